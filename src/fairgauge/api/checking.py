@@ -372,9 +372,9 @@ def _printed_ratio(row: PublishedRow, highest_row: PublishedRow | None) -> float
 def exit_code(found: Check) -> int:
     """Return 1 for an error in a table or a failed limit, 3 for what is undecided, else 0.
 
-    A table of a folder that cannot be read is undecided.
+    A file or table of a folder that cannot be read is undecided; a file without a table is not.
     """
     if found.errors or found.verdict is Outcome.FAIL:
         return 1
-    unread = any(each.is_table for each in found.unread)
+    unread = any(each.counts for each in found.unread)
     return 3 if unread or found.verdict is Outcome.INCONCLUSIVE else 0

@@ -116,15 +116,24 @@ def _kept(keep: str | Mapping[str, float]) -> tuple[str, float]:
 
 def _check(spec: Spec, rate: str) -> None:
     problems = []
-    if spec.score is None or spec.label is None or spec.prediction is not None:
-        message = "thresholds need a label and a score, and no prediction"
-        problems.append(Problem("score", message))
+    if spec.score is None:
+        problems.append(Problem("score", "name the column of the score that is decided by"))
+    if spec.label is None:
+        problems.append(
+            Problem("label", "name the column of the label; thresholds are chosen by it")
+        )
+    if spec.prediction is not None:
+        message = "leave it out: decisions follow from the score and its threshold"
+        problems.append(Problem("prediction", message))
     if isinstance(spec.threshold, Threshold) or len(spec.threshold) != 1:
         problems.append(Problem("threshold", "give the one threshold in use today"))
     try:
         kept = spec.catalogue.rate(rate)
         if kept.better is Better.NEITHER or kept.needs - {"label", "prediction"}:
-            message = f"{quote(rate)} is no rate of decisions that is better high or low"
+            message = (
+                f"{quote(rate)} cannot be kept: name a rate of decisions whose higher or lower "
+                "values are better, such as accuracy or true_positive_rate"
+            )
             problems.append(Problem("keep", message))
     except LookupError as error:
         problems.append(Problem("keep", str(error)))

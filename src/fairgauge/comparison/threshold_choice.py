@@ -39,9 +39,11 @@ class OperatingPoint:
     ----------
     threshold : scores from it on are accepted.
     performance, performance_interval : the rate that is kept, of all rows; None where undefined.
-    group : the group that was furthest from the goal in the half by which thresholds are chosen.
+    group : the group that decides the outcome; of several, the furthest from the goal.
     disparity, disparity_interval : the metric of the goal, of that group.
-    meets : whether all groups met the goal in the half by which thresholds are chosen.
+    meets : whether every group meets the goal by its value.
+    outcome : pass where the whole interval of every group's metric meets the goal, fail where one
+        is outside it, else inconclusive.
     """
 
     threshold: float
@@ -51,6 +53,7 @@ class OperatingPoint:
     disparity: float | None
     disparity_interval: Interval | None
     meets: bool
+    outcome: Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,16 +65,22 @@ class ThresholdEffect:
     thresholds : the threshold of every group; the same of all for a common threshold.
     performance : the kept rate of all rows, today and with the choice.
     disparities : the metric of the goal for every group, likewise.
-    meets : whether every group meets the goal there.
-    outcome : pass where the whole interval of every group's metric meets the goal, fail where one
-        is beyond it, else inconclusive.
+    choosing_outcome : what the intervals came to in the half that chose; pass where the choice was
+        made with a margin.
+    meets : whether every group meets the goal in the other half.
+    outcome : pass where the whole interval of every group's metric meets the goal there, fail where
+        one is outside it, else inconclusive.
+    needed_rows : new rows of this composition that would probably (80%) decide at these thresholds,
+        if the values are the truth; None where the outcome is decided or no number of rows would.
     """
 
     thresholds: Mapping[str, float]
     performance: RateChange
     disparities: tuple[DisparityChange, ...]
+    choosing_outcome: Outcome
     meets: bool
     outcome: Outcome
+    needed_rows: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +92,9 @@ class FeatureThresholds:
     feature : the sensitive feature, or the intersection.
     columns : the columns that it is made of.
     frontier : every common threshold, in ascending order.
-    common : the common threshold closest to today's that meets the goal and keeps the rate; None
-        where none does.
+    common : the common threshold closest to today's that meets the goal and keeps the rate in the
+        half that chooses: by the whole interval of every group where a threshold does, else by the
+        values alone; None where none does.
     by_group : thresholds of each group that meet the goal with the best performance; None where
         none do, or the goal has none. Different thresholds by group are disparate treatment in many
         places.
@@ -286,8 +296,10 @@ def _plain_effect(effect: ThresholdEffect | None) -> Plain | None:
         "thresholds": dict(effect.thresholds),
         "performance": plain_change(effect.performance),
         "disparities": [plain_change(each) for each in effect.disparities],
+        "choosing_outcome": str(effect.choosing_outcome),
         "meets": effect.meets,
         "outcome": str(effect.outcome),
+        "needed_rows": effect.needed_rows,
     }
 
 
@@ -300,6 +312,7 @@ def _plain_point(each: OperatingPoint) -> Plain:
         "disparity": plain(each.disparity),
         "disparity_interval": _plain_ends(each.disparity_interval),
         "meets": each.meets,
+        "outcome": str(each.outcome),
     }
 
 
@@ -318,6 +331,7 @@ def _read_point(values: Saved) -> OperatingPoint:
         group=values["group"],
         disparity=number(values["disparity"]),
         meets=values["meets"],
+        outcome=Outcome(values["outcome"]),
         **intervals,
     )
 
@@ -354,6 +368,8 @@ def _read_effect(values: Saved | None) -> ThresholdEffect | None:
         thresholds=values["thresholds"],
         performance=read_rate_change(values["performance"]),
         disparities=tuple(read_disparity_change(each) for each in values["disparities"]),
+        choosing_outcome=Outcome(values["choosing_outcome"]),
         meets=values["meets"],
         outcome=Outcome(values["outcome"]),
+        needed_rows=values["needed_rows"],
     )

@@ -1,13 +1,17 @@
 """Choose thresholds: what every threshold of a score comes to, from its histogram alone.
 
 Thresholds are chosen by one random half of the counts, and what a choice changes is measured in the
-other half, so that nothing is claimed for the very rows that it was fitted to. Decisions today and
-at another threshold are those of two models on the same rows, and compared as such.
+other half, so that nothing is claimed for the very rows that it was fitted to. Where a threshold
+can be chosen with a margin, it is: a threshold at the very limit of the goal in one half is beyond
+it in the other as often as not. Decisions today and at another threshold are those of two models on
+the same rows, and compared as such.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +30,7 @@ from fairgauge.inference.evidence import Evidence
 from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.inference.paired_changes import disparity_changes, statistic_change
 from fairgauge.inference.paired_tables import PairedTable, confusion
+from fairgauge.inference.sample_size import POWER
 from fairgauge.measure.change_records import contrast_records, contrasted, rate_records
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, as_number
@@ -36,9 +41,10 @@ from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.halves import halves
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.verdict_power import rows_to_decide
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -56,6 +62,8 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 _ROUNDING = 1e-12
+_FAR = np.finfo(float).max
+_BY_SEVERITY = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)
 
 
 def choose_thresholds(
@@ -121,6 +129,59 @@ class _Half:
         positive, negative = ([of[:, :, i] for of in (self.accepted, rejected)] for i in range(2))
         return np.stack([positive[0], negative[0], positive[1], negative[1]], axis=-1)
 
+    def cells_at(self, cuts: Index) -> Array:
+        """Return the cells with a threshold for every group: (3, groups + 1, 1, 4)."""
+        return np.take_along_axis(self.cells, cuts[None, :, None, None], axis=2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Disparities:
+    """The metric of a goal and its limits, of every comparison (rows) and threshold (columns)."""
+
+    goal: Rule
+    value: Array
+    low: Array
+    high: Array
+
+    @property
+    def meet(self) -> Mask:
+        """Return where every group meets the goal by its value."""
+        with np.errstate(invalid="ignore"):
+            inside = (self.value >= self.goal.low) & (self.value <= self.goal.high)
+        return np.asarray(inside.all(axis=0))
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """Return what the intervals of all groups come to at every threshold."""
+        return [_BY_SEVERITY[worst] for worst in self._severity.max(axis=0).tolist()]
+
+    @property
+    def passing(self) -> Mask:
+        """Return where the whole interval of every group meets the goal."""
+        return np.asarray(self._severity.max(axis=0) == _BY_SEVERITY.index(Outcome.PASS))
+
+    @property
+    def deciding(self) -> Index:
+        """Return the comparison with the least outcome; of several, the furthest from the goal."""
+        severity = self._severity
+        with np.errstate(invalid="ignore"):
+            beyond = np.maximum(self.goal.low - self.value, self.value - self.goal.high)
+        known = np.nan_to_num(beyond, nan=-_FAR, posinf=_FAR, neginf=-_FAR)
+        least = severity == severity.max(axis=0)
+        return np.asarray(np.argmax(np.where(least, known, -np.inf), axis=0))
+
+    @property
+    def open(self) -> Mask:
+        """Return where the interval includes a limit of the goal, or is unknown."""
+        return np.asarray(self._severity == _BY_SEVERITY.index(Outcome.INCONCLUSIVE))
+
+    @property
+    def _severity(self) -> Index:
+        with np.errstate(invalid="ignore"):
+            fails = (self.high < self.goal.low) | (self.low > self.goal.high)
+            passes = (self.low >= self.goal.low) & (self.high <= self.goal.high)
+        return np.where(fails, 2, np.where(passes, 0, 1))
+
 
 class _Chooser:
     """The histogram of one feature, halved, and what is asked of it."""
@@ -151,78 +212,97 @@ class _Chooser:
 
     def chosen(self) -> FeatureThresholds:
         """Return the frontier and the choices."""
-        performance, worst, meets = self._in_first_half()
-        better = -1.0 if self.kept.better is Better.LOWER else 1.0
-        loss = better * (performance[self.today] - performance)
-        allowed = np.flatnonzero(meets & (loss <= self.margin + _ROUNDING))
-        common = None
-        if len(allowed):
-            at = int(allowed[np.argmin(np.abs(allowed - self.today))])
-            common = self._effect(np.full(len(self.counts.groups) + 1, at))
-        by_group = self._by_group()
+        common, by_group = self._common(), self._by_group()
         return FeatureThresholds(
             feature=self.counts.feature,
             columns=self._columns,
-            frontier=tuple(self._frontier(worst, meets)),
-            common=common,
+            frontier=tuple(self._frontier()),
+            common=None if common is None else self._effect(common),
             by_group=None if by_group is None else self._effect(by_group),
             reweighing=self._reweighing(),
         )
+
+    def _common(self) -> Index | None:
+        """Return the common threshold closest to today's that meets the goal and keeps the rate.
+
+        Of the first kind that there is: today's threshold, if the whole interval of every group
+        meets the goal, or any that does with room enough for the other half to confirm it; any
+        whose intervals meet the goal; any whose values do.
+        """
+        performance = _value(self.kept, self.first.cells[0].sum(axis=0))
+        better = -1.0 if self.kept.better is Better.LOWER else 1.0
+        keeps = better * (performance[self.today] - performance) <= self.margin + _ROUNDING
+        wide, usual = (
+            self._disparities(self.first.cells, z) for z in (self._confirmed, self._usual)
+        )
+        confirmed, surely = wide.passing, usual.passing
+        confirmed[self.today] |= surely[self.today]
+        kinds = (np.flatnonzero(keeps & each) for each in (confirmed, surely, usual.meet))
+        allowed = next((each for each in kinds if len(each)), None)
+        if allowed is None:
+            return None
+        closest = allowed[np.argmin(np.abs(allowed - self.today))]
+        return np.full(len(self.counts.groups) + 1, closest)
+
+    @property
+    def _usual(self) -> Array:
+        """Return the standard errors of an interval."""
+        return np.asarray(critical(self.spec.confidence))
+
+    @property
+    def _confirmed(self) -> Array:
+        """Return by how many standard errors a half must meet the goal for the other to confirm it.
+
+        The values of two halves differ by the root of 2 standard errors, so that an interval of
+        the other half meets the goal with a probability of about `POWER`; of less, because the
+        threshold was searched for.
+        """
+        return self._usual + math.sqrt(2.0) * NormalDist().inv_cdf(POWER)
 
     @property
     def _columns(self) -> tuple[str, ...]:
         crossed = {"*".join(parts): parts for parts in self.spec.intersections}
         return crossed.get(self.counts.feature, (self.counts.feature,))
 
-    def _in_first_half(self) -> tuple[Array, Index, Mask]:
-        """Return the performance, the comparison furthest from the goal, and whether it is met."""
-        cells = self.first.cells[0]  # (groups + 1, cuts, 4)
-        performance = _value(self.kept, cells.sum(axis=0))
-        sides = with_others(cells)
-        values = np.stack(
-            [
-                contrasted(
-                    self.metric, _value(self.metric.of, sides[g]), _value(self.metric.of, sides[r])
-                )
-                for g, r in zip(*self._compared(), strict=True)
-            ]
-        )
-        with np.errstate(invalid="ignore"):
-            inside = (values >= self.goal.low) & (values <= self.goal.high)
-            beyond = np.maximum(self.goal.low - values, values - self.goal.high)
-        worst = np.argmax(np.where(np.isnan(beyond), -np.inf, beyond), axis=0)
-        return performance, worst, np.asarray(inside.all(axis=0))
+    def _disparities(self, cells: Array, z: Array) -> _Disparities:
+        """Return the metric of the goal from the cells of every group: (3, groups + 1, cuts, 4)."""
+        sides = _with_others(cells)
+        every = [
+            self._contrast(sides[:, g], sides[:, r], z)
+            for g, r in zip(*self._compared(), strict=True)
+        ]
+        value, low, high = (np.stack(parts) for parts in zip(*every, strict=True))
+        return _Disparities(self.goal, value, low, high)
 
-    def _frontier(self, worst: Index, meets: Mask) -> Iterator[OperatingPoint]:
+    def _frontier(self) -> Iterator[OperatingPoint]:
         """Yield every common threshold as it is in the second half."""
         cells = self.second.cells
         whole = _interval_of(self.kept, cells.sum(axis=1))
-        low, high = whole.at(np.asarray(critical(self.spec.confidence)))
-        sides = _with_others(cells)
-        groups, references = self._compared()
-        every = [
-            self._contrast(sides[:, g], sides[:, r])
-            for g, r in zip(groups, references, strict=True)
-        ]
+        low, high = whole.at(self._usual)
+        disparities = self._disparities(cells, self._usual)
+        outcomes, meet, deciding = disparities.outcomes, disparities.meet, disparities.deciding
+        groups, _ = self._compared()
         for i, cut in enumerate(self.cuts.tolist()):
-            value, below, above = (float(of[i]) for of in every[worst[i]])
+            at = (deciding[i], i)
             yield OperatingPoint(
                 threshold=cut,
                 performance=as_number(whole.estimate[i]),
                 performance_interval=self._interval(low[i], high[i]),
-                group=self.counts.groups[groups[worst[i]]],
-                disparity=as_number(value),
-                disparity_interval=self._interval(below, above),
-                meets=bool(meets[i]),
+                group=self.counts.groups[groups[deciding[i]]],
+                disparity=as_number(disparities.value[at]),
+                disparity_interval=self._interval(disparities.low[at], disparities.high[at]),
+                meets=bool(meet[i]),
+                outcome=outcomes[i],
             )
 
-    def _contrast(self, group: Array, reference: Array) -> tuple[Array, Array, Array]:
+    def _contrast(self, group: Array, reference: Array, z: Array) -> tuple[Array, Array, Array]:
         """Return the metric of the goal and its limits, from the cells of both sides."""
         sides = [_interval_of(self.metric.of, cells) for cells in (group, reference)]
         first, second = sides if self.metric.order == "group - reference" else sides[::-1]
-        z = np.asarray(critical(self.spec.confidence))
         made = mover_difference if self.metric.by == "difference" else mover_ratio
-        low, high = made(first.estimate, *first.at(z), second.estimate, *second.at(z))
+        low, high = made(
+            first.estimate, *first.at(np.asarray(z)), second.estimate, *second.at(np.asarray(z))
+        )
         value = contrasted(self.metric, sides[0].estimate, sides[1].estimate)
         return value, low, high
 
@@ -297,22 +377,32 @@ class _Chooser:
             for g in groups.tolist()
         ]
         disparities = tuple(contrast_records(self.metric, made, compared, bases, level))
-        values = [each.new for each in disparities]
-        meets = all(v is not None and self.goal.low <= v <= self.goal.high for v in values)
-        cells = _with_others(_margin_cells(table.sum(axis=-2)))
-        limits = [
-            self._contrast(cells[:, [g]], cells[:, [r]])[1:]
-            for g, r in zip(groups, references, strict=True)
-        ]
+        (chosen,) = self._disparities(self.first.cells_at(cuts), self._usual).outcomes
+        measured = self._disparities(self.second.cells_at(cuts), self._usual)
+        (outcome,), (meets,) = measured.outcomes, measured.meet.tolist()
         return ThresholdEffect(
             thresholds={
                 name: float(self.cuts[cut]) for name, cut in zip(names, cuts.tolist(), strict=False)
             },
             performance=rate,
             disparities=disparities,
+            choosing_outcome=chosen,
             meets=meets,
-            outcome=_outcome([(float(a[0]), float(b[0])) for a, b in limits], self.goal),
+            outcome=outcome,
+            needed_rows=self._needed_rows(measured) if outcome is Outcome.INCONCLUSIVE else None,
         )
+
+    def _needed_rows(self, measured: _Disparities) -> int | None:
+        """Return the rows that would probably decide every group, from one threshold's values."""
+        of = measured.open
+        value, low, high = measured.value[of], measured.low[of], measured.high[of]
+        goal, rows = self.goal, float(self.second.total[-1].sum())
+        needed = rows_to_decide(
+            value, low, high, rows, goal.low, goal.high, self.spec.confidence, POWER,
+            logarithmic=self.metric.by == "ratio" and goal.low >= 0 and bool((low > 0).all()),
+        )  # fmt: skip
+        most = float(np.max(needed.rows))
+        return math.ceil(most) if math.isfinite(most) else None
 
     def _reference(self) -> Reference:
         if self.counts.named_reference is not None:
@@ -390,12 +480,6 @@ def _margins(cells: Array) -> Array:
     return np.stack(rows, axis=1)
 
 
-def _margin_cells(margin: Array) -> Array:
-    """Return TP, FP, FN and TN from weights by label and decision: (..., 3, 2) to (..., 4)."""
-    at = ((0, 0), (1, 0), (0, 1), (1, 1))
-    return np.stack([margin[..., label, decision] for label, decision in at], axis=-1)
-
-
 def _value(statistic: Statistic, cells: Array) -> Array:
     return statistic.value(confusion(_margins(cells), classes=False), Profile.DOCUMENTED)
 
@@ -409,14 +493,6 @@ def _interval_of_margins(statistic: Statistic, margins: Array) -> StatisticInter
     weights, squares, cases = (confusion(each, classes=False) for each in margins)
     weighted = bool((margins[0] != margins[2]).any())
     return statistic_interval(statistic, Evidence(weights, cases, squares if weighted else None))
-
-
-def _outcome(limits: Sequence[tuple[float, float]], goal: Rule) -> Outcome:
-    """Return what the intervals of all groups come to under the goal."""
-    if any(high < goal.low or low > goal.high for low, high in limits):
-        return Outcome.FAIL
-    inside = all(goal.low <= low and high <= goal.high for low, high in limits)
-    return Outcome.PASS if inside else Outcome.INCONCLUSIVE
 
 
 def _band(metric: Contrast, goal: Rule) -> Callable[[float], float] | None:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.published.category_words import is_total, is_unknown
 from fairgauge.published.header_words import is_remark, role_of
-from fairgauge.published.printed_numbers import Printed, is_blank, is_withheld, read_number
+from fairgauge.published.printed_numbers import (
+    Printed,
+    are_numbers,
+    is_blank,
+    is_withheld,
+    read_number,
+    read_ratio,
+    without_marks,
+)
 from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
 from fairgauge.published.table_files import Grid
 from fairgauge.published.table_shapes import are_blocks, regular, with_joined_header
@@ -51,6 +59,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     found = _roles(grid, roles or {})
     _check_found(grid, found)
     category = [i for i, role in found.items() if role is ColumnRole.CATEGORY]
+    grid = _without_marks(grid, category)
     numbers = {role: i for i, role in found.items() if role in _NUMBERS}
     withheld = [any(is_withheld(cells[i]) for i in numbers.values()) for cells in grid.rows]
     rows = _rows(grid, category, _numbers(grid, numbers), withheld)
@@ -129,6 +138,18 @@ def _with_margins(rows: Sequence[PublishedRow]) -> Iterator[PublishedRow]:
         yield replace(row, kind=RowKind.TOTAL) if margin else row
 
 
+def _without_marks(grid: Grid, category: Sequence[int]) -> Grid:
+    """Take footnote marks off the names of categories, unless two rows differ in them alone."""
+    rows = [
+        tuple(without_marks(cell) if i in category else cell for i, cell in enumerate(cells))
+        for cells in grid.rows
+    ]
+    before, after = (
+        {tuple(row[i] for i in category) for row in each} for each in (grid.rows, rows)
+    )
+    return replace(grid, rows=tuple(rows)) if len(before) == len(after) else grid
+
+
 def _filled(values: Sequence[str], above: Sequence[str]) -> list[str]:
     """Return the categories of a row; an empty cell repeats the one above, as merged cells do."""
     named = [i for i, value in enumerate(values) if value]
@@ -161,12 +182,19 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
         for i in free
         if not (_is_numeric(grid, i) or _is_empty(grid, i) or is_remark(grid.header[i]))
     ]
-    if ColumnRole.CATEGORY not in found.values():
+    named = ColumnRole.CATEGORY in found.values()
+    text = [
+        i
+        for at, i in enumerate(text)
+        if (at == 0 and not named)
+        or role_of(grid.header[i]) is not ColumnRole.RATIO  # "below four fifths: yes, no"
+    ]
+    if not named:
         found |= dict.fromkeys(text, ColumnRole.CATEGORY)
     left = [i for i in range(len(grid.header)) if i not in found and i not in text]
     for i in left:
         role = role_of(grid.header[i])
-        if role is not None:
+        if role is not None and (role is not ColumnRole.RATIO or _has_digits(grid, i)):
             found[i] = role
     _settle_doubles(grid, found, given)
     unnamed = [i for i in left if i not in found]
@@ -256,14 +284,15 @@ def _numbers(
     found: dict[ColumnRole, list[Printed | None]] = {}
     for role, i in columns.items():
         cells = [row[i] for row in grid.rows]
+        read = read_ratio if role is ColumnRole.RATIO else read_number
         for at, text in enumerate(cells):
-            if not is_blank(text) and read_number(text) is None:
+            if not is_blank(text) and read(text) is None:
                 raise DataError(
                     f"row {at + 1} of {_called(grid)} has {quote(text)} as the "
                     f"{_words(role)} (column {quote(grid.header[i])}); write a number, or leave it "
                     "empty"
                 )
-        found[role] = [None if is_blank(text) else read_number(text) for text in cells]
+        found[role] = [None if is_blank(text) else read(text) for text in cells]
         if role is ColumnRole.RATE:
             found[role] = _as_shares(found[role])
     return found
@@ -278,9 +307,12 @@ def _as_shares(rates: list[Printed | None]) -> list[Printed | None]:
 
 
 def _is_numeric(grid: Grid, i: int) -> bool:
-    """Return whether the cells of a column that are not blank are mostly numbers."""
-    cells = [row[i] for row in grid.rows if not is_blank(row[i])]
-    return bool(cells) and sum(read_number(cell) is not None for cell in cells) * 2 > len(cells)
+    return are_numbers(row[i] for row in grid.rows)
+
+
+def _has_digits(grid: Grid, i: int) -> bool:
+    """Return whether a cell of a column has digits, or all are blank."""
+    return _is_empty(grid, i) or any(any(map(str.isdigit, row[i])) for row in grid.rows)
 
 
 def _is_empty(grid: Grid, i: int) -> bool:

@@ -21,7 +21,7 @@ class FaultCode(StrEnum):
     RATE_OUT_OF_RANGE = "rate_out_of_range"  # printed
     RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share
     RATE_OF_OTHER_ROW = "rate_of_other_row"  # printed, share, other
-    MIXED_UNITS = "mixed_units"  # printed, share
+    MIXED_UNITS = "mixed_units"  # printed, share, percent, sign
     RATIO_MISMATCH = "ratio_mismatch"  # printed, ratio, reference
     RATIO_INVERTED = "ratio_inverted"  # printed, ratio, reference
     RATIO_OF_ANOTHER_REFERENCE = "ratio_of_another_reference"  # printed, ratio, reference, other
@@ -29,7 +29,7 @@ class FaultCode(StrEnum):
     REPEATED_ROW = "repeated_row"  # other
     TOTAL_MISMATCH = "total_mismatch"  # column, printed, total
     MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, other
-    NO_REFERENCE = "no_reference"
+    NO_REFERENCE = "no_reference"  # taken
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other
     REFERENCE_IS_SMALL = "reference_is_small"  # n, share, other
     SEVERAL_REFERENCES = "several_references"  # other

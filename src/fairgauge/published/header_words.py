@@ -7,7 +7,12 @@ import re
 from fairgauge.published.published_table import ColumnRole
 
 _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
-    (ColumnRole.RATIO, re.compile(r"ratio|\bair\b|adverse impact|four.?fifths|4/5")),
+    (
+        ColumnRole.RATIO,
+        re.compile(
+            r"impactratio|(?<![a-z])ratios?(?![a-z])|\bair\b|adverse impact|four.?fifths|4/5"
+        ),
+    ),
     (
         ColumnRole.RATE,
         re.compile(r"\brate\b|% ?(selected|hired|passed)|^%$|percent|proportion|\bshare\b"),
@@ -22,7 +27,7 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
     (
         ColumnRole.N,
         re.compile(
-            r"^n$|\bn$|^no\.?$|^#|applica|candidat|number|count|total|people|pool|population"
+            r"^n$|\bn$|^no\.?$|^#|applica|appl(ied|ying)\b|\bscored\b|\btested\b|candidat|number|count|total|people|pool|population"
             r"|sample|size|assessed|evaluated|considered|screened|individuals"
         ),
     ),

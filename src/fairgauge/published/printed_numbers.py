@@ -5,8 +5,13 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-_FOOTNOTE = re.compile(r"[\s*†‡§¶#¹²³⁰⁴-⁹]+$|\s*\[\w{1,2}\]$|\s*\([a-z]\)$|(?<=\d)\s*\(\w\)$")
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_FOOTNOTE = re.compile(r"[\s*†‡§¶#¹²³⁰⁴-⁹]+$|\s*\[\^?\w{1,2}\]$|\s*\([a-z]\)$|(?<=\d)\s*\(\w\)$")
+_NAME_MARK = re.compile(r"([\s*†‡§¶¹²³⁰⁴-⁹]|\s*\[\^?\w{1,2}\]|\s+\(([a-z]|\d)\))+$")
 _NUMBER = re.compile(r"[-+−]?(\d+(\.\d+)?|\.\d+)")
 _GAPS = r"[,'’\u00a0\u2009\u202f ]"
 _GROUPED = re.compile(rf"[-+−]?\d{{1,3}}({_GAPS}\d{{3}})+(\.\d+)?$")
@@ -18,6 +23,10 @@ _STATED = re.compile(
 )
 _REFERENCE = re.compile(
     r"\s*\((ref\.?|reference|baseline|highest)( group| category)?\)$", re.IGNORECASE
+)
+_REFERENCE_WORD = re.compile(
+    r"[\[(]?(ref\.?|reference|referent|baseline|benchmark|highest)( group| category| rate)?[\])]?",
+    re.IGNORECASE,
 )
 _MARKED = re.compile(r"^[*†‡§]+$")
 _SLACK = 1e-9
@@ -117,6 +126,29 @@ def read_number(text: str) -> Printed | None:
     return Printed(text.strip(), round(value / scale, 12), margin / scale, percent)
 
 
+def read_ratio(text: str) -> Printed | None:
+    """Read a printed ratio: a number, or a word for the reference, whose ratio is 1.
+
+    >>> read_ratio("0.98").value, read_ratio("Reference*").value, read_ratio("Female")
+    (0.98, 1.0, None)
+    """
+    if _REFERENCE_WORD.fullmatch(_bare(text.strip())):
+        return Printed(text.strip(), 1.0, 0.0)
+    return read_number(text)
+
+
+def are_numbers(cells: Iterable[str]) -> bool:
+    """Return whether the cells of a column that are not blank are mostly numbers.
+
+    Words for the reference stand in a column of ratios, and count as numbers.
+
+    >>> are_numbers(["Reference", "0.90", "n/a"]), are_numbers(["White", "Asian", "2"])
+    (True, False)
+    """
+    filled = [cell for cell in cells if not is_blank(cell)]
+    return bool(filled) and sum(read_ratio(cell) is not None for cell in filled) * 2 > len(filled)
+
+
 def is_whole(value: float) -> bool:
     """Return whether a count is a whole number.
 
@@ -124,6 +156,15 @@ def is_whole(value: float) -> bool:
     (True, False, False)
     """
     return math.isfinite(value) and value == int(value)
+
+
+def without_marks(name: str) -> str:
+    """Return the name of a category without the marks of footnotes behind it.
+
+    >>> [without_marks(name) for name in ("White*", "Female (1)", "Asian [a]", "Age (40+)")]
+    ['White', 'Female', 'Asian', 'Age (40+)']
+    """
+    return _NAME_MARK.sub("", name) or name
 
 
 def _bare(text: str) -> str:

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from fairgauge.published.header_words import role_of
-from fairgauge.published.printed_numbers import is_blank, read_number
+from fairgauge.published.printed_numbers import is_blank, read_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,14 +38,27 @@ def single_spaced(lines: Sequence[str]) -> list[list[str]]:
     header = _header(lines[first - 1].split(), numbers)
     if header is None or any(size not in (0, numbers) for size in sizes[first:]):
         return []
-    return [*([each] for each in lines[: first - 1]), header, *body[first:]]
+    titles = [[each] for each in lines[: first - 1]]
+    again = [
+        _repeated(header, line) or cells
+        for line, cells in zip(lines[first:], body[first:], strict=True)
+    ]
+    return [*titles, header, *again]
+
+
+def _repeated(header: Sequence[str], line: str) -> list[str] | None:
+    """Return the cells of a line that is the header again, its first name aside; else None."""
+    words, columns = line.split(), " ".join(header[1:])
+    at = len(words) - len(columns.split())
+    same = at > 0 and " ".join(words[at:]).casefold() == columns.casefold()
+    return [" ".join(words[:at]), *header[1:]] if same else None
 
 
 def _cells(line: str) -> list[str]:
     """Return the words of a line that are no numbers as one cell, and the numbers behind them."""
     words = line.replace(" %", "%").split()
     at = len(words)
-    while at > 1 and (read_number(words[at - 1]) is not None or is_blank(words[at - 1])):
+    while at > 1 and (read_ratio(words[at - 1]) is not None or is_blank(words[at - 1])):
         at -= 1
     return [" ".join(words[:at]), *words[at:]]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.published.column_roles import parts_of, table_of
 from fairgauge.published.published_table import ColumnRole
-from fairgauge.published.table_files import SUFFIXES, grids_of_text, read_grids
+from fairgauge.published.table_files import SUFFIXES, NoTable, grids_of_text, read_grids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -40,12 +40,13 @@ class UnreadTable:
     ----------
     source : the file.
     reason : why, in one sentence without a full stop.
-    is_table : whether it holds a table, of which something is unclear; other files are passed over.
+    counts : whether the check is undecided by it; a file that was read and holds no table is only
+        listed.
     """
 
     source: str
     reason: str
-    is_table: bool
+    counts: bool
 
 
 def read_sources(
@@ -85,7 +86,7 @@ def read_sources(
             except DataError as error:
                 if not lenient:
                     raise
-                unread.append(UnreadTable(str(name), str(error), is_table=True))
+                unread.append(UnreadTable(str(name), str(error), counts=True))
         if tables:
             sources.append(PublishedSource(name, tuple(tables)))
     if not sources:
@@ -115,7 +116,7 @@ def _grids(
         except DataError as error:
             if not in_folder:
                 raise
-            unread.append(UnreadTable(name, str(error), is_table=False))
+            unread.append(UnreadTable(name, str(error), counts=not isinstance(error, NoTable)))
 
 
 def _files(paths: Iterable[str | Path]) -> Iterator[tuple[Path, bool]]:

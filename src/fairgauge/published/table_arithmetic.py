@@ -59,10 +59,31 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> lis
 def printed_reference(table: PublishedTable) -> PublishedRow | None:
     """Return the row that the printed ratios compare with; None without ratios.
 
-    It is the row whose printed ratio is 1; of several, the one with the highest rate.
+    It is the row whose printed ratio is 1; of several, the one with the highest rate. Where no
+    ratio is 1, it is the row without one that the others compare with.
     """
     ones = _ones(table)
-    return max(ones, key=_rate_at_least, default=None)
+    return max(ones, key=_rate_at_least) if ones else _reference_without_ratio(table)
+
+
+def _reference_without_ratio(table: PublishedTable) -> PublishedRow | None:
+    """Return the only row of many people whose ratio is a dash or the like, if it is the reference.
+
+    It is, if most ratios compare with it, or if it has the highest rate.
+    """
+    if not any(row.ratio is not None for row in table.groups):
+        return None
+    without = [
+        row
+        for row in table.groups
+        if row.ratio is None and _rate_at_least(row) > 0 and _large(table, row, MIN_SHARE)
+    ]
+    if len(without) != 1:
+        return None
+    (row,) = without
+    top = max(_rate_at_least(other) for other in table.groups if _large(table, other, MIN_SHARE))
+    compared = row is _fitting_reference(table)
+    return row if compared or (row.n is not None and _rate_at_least(row) == top) else None
 
 
 def highest(table: PublishedTable, min_share: float = 0.0) -> PublishedRow | None:
@@ -71,18 +92,24 @@ def highest(table: PublishedTable, min_share: float = 0.0) -> PublishedRow | Non
     Where the people are not printed, a category that alone has no ratio is taken for a small one.
     """
     rated = any(row.ratio is not None for row in table.groups)
+    reference = printed_reference(table)
     admitted = [
         row
         for row in table.groups
-        if row.rate_range
+        if _is_rate(row)
         and _large(table, row, min_share)
-        and (row.n is not None or row.ratio is not None or not rated)
+        and (row.n is not None or row.ratio is not None or not rated or row is reference)
     ]
     return max(admitted, key=_rate_at_least, default=None)
 
 
+def _is_rate(row: PublishedRow) -> bool:
+    """Return whether a row has a selection rate, and one that is possible."""
+    return row.rate_range is not None and 0 <= row.rate_range[0] <= 1
+
+
 def _rate_at_least(row: PublishedRow) -> float:
-    return -1.0 if row.rate_range is None else row.rate_range[0]
+    return row.rate_range[0] if row.rate_range is not None and _is_rate(row) else -1.0
 
 
 def _ones(table: PublishedTable) -> list[PublishedRow]:
@@ -140,7 +167,15 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
     units = (printed.value / 100, 100 * printed.value)
     margins = (printed.margin / 100, 100 * printed.margin)
     if any(abs(of - share) <= 2 * by for of, by in zip(units, margins, strict=True) if of <= 1):
-        yield _fault(FaultCode.MIXED_UNITS, table, row, printed=printed.text, share=share)
+        yield _fault(
+            FaultCode.MIXED_UNITS,
+            table,
+            row,
+            printed=printed.text,
+            share=share,
+            percent=printed.percent,
+            sign="%" in printed.text,
+        )
         return
     others = [
         other.name
@@ -224,8 +259,10 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     if not any(row.ratio is not None for row in table.groups):
         return
     reference = printed_reference(table)
+    if reference is None or reference.ratio is None:
+        taken = None if reference is None else reference.name
+        yield _fault(FaultCode.NO_REFERENCE, table, None, taken=taken)
     if reference is None:
-        yield _fault(FaultCode.NO_REFERENCE, table, None)
         return
     for other in _not_one(table, reference):
         yield _fault(FaultCode.SEVERAL_REFERENCES, table, other, other=reference.name)
@@ -239,7 +276,7 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
             FaultCode.REFERENCE_IS_SMALL,
             table,
             reference,
-            n=reference.n.text,
+            n=reference.n.value,
             share=reference.n.value / (table.people or 1),
             other=best.name,
         )
@@ -354,6 +391,7 @@ def _fitting_reference(table: PublishedTable) -> PublishedRow | None:
 
 def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     has_ratios = any(row.ratio is not None for row in table.groups)
+    reference = printed_reference(table)
     for row in table.groups:
         missing = [
             str(role)
@@ -363,12 +401,13 @@ def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         derived = row.share is not None or (row.rate is not None and row.n is not None)
         if missing and not derived and not row.withheld:
             yield _fault(FaultCode.NUMBERS_MISSING, table, row, columns=tuple(missing))
-        if has_ratios and row.ratio is None and row.n and _large(table, row, min_share):
+        without = has_ratios and row.ratio is None and row is not reference
+        if without and row.n and _large(table, row, min_share):
             yield _fault(
                 FaultCode.RATIO_MISSING,
                 table,
                 row,
-                n=row.n.text,
+                n=row.n.value,
                 share=row.n.value / (table.people or 1),
             )
     if len(table.dimensions) > 1:

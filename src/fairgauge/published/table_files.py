@@ -26,9 +26,17 @@ SUFFIXES = (".csv", ".tsv", ".txt", ".md", ".html", ".htm", ".xlsx")
 
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _PIPE = re.compile(r"(?<!\\)\|")
+_RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>).*?</sup>", re.IGNORECASE)
+"""A footnote's mark in Markdown."""
+_FEWEST_PIPES = 2
 _WIDE_SPACE = re.compile(r"\t|\s{2,}")
 _TEXT_CELLS = ("td", "th")
+_ORDINALS = ("st", "nd", "rd", "th")
 _TITLES = ("caption", "h1", "h2", "h3", "h4", "h5", "h6")
+
+
+class NoTable(DataError):  # noqa: N818 - named for what is missing
+    """A file was read, and holds no table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +69,7 @@ def read_grids(path: Path) -> list[Grid]:
     Raises
     ------
     DataError
-        The file cannot be read, is too large, or holds no table.
+        The file cannot be read, or is too large; ``NoTable`` where it holds no table.
     MissingExtra
         An XLSX file without the library that reads it.
     """
@@ -74,7 +82,7 @@ def read_grids(path: Path) -> list[Grid]:
     else:
         found = grids_of_text(_decoded(content, path), suffix)
     if not found:
-        raise DataError(f"{quote(path)} holds no table of at least two columns and two rows")
+        raise NoTable(f"{quote(path)} holds no table of at least two columns and two rows")
     return found
 
 
@@ -89,7 +97,8 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     if suffix in (".html", ".htm") or "<table" in text[:MOST_CELLS].casefold():
         return _of_html(text)
     lines = text.splitlines()
-    if suffix == ".md" or any(_RULE.match(line) and "|" in line for line in lines):
+    piped = suffix not in (".csv", ".tsv") and _has_pipes(lines)
+    if suffix == ".md" or piped or any(_RULE.match(line) and "|" in line for line in lines):
         return _of_markdown(lines)
     if suffix in (".csv", ".tsv") or _looks_like_csv(lines):
         return _of_csv(text, "\t" if suffix == ".tsv" else None)
@@ -128,10 +137,20 @@ def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
     while padded and sum(1 for cell in padded[0] if cell) < min(2, width):
         name = name or next(filter(None, padded[0]), "")  # a title above the header
         padded = padded[1:]
-    if len(padded) >= 2 and width >= 2:
-        header, *body = padded
-        return [Grid(name, tuple(header), tuple(map(tuple, body)))]
-    return []
+    if len(padded) < 2 or width < 2:
+        return []
+    header, *body = padded
+    for i, row in enumerate(body):
+        if row[1:] == header[1:]:  # a header that stands again begins another table
+            title = body[i - 1][0] if i and _is_title(body[i - 1]) else ""
+            above = body[: i - 1] if title else body[:i]
+            return [*_grid(name, [header, *above]), *_grid(title or name, body[i:])]
+    return [Grid(name, tuple(header), tuple(map(tuple, body)))]
+
+
+def _is_title(row: Sequence[str]) -> bool:
+    """Return whether a row is one text that is no sentence: the title of what stands below."""
+    return bool(row[0]) and not any(row[1:]) and not row[0].endswith(".")
 
 
 def _of_csv(text: str, delimiter: str | None) -> list[Grid]:
@@ -156,6 +175,12 @@ def _looks_like_csv(lines: Sequence[str]) -> bool:
     return any(filled and all(mark in line for line in filled) for mark in ",;") and not any(
         "\t" in line for line in filled
     )
+
+
+def _has_pipes(lines: Sequence[str]) -> bool:
+    """Return whether most lines are cells with pipes between them."""
+    filled = [line for line in lines if line.strip()]
+    return sum(len(_PIPE.split(line)) > _FEWEST_PIPES for line in filled) * 2 > len(filled)
 
 
 def _of_blocks(lines: Iterable[str]) -> list[Grid]:
@@ -192,7 +217,7 @@ def _of_markdown(lines: Sequence[str]) -> list[Grid]:
 
 
 def _pipe_cells(line: str) -> list[str]:
-    cells = _PIPE.split(line.strip().removeprefix("|").removesuffix("|"))
+    cells = _PIPE.split(_RAISED.sub("", line).strip().removeprefix("|").removesuffix("|"))
     return [cell.replace("\\|", "|").strip().strip("*_") for cell in cells]
 
 
@@ -206,6 +231,7 @@ class _Tables(HTMLParser):
         self._span = (1, 1)
         self._pending: dict[tuple[int, int], str] = {}
         self._heading, self._in_cell = "", False
+        self._raised: list[str] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in (*_TEXT_CELLS, "tr"):
@@ -222,12 +248,18 @@ class _Tables(HTMLParser):
             self._span = (_span(found.get("rowspan")), _span(found.get("colspan")))
         elif tag in _TITLES and not self._in_cell:
             self._text = []
+        elif tag == "sup" and self._text is not None:
+            self._raised = []
 
     def handle_data(self, data: str) -> None:
-        if self._text is not None:
+        if self._raised is not None:
+            self._raised.append(data)
+        elif self._text is not None:
             self._text.append(data)
 
     def handle_endtag(self, tag: str) -> None:
+        if tag == "sup":
+            self._end_raised()
         if tag in (*_TEXT_CELLS, "tr", "table"):
             self._end_cell()
         elif tag in _TITLES and self._text is not None and not self._in_cell:
@@ -236,7 +268,14 @@ class _Tables(HTMLParser):
             else:
                 self._heading = self._taken()
 
+    def _end_raised(self) -> None:
+        """Drop raised text, which is the mark of a footnote, unless it ends an ordinal."""
+        raised, self._raised = "".join(self._raised or ()), None
+        if self._text is not None and raised.strip().casefold() in _ORDINALS:
+            self._text.append(raised)
+
     def _taken(self) -> str:
+        self._end_raised()
         text = " ".join("".join(self._text or ()).split())
         self._text = None
         return text
@@ -298,7 +337,7 @@ def _workbook(content: bytes, path: Path) -> Any:
             f"{quote(path)} unpacks to {unpacked:,} bytes; no published table is that large"
         )
     try:
-        return openpyxl.load_workbook(io.BytesIO(content), data_only=True)
+        return openpyxl.load_workbook(io.BytesIO(content), data_only=True, rich_text=True)
     except Exception as error:
         raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
 
@@ -312,10 +351,17 @@ def _unpacked(content: bytes, path: Path) -> int:
         raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
 
 
+def _is_raised(part: object) -> bool:
+    font = getattr(part, "font", None)
+    return getattr(font, "vertAlign", None) == "superscript" and str(part) not in _ORDINALS
+
+
 def _cell(value: object, number_format: str) -> str:
     """Return a cell as a reader sees it: a share formatted as a percentage is one."""
     if value is None:
         return ""
+    if isinstance(value, list):  # formatted text: parts, of which raised ones are footnotes' marks
+        return "".join(str(part) for part in value if not _is_raised(part))
     if isinstance(value, float) and number_format.endswith("%"):
         places = len(number_format.rstrip("%").partition(".")[2])
         return f"{100 * value:.{places}f}%"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.published.category_words import is_total, is_unknown
 from fairgauge.published.header_words import is_remark, role_of
-from fairgauge.published.printed_numbers import is_blank, read_number
+from fairgauge.published.printed_numbers import are_numbers, is_blank, read_number
 from fairgauge.published.published_table import ColumnRole
 
 if TYPE_CHECKING:
@@ -119,11 +119,19 @@ def _from_columns(grid: Grid) -> Grid:
     roles = [role_of(row[0]) for row in grid.rows]
     known = [role for role in roles if role]
     single = len(set(known)) == len(known) >= _FEWEST and len(known) * 2 > len(roles)
-    if not single or any(map(role_of, grid.header[1:])) or any(map(_is_number, _first(grid))):
+    if (
+        not single
+        or any(map(_names_numbers, grid.header[1:]))
+        or any(map(_is_number, _first(grid)))
+    ):
         return grid
     header = (grid.header[0] or "category", *_first(grid))
     rows = tuple(zip(grid.header[1:], *(row[1:] for row in grid.rows), strict=True))
     return replace(grid, header=header, rows=rows, first=1)
+
+
+def _names_numbers(header: str) -> bool:
+    return role_of(header) is not None and not is_total(header)
 
 
 def _first(grid: Grid) -> list[str]:
@@ -247,9 +255,7 @@ def _is_text(grid: Grid, i: int) -> bool:
 
 
 def _is_numeric(grid: Grid, i: int) -> bool:
-    """Return whether the cells of a column that are not blank are mostly numbers."""
-    cells = [row[i] for row in grid.rows if not is_blank(row[i])]
-    return bool(cells) and sum(map(_is_number, cells)) * 2 > len(cells)
+    return are_numbers(row[i] for row in grid.rows)
 
 
 def _is_empty(grid: Grid, i: int) -> bool:

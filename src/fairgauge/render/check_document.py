@@ -255,6 +255,7 @@ def _tables(check: Check) -> Table:
         tuple(Column(each, numeric=i > 0) for i, each in enumerate(columns)),
         tuple(row(_title(table, check), (table,)) for table in check.tables),
         totals=(row("All tables", check.tables),),
+        stacked=True,
     )
 
 
@@ -301,7 +302,8 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
         name, changed = table.other_reference
         groups = listing([called(group) for group in changed])
         effect = f"would change the verdict of {groups}" if changed else "would change no verdict"
-        words = "has a higher rate or is the one printed"
+        printed = name == table.printed_reference
+        words = "is that of the printed ratios" if printed else "has a higher selection rate"
         decided = f"; as the reference it {effect}" if check.limit is not None else ""
         yield "another reference", f"{called(name)} {words}{decided}"
     if table.unknown is not None:
@@ -352,7 +354,7 @@ def _groups(table: CheckedTable, level: str, test: str) -> Table:
         tuple(_plain_cell(text) for text in _cells(group, possible=possible))
         for group in table.groups
     )
-    return Table("Categories", columns, rows)
+    return Table("Categories", columns, rows, stacked=True)
 
 
 def _cells(group: CheckedGroup, *, possible: bool) -> list[str]:

@@ -136,6 +136,7 @@ class Table:
     totals : rows below a rule: all rows together.
     notes : what stands below it.
     matrix : whether it is an overview whose marks are drawn on one axis for each column.
+    stacked : whether a narrow window shows each row as a list of labelled cells.
     id : the anchor, of a table that can be searched and may be long.
     """
 
@@ -145,6 +146,7 @@ class Table:
     totals: tuple[tuple[Cell, ...], ...] = ()
     notes: tuple[str, ...] = ()
     matrix: bool = False
+    stacked: bool = False
     id: str = ""
 
 

@@ -65,9 +65,10 @@ def _rate_of_other(p: Parameters) -> str:
 
 
 def _mixed_units(p: Parameters) -> str:
+    right = f"{_number(100 * p['share'])}{'%' if p['sign'] else ''}"
     return (
         f"the selection rate {p['printed']} is not in the unit of its column (share or per cent); "
-        f"it is {_number(p['share'])}"
+        f"it should be {right if p['percent'] else _number(p['share'])}"
     )
 
 
@@ -114,8 +115,11 @@ def _margin(p: Parameters) -> str:
 
 
 def _no_reference(p: Parameters) -> str:
-    del p
-    return "no category has a ratio of 1, so the table does not show what ratios compare with"
+    if p["taken"] is None:
+        return "no category has a ratio of 1, so the table does not show what ratios compare with"
+    return (
+        f"no category has a ratio of 1; {quote(p['taken'])} without one is taken as the reference"
+    )
 
 
 def _not_highest(p: Parameters) -> str:
@@ -127,8 +131,8 @@ def _not_highest(p: Parameters) -> str:
 
 def _small_reference(p: Parameters) -> str:
     return (
-        f"the reference of the ratios has {p['n']} people, {100 * p['share']:.1f}% of all; the "
-        f"highest rate among larger categories is that of {quote(p['other'])}"
+        f"the reference of the ratios has {p['n']:,.10g} people, {100 * p['share']:.1f}% of all; "
+        f"the highest rate among larger categories is that of {quote(p['other'])}"
     )
 
 
@@ -140,7 +144,7 @@ def _several_references(p: Parameters) -> str:
 
 
 def _ratio_missing(p: Parameters) -> str:
-    return f"no impact ratio is printed for {p['n']} people, {100 * p['share']:.1f}% of all"
+    return f"no impact ratio is printed for {p['n']:,.10g} people, {100 * p['share']:.1f}% of all"
 
 
 def _ratio_of_unknown(p: Parameters) -> str:

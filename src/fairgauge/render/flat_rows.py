@@ -164,7 +164,7 @@ def model_changes_of(comparison: ModelComparison) -> FlatTable:
 
 
 FRONTIER = ("feature", "threshold", "performance", "performance_low", "performance_high", "group",
-            "disparity", "disparity_low", "disparity_high", "meets")  # fmt: skip
+            "disparity", "disparity_low", "disparity_high", "meets", "outcome")  # fmt: skip
 
 
 def frontier_of(choice: ThresholdChoice) -> FlatTable:
@@ -172,7 +172,7 @@ def frontier_of(choice: ThresholdChoice) -> FlatTable:
     rows = []
     for feature, each in ((f.feature, point) for f in choice.features for point in f.frontier):
         row: Row = {"feature": feature, "threshold": each.threshold, "group": each.group}
-        row["meets"] = each.meets
+        row |= {"meets": each.meets, "outcome": str(each.outcome)}
         for name, value, interval in (
             ("performance", each.performance, each.performance_interval),
             ("disparity", each.disparity, each.disparity_interval),
@@ -187,8 +187,8 @@ CHECKED_TABLES = ("source", "table", "reference", "printed_reference", "unknown"
                   *map(str, Decision), "errors", "notes")  # fmt: skip
 FAULTS = ("source", "table", "level", "code", "row", "category", "message")
 RATIOS = ("source", "table", "name", "n", "selected", "rate", "printed", "ratio", "low", "high",
-          "confidence", "p_value", "flips", "lowest_possible", "highest_possible", "decision",
-          "verdict", "verdict_reason")  # fmt: skip
+          "confidence", "deciding_low", "deciding_high", "p_value", "flips", "lowest_possible",
+          "highest_possible", "decision", "verdict", "verdict_reason")  # fmt: skip
 
 
 def checked_table(check: Check, name: str = "ratios") -> FlatTable:

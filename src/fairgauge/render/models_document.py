@@ -249,6 +249,12 @@ def _subject(one: DisparityChange) -> str:
     return f"{capitalised(metric_words(one.metric))}, {who}"
 
 
+def describe_disparity(metric: str, value: float | None) -> str:
+    """Return a disparity with its unit: ``−17.2 pp``."""
+    kind = unit(metric)
+    return f"{shown(value, kind, sign=signed(metric))}{_unit_name(kind)}"
+
+
 def describe_disparity_shift(one: DisparityChange) -> str:
     """Return a disparity before and after: ``−17.2 → −6.3 pp (change +10.9 pp, 95% CI ...)``."""
     kind, sign = unit(one.metric), signed(one.metric)

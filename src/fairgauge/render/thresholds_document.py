@@ -32,7 +32,11 @@ from fairgauge.render.metric_words import (
     signed,
     unit,
 )
-from fairgauge.render.models_document import describe_disparity_shift, describe_rate_shift
+from fairgauge.render.models_document import (
+    describe_disparity,
+    describe_disparity_shift,
+    describe_rate_shift,
+)
 from fairgauge.spec.rules import parse_rule
 
 if TYPE_CHECKING:
@@ -47,23 +51,36 @@ if TYPE_CHECKING:
     from fairgauge.report.results import Interval
 
 _MOST_POINTS = 25
+_MOST_NEEDED = 1e6
 _OUTCOMES = {
-    Outcome.PASS: ("PASS", Tone.GOOD, "the whole confidence interval of every group meets it"),
-    Outcome.FAIL: ("FAIL", Tone.BAD, "the whole confidence interval of a group is beyond it"),
+    Outcome.PASS: (
+        "PASS",
+        Tone.GOOD,
+        "the whole confidence interval of every group meets the goal",
+    ),
+    Outcome.FAIL: (
+        "FAIL",
+        Tone.BAD,
+        "the whole confidence interval of at least one group is outside the goal",
+    ),
     Outcome.INCONCLUSIVE: (
         "INCONCLUSIVE",
         Tone.UNSURE,
-        "the confidence interval of a group includes its limit",
+        "the confidence interval of at least one group includes a limit of the goal",
     ),
 }
+_ANSWERS = {Outcome.PASS: "yes", Outcome.FAIL: "no", Outcome.INCONCLUSIVE: "inconclusive"}
 WARNING = (
     "Different thresholds for different groups are disparate treatment, and unlawful for many uses "
     "in many places. Seek legal advice before using them."
 )
 METHOD = (
-    "One random half of the rows chooses the thresholds; every number shown is of the other half. "
-    "Both halves are drawn from the counts (hypergeometric), with the seed of the audit. Changes "
-    "against today are paired: both thresholds decide the same rows."
+    "One random half of the rows chooses the thresholds. Numbers and outcomes are of the other "
+    "half, except for the weights for retraining, which are of all rows. A common threshold is "
+    "chosen with a margin where one can be: the choosing half meets the goal clearly enough for "
+    "the other half to confirm it more often than not. Both halves are drawn from the counts "
+    "(hypergeometric), with the seed of the audit. Changes against today are paired: both "
+    "thresholds decide the same rows."
 )
 
 
@@ -82,8 +99,11 @@ def thresholds_document(choice: ThresholdChoice) -> DocumentTree:
         for i, each in enumerate(choice.features)
         for section in _of_feature(choice, each, i)
     ]
+    charts = tuple(_chart(choice, each) for each in choice.features)
+    title = "Charts" if len(charts) > 1 else "Chart"
+    sections.append(Section("all", title, charts, short=title))
     sections.append(Section("notes", "Notes", (Paragraph(METHOD, Tone.SOFT),)))
-    verdicts = [_verdict(each) for each in choice.features]
+    verdicts = [_verdict(choice, each) for each in choice.features]
     worst = max((tone for _, tone in verdicts), key=(Tone.GOOD, Tone.UNSURE, Tone.BAD).index)
     several = len(verdicts) > 1
     verdict = "; ".join(
@@ -103,9 +123,10 @@ def thresholds_document(choice: ThresholdChoice) -> DocumentTree:
     )
 
 
-def _verdict(of: FeatureThresholds) -> tuple[str, Tone]:
+def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, Tone]:
     if of.common is None:
-        return "NO COMMON THRESHOLD MEETS THE GOAL", Tone.BAD
+        kept = rate_words(choice.kept).upper()
+        return f"NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS {kept}", Tone.BAD
     word, tone, _ = _OUTCOMES[of.common.outcome]
     return f"{word} AT {_cut(of.common):g}", tone
 
@@ -115,15 +136,13 @@ def _of_feature(choice: ThresholdChoice, of: FeatureThresholds, place: int) -> I
     several = len(choice.features) > 1
     of_words = f", {called(of.feature)}" if several else ""
     at = f"-{place}" if several else ""
-    for name, title, blocks, short in (
-        ("common", "One threshold for all", _common(choice, of), "Common"),
-        ("by-group", "A threshold for each group", _by_group(choice, of), "Groups"),
-        ("frontier", "Every threshold", _frontier(choice, of), "Frontier"),
-        ("all", "Chart", _chart(choice, of), "Chart"),
+    for name, title, blocks in (
+        ("common", "One threshold for all", _common(choice, of)),
+        ("by-group", "A threshold for each group", _by_group(choice, of)),
+        ("frontier", "Thresholds compared", _frontier(choice, of)),
     ):
-        yield Section(
-            f"{name}{at}", f"{title}{of_words}", tuple(blocks), short=f"{short}{of_words}"
-        )
+        full = f"{title}{of_words}"
+        yield Section(f"{name}{at}", full, tuple(blocks), short=full)
     title = f"Weights for retraining{of_words}"
     yield Section(f"reweighing{at}", title, tuple(_reweighing(of)), folded=True)
 
@@ -135,17 +154,53 @@ def _cut(effect: ThresholdEffect) -> float:
 def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
     effect = of.common
     if effect is None:
-        margin = _points(choice.kept, choice.margin)
         yield Paragraph(
-            f"No common threshold meets {choice.goal} and keeps {rate_words(choice.kept)} within "
-            f"{margin}."
+            f"No common threshold meets {choice.goal} and keeps {_kept(choice)} in the half of the "
+            "rows that chooses."
         )
         return
+    cut = _cut(effect)
     yield Paragraph(
-        f"The threshold closest to today's {choice.today:g} is {_cut(effect):g}. In the other half "
-        f"of the rows {_OUTCOMES[effect.outcome][2]}."
+        f"{_choice_sentence(choice, effect)} In the other half of the rows, "
+        f"{_OUTCOMES[effect.outcome][2]}.{_next_step(effect, f'threshold {cut:g}')}"
     )
     yield from _effect(choice, effect)
+
+
+def _choice_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
+    """Return which threshold was chosen, and whether with a margin."""
+    cut = _cut(effect)
+    surely = effect.choosing_outcome is Outcome.PASS
+    margin = " with a margin" if surely else ""
+    chosen = (
+        f"Of the thresholds that meet the goal{margin} and keep {_kept(choice)}, {cut:g} is the "
+        f"closest to today's {choice.today:g}"
+    )
+    if cut == choice.today:
+        chosen = f"Today's threshold, {cut:g}, already meets the goal"
+    if surely:
+        return (
+            f"{chosen}: in the half of the rows that chooses, the whole confidence interval of "
+            "every group does."
+        )
+    return (
+        f"{chosen}, by its value alone: in the half of the rows that chooses, no threshold that "
+        f"keeps {_kept(choice)} meets it with the whole confidence interval of every group."
+    )
+
+
+def _next_step(effect: ThresholdEffect, at: str) -> str:
+    """Return what would decide an open outcome, as a sentence after another one."""
+    if effect.outcome is not Outcome.INCONCLUSIVE:
+        return ""
+    rows = effect.needed_rows
+    if rows is None or rows > _MOST_NEEDED:
+        return " To decide it would take more rows than is practical."
+    about = numbers.count(float(f"{rows:.2g}"))
+    return (
+        f" An audit of about {about} new rows at {at} would probably decide it (80% power, if the "
+        "values are as estimated)."
+    )
 
 
 def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
@@ -155,19 +210,22 @@ def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
     yield Paragraph(WARNING, Tone.BAD)
     cuts = (f"{called(name)} {cut:g}" for name, cut in effect.thresholds.items())
     yield Paragraph(
-        f"The most accurate thresholds that meet the goal: {', '.join(cuts)}. In the other half of "
-        f"the rows {_OUTCOMES[effect.outcome][2]}."
+        f"The most accurate thresholds whose values meet the goal in the half of the rows that "
+        f"chooses: {', '.join(cuts)}. In the other half, {_OUTCOMES[effect.outcome][2]}."
+        f"{_next_step(effect, 'these thresholds')}"
     )
     yield from _effect(choice, effect)
 
 
 def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]:
-    """Yield what a choice changes, and its price."""
-    sentences = [
-        f"{capitalised(rate_words(choice.kept))}: {describe_rate_shift(effect.performance)}."
-    ]
+    """Yield what a choice changes, and its price; the values alone where no decision changes."""
+    changes = any(cut != choice.today for cut in effect.thresholds.values())
+    kept = _share(choice.kept, effect.performance.new, None)
+    shift = describe_rate_shift(effect.performance) if changes else kept
+    sentences = [f"{capitalised(rate_words(choice.kept))}: {shift}."]
     for each in effect.disparities:
-        shift = describe_disparity_shift(each)
+        value = describe_disparity(each.metric, each.new)
+        shift = describe_disparity_shift(each) if changes else value
         sentences.append(
             f"{capitalised(metric_words(each.metric))}, {called(each.group)}: {shift}."
         )
@@ -175,7 +233,7 @@ def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]
 
 
 def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
-    """Yield a table of some thresholds."""
+    """Yield a table of some thresholds, each with the group that decides it."""
     metric = parse_rule(choice.goal).metric
     points = _some(choice, of)
     marked = _marked(choice, of)
@@ -188,21 +246,26 @@ def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
                 Cell(_share(choice.kept, each.performance, each.performance_interval)),
                 Cell(_disparity(metric, each)),
                 Cell(called(each.group), name=True),
-                Cell("yes" if each.meets else "no", tone=Tone.GOOD if each.meets else Tone.PLAIN),
+                Cell(_ANSWERS[each.outcome], tone=_OUTCOMES[each.outcome][1]),
             )
         )
     columns = (
         Column("threshold", numeric=False),
         Column(rate_words(choice.kept)),
         Column(metric_words(metric)),
-        Column("furthest group", numeric=False),
+        Column("deciding group", numeric=False),
         Column("meets the goal", numeric=False),
     )
-    yield Table("Every threshold", columns, tuple(rows))
+    yield Paragraph(
+        f"{numbers.count(len(points))} of {numbers.count(len(of.frontier))} thresholds, in the "
+        "other half of the rows. The group decides whether the goal is met, by its whole "
+        "confidence interval; of several, the furthest from the goal."
+    )
+    yield Table("By threshold", columns, tuple(rows))
 
 
-def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
-    """Yield the disparity at each threshold, on the axis of the goal."""
+def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> Chart:
+    """Return the disparity at each threshold, on the axis of the goal."""
     goal = parse_rule(choice.goal)
     metric, marked = goal.metric, _marked(choice, of)
     kind = unit(metric)
@@ -215,8 +278,8 @@ def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
         )
         for each in _some(choice, of)
     )
-    title = capitalised(f"{metric_words(metric)} by threshold")
-    yield Chart(title, rows, kind, neutral(metric), allowed=(goal.low, goal.high))
+    title = capitalised(f"{metric_words(metric)} by threshold, {called(of.feature)}")
+    return Chart(title, rows, kind, neutral(metric), allowed=(goal.low, goal.high))
 
 
 def _marked(choice: ThresholdChoice, of: FeatureThresholds) -> dict[float, str]:
@@ -241,7 +304,7 @@ def _reweighing(of: FeatureThresholds) -> Iterator[Block]:
     """Yield the weights at which label and group are independent."""
     yield Paragraph(
         "Weights of Kamiran and Calders (2012): with them, label and group are independent in the "
-        "table that a model is retrained on."
+        "table that a model is retrained on. They are of all rows."
     )
     rows = tuple(
         (Cell(called(group), name=True), *(Cell(f"{by_label[label]:.4f}") for label in by_label))
@@ -268,6 +331,10 @@ def _disparity(metric: str, each: OperatingPoint) -> str:
         return text
     low, high = each.disparity_interval
     return f"{text} ({shown_range(low, high, kind, sign=sign)})"
+
+
+def _kept(choice: ThresholdChoice) -> str:
+    return f"{rate_words(choice.kept)} within {_points(choice.kept, choice.margin)}"
 
 
 def _points(rate: str, margin: float) -> str:

@@ -452,6 +452,7 @@ def thresholds_schema() -> Schema:
             "disparity": _null(_NUMBER),
             "disparity_interval": _null(_object(_INTERVAL)),
             "meets": _BOOLEAN,
+            "outcome": _words(Outcome),
         }
     )
     effect = _object(
@@ -459,8 +460,10 @@ def thresholds_schema() -> Schema:
             "thresholds": _map(_FINITE),
             "performance": _RATE_CHANGE,
             "disparities": _list(_DISPARITY_CHANGE),
+            "choosing_outcome": _words(Outcome),
             "meets": _BOOLEAN,
             "outcome": _words(Outcome),
+            "needed_rows": _null(_WHOLE),
         }
     )
     of_feature = _object(

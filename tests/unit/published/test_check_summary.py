@@ -61,11 +61,19 @@ def test_what_cannot_be_read_is_named_with_the_flag_and_the_others_are_checked(f
         "rates.csv",
         "wrong.csv",
     ]
-    (table,) = [each for each in found.unread if each.is_table]
+    (table,) = [each for each in found.unread if each.counts]
     assert table.source == "who.csv"
     assert "--column n=NAME" in table.reason
     with pytest.raises(fg.DataError, match="--column n=NAME"):
         fg.check(folder / "who.csv")  # a file that is named itself
+
+
+def test_a_file_that_cannot_be_read_is_undecided_and_one_without_a_table_is_not(tmp_path):
+    (tmp_path / "one.csv").write_text("group,n,hired\nA,1000,500\nB,1000,490\n", encoding="utf-8")
+    (tmp_path / "notes.txt").write_text("Sources\n", encoding="utf-8")
+    assert run(tmp_path, "--limit", "0.8").exit_code == 0
+    (tmp_path / "broken.xlsx").write_bytes(b"PK no workbook")
+    assert run(tmp_path, "--limit", "0.8").exit_code == 3
 
 
 def test_a_folder_without_any_table_is_an_error(tmp_path):
@@ -100,6 +108,21 @@ def test_tables_and_faults_are_printed_as_csv(folder):
     faults = list(csv.DictReader(run(folder, "--table", "faults").output.split("\n")))
     assert {row["code"] for row in faults if row["level"] == "warning"} == {"ratio_mismatch"}
     assert run(folder, "--table", "faults", "--format", "json").exit_code == 2
+
+
+def test_the_interval_that_decides_is_in_the_table_of_ratios(folder):
+    shown = run(folder / "decided.csv", "--limit", "0.8", "--table", "ratios").stdout
+    row = next(each for each in csv.DictReader(shown.splitlines()) if each["name"] == "B")
+    group = fg.check(folder / "decided.csv", limit=0.8).tables[0].groups[1]
+    assert float(row["deciding_low"]) == pytest.approx(group.deciding.low)
+    assert float(row["deciding_high"]) == pytest.approx(group.deciding.high)
+    assert row["low"] != row["deciding_low"]
+
+
+def test_a_narrow_window_shows_the_tables_as_labelled_cells(folder):
+    page = run(folder, "--limit", "0.8", "--format", "html").stdout
+    assert page.count('class="data sortable stacked"') == 5
+    assert 'data-label="Inconclusive"' in page
 
 
 def test_files_of_one_name_in_two_folders_are_apart(tmp_path):

@@ -146,6 +146,10 @@ def test_a_small_category_is_never_the_reference_and_the_table_says_what_it_woul
     (table,) = fg.check(text, limit=0.8).tables
     assert table.reference == "A"
     assert table.other_reference == ("C", ("B",))
+    shown = " ".join(str(fg.check(text, limit=0.8)).split())
+    assert "C has a higher selection rate; as the reference it would change" in shown
+    printed = "group,n,hired,ratio\nA,5000,2500,1.11\nB,4000,1800,1\n"
+    assert "B is that of the printed ratios" in " ".join(str(fg.check(printed)).split())
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,88 @@ Female,47%,0.90
 </table>
 """,
 }
+TYPED |= {
+    f"reference as {word!r}": f"""Sex,Applicants,Selected,Selection Rate,Impact Ratio
+Male,1000,500,50%,{word}
+Female,1000,450,45%,0.90
+"""
+    for word in (
+        "Reference",
+        "ref.",
+        "(reference group)",
+        "Baseline*",
+        "1.00 (ref)",
+        "N/A",
+        "—",
+        "",
+    )
+}
+TYPED |= {
+    "reference without counts": """Sex,Scoring Rate,Impact Ratio
+Male,50%,—
+Female,45%,0.90
+Nonbinary,40%,0.80
+""",
+    "reference from a PDF": """Category # of Applicants # Selected Selection Rate Impact Ratio
+Male 2,310 1,100 47.6% Reference
+Female 1,985 823 41.5% 0.87
+""",
+    "words for a rule": """Sex,Applicants,Selected,Ratio,Below 4/5?
+Male,1000,500,1.00,no
+Female,1000,350,0.70,yes
+""",
+    "raised marks": """<table>
+<tr><th>Sex</th><th>Applicants<sup>*</sup></th><th>Selected</th><th>Ratio</th></tr>
+<tr><td>Male<sup>1</sup></td><td>1000</td><td>500<sup>2</sup></td><td>1.00</td></tr>
+<tr><td>Female</td><td>900</td><td>405</td><td>0.90<sup>a</sup></td></tr></table>
+""",
+    "raised marks in Markdown": """| Sex | Applicants | Selected | Ratio |
+|---|---|---|---|
+| Male<sup>1</sup> | 1000 | 500<sup>2</sup> | 1.00 |
+| Female[^a] | 900 | 405[^1] | 0.90 |
+""",
+    "marked names": """Sex,Applicants,Selected,Ratio
+Male*,1000,500,1.00
+Female (1),900,405,0.90
+""",
+    "two tables without a line between": """Impact Ratio by Sex
+Sex # of Applicants # Selected Selection Rate Impact Ratio
+Male 2,310 1,100 47.6% 1.00
+Female 1,985 823 41.5% 0.87
+Note: data on 112 applicants with unknown sex were not included.
+Impact Ratio by Race
+Race # of Applicants # Selected Selection Rate Impact Ratio
+White 1,400 665 47.5% 1.00
+Asian 505 220 43.6% 0.92
+""",
+    "two tables of commas": """Category,Applicants,Selected
+Male,2310,1100
+Female,1985,823
+By race,,
+Category,Applicants,Selected
+White,1400,665
+Asian,505,220
+""",
+    "turned with totals": """,White,Black,Total
+Applicants,1000,400,1400
+Selected,500,160,660
+Selection rate,50.0%,40.0%,47.1%
+Impact ratio,1.00,0.80,
+""",
+    "applied": """Race,Men applied,Men hired,Women applied,Women hired
+White,400,200,300,120
+Black,200,80,120,30
+""",
+    "scored": """Sex,Scored,Scoring Rate,Impact Ratio
+Male,5000,.55,1.00
+Female,4000,.44,.80
+Unknown,120,,
+""",
+    "pipes": """Sex | # applicants | # selected | % | ratio
+Male | 1 000 | 500 | 50 | 1
+Female | 1 000 | 450 | 45 | 0.9
+""",
+}
 TYPED["three tables"] = "\n".join(
     markdown(printed(counts, dimensions))
     for counts, dimensions in (
@@ -129,6 +211,112 @@ def test_the_corpus_has_at_least_thirty_tables():
 @pytest.mark.parametrize("name", CLEAN)
 def test_a_clean_table_has_no_error(name):
     assert errors(CLEAN[name]) == []
+
+
+@pytest.mark.parametrize("name", [name for name in TYPED if name.startswith("reference as")])
+def test_a_ratio_is_held_against_a_reference_without_a_number(name):
+    text = CLEAN[name].replace("0.90", "0.70")
+    (table,) = fg.check(text).tables
+    assert [group.name for group in table.groups] == ["Male", "Female"]
+    assert [(fault.code, fault.row[0]) for fault in table.errors] == [(FaultCode.RATIO_MISMATCH, 2)]
+    assert table.printed_reference == "Male"
+
+
+def test_a_word_for_the_reference_in_another_row_than_the_highest():
+    text = CLEAN["reference as 'Reference'"].replace("500,50%", "400,40%").replace("0.90", "1.13")
+    assert errors(text) == [(FaultCode.REFERENCE_NOT_HIGHEST, 1)]
+
+
+def test_a_small_category_without_a_ratio_is_not_taken_for_the_reference():
+    text = printed(SMALL, ("Sex",)).changed(0, ratio="0.990")
+    assert fg.check(csv(text)).tables[0].printed_reference is None
+
+
+@pytest.mark.parametrize(
+    ("name", "groups"),
+    [
+        ("raised marks", [("Male", 1000, 500), ("Female", 900, 405)]),
+        ("raised marks in Markdown", [("Male", 1000, 500), ("Female", 900, 405)]),
+        ("marked names", [("Male", 1000, 500), ("Female", 900, 405)]),
+        ("words for a rule", [("Male", 1000, 500), ("Female", 1000, 350)]),
+        ("turned with totals", [("White", 1000, 500), ("Black", 400, 160)]),
+        ("pipes", [("Male", 1000, 500), ("Female", 1000, 450)]),
+        ("scored", [("Male", 5000, None), ("Female", 4000, None)]),
+        (
+            "applied",
+            [
+                ("White & Men", 400, 200),
+                ("Black & Men", 200, 80),
+                ("White & Women", 300, 120),
+                ("Black & Women", 120, 30),
+            ],
+        ),
+    ],
+)
+def test_the_counts_of_a_shape(name, groups):
+    (table,) = fg.check(CLEAN[name]).tables
+    assert [(group.name, group.n, group.selected) for group in table.groups] == groups
+
+
+@pytest.mark.parametrize(
+    "header", ["Generation", "Department of Operations", "Impact ratio by sex"]
+)
+def test_a_header_with_the_letters_of_a_ratio_names_categories(header):
+    (table,) = fg.check(f"{header},Applicants,Selected\nX,500,250\nY,400,200\n").tables
+    assert [group.name for group in table.groups] == ["X", "Y"]
+
+
+def test_a_ratio_that_is_no_number_is_an_error_and_no_category():
+    text = "Sex,Applicants,Selected,Impact Ratio\nMale,500,250,1.0 pass\nFemale,400,200,1.0 pass\n"
+    with pytest.raises(fg.DataError, match=r"'1\.0 pass' as the impact ratio"):
+        fg.check(text)
+
+
+def test_people_of_unknown_category_are_known_where_people_are_scored():
+    assert fg.check(CLEAN["scored"]).tables[0].unknown == 120
+
+
+def test_marks_stay_where_they_tell_categories_apart():
+    text = "Job,Applicants,Selected\nClerk (1),500,250\nClerk (2),400,200\n"
+    assert [each.name for each in fg.check(text).tables[0].groups] == ["Clerk (1)", "Clerk (2)"]
+
+
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [
+        ("two tables without a line between", ["Impact Ratio by Sex", "Impact Ratio by Race"]),
+        ("two tables of commas", ["Category", "By race"]),
+    ],
+)
+def test_a_header_that_stands_again_begins_a_table(name, names):
+    tables = fg.check(CLEAN[name]).tables
+    assert [table.name for table in tables] == names
+    assert [len(table.groups) for table in tables] == [2, 2]
+    assert [group.name for group in tables[1].groups] == ["White", "Asian"]
+
+
+def test_the_total_of_a_turned_table_is_held_against_its_columns():
+    text = CLEAN["turned with totals"].replace("1400", "1500")
+    assert (FaultCode.TOTAL_MISMATCH, 3) in errors(text)
+
+
+def test_a_rate_in_another_unit_states_the_rate_in_the_unit_of_the_column():
+    text = "group,n,hired,rate\nA,500,250,50\nB,400,160,0.40\nC,300,90,30\n"
+    (fault,) = fg.check(text).tables[0].errors
+    assert fault.message.endswith("it should be 40")
+    (fault,) = fg.check(text.replace("50\n", "50%\n").replace("0.40", "0.40%")).tables[0].errors
+    assert fault.message.endswith("it should be 40%")
+
+
+def test_an_impossible_rate_is_not_the_highest():
+    text = "group,n,hired,ratio\nA,500,250,1\nB,400,160,0.80\nC,100,130,2.6\n"
+    assert errors(text) == [(FaultCode.SELECTED_EXCEEDS_N, 3)]
+
+
+def test_people_without_a_ratio_are_written_as_in_the_table():
+    text = "group,n,hired,ratio\nA,5000,2500,1\nB,4000,1600,N/A\n"
+    (fault,) = fg.check(text).tables[0].errors
+    assert fault.message == "no impact ratio is printed for 4,000 people, 44.4% of all"
 
 
 BASE = printed(CROSSED, ("Sex", "Race"), unknown=250)
@@ -268,6 +456,20 @@ def compared(audit):
 @settings(max_examples=60)
 def test_any_consistent_table_in_any_style_is_clean(audit, style):
     assert errors(STYLES[style](audit)) == []
+
+
+WORDS = ["Reference", "ref.", "Baseline*", "N/A", "—", ""]
+
+
+@given(audits().filter(compared), st.sampled_from(sorted(STYLES)), st.sampled_from(WORDS))
+@settings(max_examples=40)
+def test_a_word_in_place_of_the_reference_ratio_is_no_error_in_any_style(audit, style, word):
+    ratios = [float(cells.get(RATIO, "nan").replace("N/A", "nan")) for _, cells in audit.rows]
+    best = ratios.index(1.0)
+    (table,) = fg.check(STYLES[style](audit.changed(best, ratio=word))).tables
+    assert table.errors == ()
+    names = audit.rows[best][0]
+    assert all(name in table.printed_reference for name in names)
 
 
 def planted_in(audit, row, kind):

@@ -68,6 +68,24 @@ def test_every_format_gives_the_same_counts(tmp_path, suffix, text):
         assert counts(fg.check(text)) == COUNTS
 
 
+def test_raised_marks_of_a_workbook_are_no_part_of_numbers_and_names(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    from openpyxl.cell.rich_text import CellRichText, TextBlock
+    from openpyxl.cell.text import InlineFont
+
+    def raised(text, mark):
+        return CellRichText(text, TextBlock(InlineFont(vertAlign="superscript"), mark))
+
+    book = openpyxl.Workbook()
+    book.active.append(["Sex", raised("Applicants", "a"), "Hired"])
+    book.active.append([raised("Male", "1"), 1000, raised("500", "2")])
+    book.active.append(["Female", 900, 405])
+    book.save(tmp_path / "audit.xlsx")
+    groups = fg.check(tmp_path / "audit.xlsx").tables[0].groups
+    expected = [("Male", 1000, 500), ("Female", 900, 405)]
+    assert [(each.name, each.n, each.selected) for each in groups] == expected
+
+
 def test_merged_cells_and_percentages_of_a_workbook(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
