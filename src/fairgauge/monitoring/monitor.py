@@ -233,8 +233,8 @@ def _check_alike(
                 f"questions: {difference} (the specification first)"
             )
     if len(cubes) > 1:
-        for t in range(checked if checked > 1 else 0, len(cubes)):
-            other = 0 if t else 1
+        compared = [(t, 0) for t in range(max(checked, 1), len(cubes))]
+        for t, other in compared if checked > 1 else [*compared, (0, 1)]:
             check_values(periods[t], cubes[t], periods[other], cubes[other], asked.question)
     if all(rule.baseline is None for rule in asked.rules):
         return

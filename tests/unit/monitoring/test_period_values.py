@@ -37,6 +37,19 @@ def test_another_coding_is_an_error_in_any_period(coded, place):
         fg.monitor(dict(zip(day_names(3), days, strict=True)), asked(RATIO))
 
 
+def test_a_handful_of_rows_may_have_another_class_by_coincidence():
+    classes = {"label": "label", "prediction": "prediction", "sensitive": "sex"}
+    classes |= {"task": "multiclass"}
+    rows = pd.DataFrame({"sex": ["F", "M"], "label": ["b", "b"], "prediction": ["b", "b"]})
+    first = day(["a", "c", "d"], ["a", "c", "d"], question=classes)
+    rule = {"metric": "accuracy.difference", "between": [-0.5, 0.5]}
+    spec = classes | {"monitor": {"rules": [rule]}}
+    days = {"2026-01-01": first, "2026-01-02": fg.count(rows, **classes)}
+    assert fg.monitor(days, spec).periods == tuple(days)
+    with pytest.raises(DataError, match="column 'label' holds 'b', and none of these is known"):
+        fg.monitor(days | {"2026-01-02": fg.count(pd.concat([rows] * 6), **classes)}, spec)
+
+
 def test_another_coding_is_an_error_where_earlier_periods_are_folded(tmp_path):
     history = fg.History(tmp_path)
     for name in day_names(3):
