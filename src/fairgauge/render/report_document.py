@@ -731,6 +731,7 @@ class _Full(_Summary):
                 (Cell(each.name), Cell(each.text), Cell(numbers.listing(each.used_for)))
                 for each in found
             ),
+            stacked=True,
         )
 
     def _families(self) -> str:
