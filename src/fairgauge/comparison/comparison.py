@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal
 
@@ -24,10 +23,10 @@ from fairgauge.report.plain_values import (
     read_reason,
     read_verdict,
 )
+from fairgauge.report.shown_result import ShownResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.reasons import Reason
@@ -151,7 +150,7 @@ class GroupChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(ShownResult):
     """What changed between two reports; `print` shows it.
 
     Attributes
@@ -237,10 +236,6 @@ class Comparison:
             "metrics": facts_of((), (rate.name for rate in self.own), self.catalogue),
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return strict JSON: infinities are the strings "Infinity" and "-Infinity"."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-
     @classmethod
     def from_dict(cls, found: Saved) -> Comparison:
         """Read what `to_dict` wrote.
@@ -254,23 +249,6 @@ class Comparison:
             return _read(found)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FairgaugeError(f"this is not a comparison of fairgauge: {error}") from None
-
-    def save(self, path: str | Path) -> None:
-        """Write the comparison, whole or not at all; the format follows the suffix.
-
-        Raises
-        ------
-        DataError
-            The suffix is of no known format, or the file cannot be written.
-        """
-        from fairgauge.render import save
-
-        save(self, path)
-
-    def __str__(self) -> str:
-        from fairgauge.render import render
-
-        return render(self, "text")
 
     def __repr__(self) -> str:
         moved = sum(each.moved for each in self.changes)

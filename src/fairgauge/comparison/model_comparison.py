@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,10 +31,10 @@ from fairgauge.report.plain_values import (
     read_scope,
 )
 from fairgauge.report.results import NO_CLASS, OVERALL, ClassScope, Interval, Reference, Scope
+from fairgauge.report.shown_result import ShownResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.reasons import Reason
@@ -216,7 +215,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelComparison:
+class ModelComparison(ShownResult):
     """Candidate models against the model in use, on the same rows; `print` shows it.
 
     Attributes
@@ -291,10 +290,6 @@ class ModelComparison:
             "metrics": facts_of((), (rate.name for rate in self.own), self.catalogue),
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return strict JSON: infinities are the strings "Infinity" and "-Infinity"."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-
     @classmethod
     def from_dict(cls, found: Saved) -> ModelComparison:
         """Read what `to_dict` wrote.
@@ -308,28 +303,6 @@ class ModelComparison:
             return _read(found)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FairgaugeError(f"this is not a comparison of models: {error}") from None
-
-    def save(self, path: str | Path) -> None:
-        """Write the comparison, whole or not at all; the format follows the suffix.
-
-        Raises
-        ------
-        DataError
-            The suffix is of no known format, or the file cannot be written.
-        """
-        from fairgauge.render import save
-
-        save(self, path)
-
-    def __str__(self) -> str:
-        from fairgauge.render import render
-
-        return render(self, "text")
-
-    def _repr_html_(self) -> str:
-        from fairgauge.render import render
-
-        return render(self, "notebook")
 
     def __repr__(self) -> str:
         verdicts = ", ".join(f"{each.name} {each.verdict}" for each in self.candidates)

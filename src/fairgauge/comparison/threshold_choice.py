@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +16,11 @@ from fairgauge.comparison.model_comparison import (
 from fairgauge.enums import Outcome
 from fairgauge.errors import DataError, FairgaugeError, quote
 from fairgauge.report.plain_values import number, plain, plain_interval, read_interval
+from fairgauge.report.shown_result import ShownResult
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.report.plain_values import Plain
@@ -110,7 +109,7 @@ class FeatureThresholds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdChoice:
+class ThresholdChoice(ShownResult):
     """The thresholds of a score: the frontier, and the choice closest to today that meets a goal.
 
     ``choice["sex"]`` is that of one feature.
@@ -229,10 +228,6 @@ class ThresholdChoice:
             "features": [_plain_feature(each) for each in self.features],
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return strict JSON: infinities are the strings "Infinity" and "-Infinity"."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-
     @classmethod
     def from_dict(cls, found: Saved) -> ThresholdChoice:
         """Read what `to_dict` wrote.
@@ -246,28 +241,6 @@ class ThresholdChoice:
             return _read(found)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FairgaugeError(f"this is not a choice of thresholds: {error}") from None
-
-    def save(self, path: str | Path) -> None:
-        """Write the choice, whole or not at all; the format follows the suffix.
-
-        Raises
-        ------
-        DataError
-            The suffix is of no known format, or the file cannot be written.
-        """
-        from fairgauge.render import save
-
-        save(self, path)
-
-    def __str__(self) -> str:
-        from fairgauge.render import render
-
-        return render(self, "text")
-
-    def _repr_html_(self) -> str:
-        from fairgauge.render import render
-
-        return render(self, "notebook")
 
 
 def _groups_of(columns: Sequence[Sequence[Value]]) -> list[str | None]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Level, Outcome, RateTest
 from fairgauge.published.check_summary import decision_of, decisions, fault_kinds
 from fairgauge.report.plain_values import plain, plain_interval
+from fairgauge.report.shown_result import ShownResult
 from fairgauge.report.verdicts import overall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from fairgauge.published.check_summary import Decision, FaultKind
     from fairgauge.published.faults import Fault
@@ -109,7 +108,7 @@ class CheckedTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(ShownResult):
     """Published tables that were checked; `print` shows them.
 
     Attributes
@@ -198,27 +197,6 @@ class Check:
             "unread": [{"source": each.source, "reason": each.reason} for each in self.unread],
             "tables": [_plain_table(table, self.limit) for table in self.tables],
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return strict JSON."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-
-    def save(self, path: str | Path) -> None:
-        """Write the check, whole or not at all; the format follows the suffix.
-
-        Raises
-        ------
-        DataError
-            The suffix is of no known format, or the file cannot be written.
-        """
-        from fairgauge.render import save
-
-        save(self, path)
-
-    def __str__(self) -> str:
-        from fairgauge.render import render
-
-        return render(self, "text")
 
     def __repr__(self) -> str:
         return f"<Check of {len(self.tables)} tables: {self.errors} errors; print() shows it>"

@@ -6,6 +6,7 @@ import math
 import unicodedata
 from typing import TYPE_CHECKING
 
+from fairgauge.comparison.comparison import Comparison
 from fairgauge.comparison.model_comparison import ModelComparison
 from fairgauge.comparison.threshold_choice import ThresholdChoice
 from fairgauge.published.check_results import Check
@@ -23,13 +24,13 @@ from fairgauge.report.report import Report
 
 if TYPE_CHECKING:
     from fairgauge.render.flat_rows import Cell
-    from fairgauge.render.formats import Shown
+    from fairgauge.report.shown_result import ShownResult
 
 _FORMULA = tuple("=+-@")
 _NEEDS_QUOTES = frozenset('",;|')
 
 
-def write(shown: Shown, *, table: str = "estimates") -> str:
+def write(shown: ShownResult, *, table: str = "estimates") -> str:
     """Write a table as CSV with a header; texts can do no harm in a spreadsheet."""
     match shown:
         case Report():
@@ -42,8 +43,10 @@ def write(shown: Shown, *, table: str = "estimates") -> str:
             found = model_changes_of(shown)
         case ThresholdChoice():
             found = frontier_of(shown)
-        case _:
+        case Comparison():
             found = changes_of(shown)
+        case _:
+            raise TypeError(f"{type(shown).__name__} has no table")
     lines = [",".join(found.columns)]
     lines += [",".join(map(cell, row)) for row in found.rows]
     return "\n".join(lines) + "\n"

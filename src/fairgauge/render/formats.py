@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, nearest, quote
@@ -16,17 +16,8 @@ from fairgauge.errors import DataError, nearest, quote
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from fairgauge.comparison.comparison import Comparison
-    from fairgauge.comparison.model_comparison import ModelComparison
-    from fairgauge.comparison.threshold_choice import ThresholdChoice
-    from fairgauge.published.check_results import Check
     from fairgauge.render.document_tree import DocumentTree
-    from fairgauge.report.monitor_results import MonitorReport
-    from fairgauge.report.report import Report
-
-    Shown: TypeAlias = (
-        Report | Comparison | ModelComparison | ThresholdChoice | Check | MonitorReport
-    )
+    from fairgauge.report.shown_result import ShownResult
 
 Subject = Literal["report", "comparison", "models", "thresholds", "check", "monitor"]
 """A report, a comparison of two reports or of models, a choice of thresholds, published tables that
@@ -72,7 +63,7 @@ FORMATS: tuple[Format, ...] = (
     Format("openmetrics", "openmetrics", (".prom",), of=("monitor",)),
     Format("cyclonedx", "cyclonedx", (".cdx.json",), of=("report",)),
     Format("model-card", "model_card_toolkit", (".card.json",), of=("report",)),
-    Format("notebook", "notebook", tree=True, of=("report", *_COMPARED, "check")),
+    Format("notebook", "notebook", tree=True, of=("report", *_COMPARED, "check", "monitor")),
 )
 """Every format, in the order in which they are listed."""
 
@@ -118,7 +109,7 @@ def format_of(path: str | Path, of: Subject = "report") -> str:
     return known[max(found, key=len)]
 
 
-def render(shown: Shown, format: str = "text", **options: Any) -> str:  # noqa: A002
+def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # noqa: A002
     """Show a report, a comparison, a check of published tables or a monitor.
 
     Parameters
@@ -165,7 +156,7 @@ def render(shown: Shown, format: str = "text", **options: Any) -> str:  # noqa: 
     return text
 
 
-def _written(shown: Shown, format_: str, options: dict[str, Any]) -> Any:
+def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
     """Return the text or the bytes of a format that is known."""
     found = next(each for each in FORMATS if each.name == format_)
     unknown = sorted(set(options) - set(found.options))
@@ -185,7 +176,7 @@ def _written(shown: Shown, format_: str, options: dict[str, Any]) -> Any:
         return writer(*_arguments(shown, found, options), **options)
 
 
-def save(shown: Shown, path: str | Path, **options: Any) -> None:
+def save(shown: ShownResult, path: str | Path, **options: Any) -> None:
     """Write a report or a comparison to a file, whole or not at all, in the format of its suffix.
 
     A file is a record: text and Markdown have the full report, unless ``full=False`` is given.
@@ -199,7 +190,7 @@ def save(shown: Shown, path: str | Path, **options: Any) -> None:
 
 
 def save_all(
-    shown: Shown, paths: Iterable[str], others: Mapping[str, str | bytes] | None = None
+    shown: ShownResult, paths: Iterable[str], others: Mapping[str, str | bytes] | None = None
 ) -> None:
     """Write several files, all or none of them.
 
@@ -218,14 +209,14 @@ def save_all(
     write_all(dict([*rendered.items(), *(others or {}).items()]))
 
 
-def _file_content(shown: Shown, path: str | Path, options: Mapping[str, Any]) -> Any:
+def _file_content(shown: ShownResult, path: str | Path, options: Mapping[str, Any]) -> Any:
     """Return what a file holds: everything, where its format also has a summary."""
     name = format_of(path, _subject(shown))
     has_summary = any(each.name == name and "full" in each.options for each in FORMATS)
     return _written(shown, name, ({"full": True} if has_summary else {}) | dict(options))
 
 
-def _subject(shown: Shown) -> Subject:
+def _subject(shown: ShownResult) -> Subject:
     from fairgauge.comparison.model_comparison import ModelComparison
     from fairgauge.comparison.threshold_choice import ThresholdChoice
     from fairgauge.published.check_results import Check
@@ -243,7 +234,7 @@ def _subject(shown: Shown) -> Subject:
     return "report" if isinstance(shown, Report) else "comparison"
 
 
-def _arguments(shown: Shown, found: Format, options: Any) -> tuple[Any, ...]:
+def _arguments(shown: ShownResult, found: Format, options: Any) -> tuple[Any, ...]:
     """Return what a writer takes: the values themselves, or the document with them."""
     if not found.tree:
         return (shown,)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fairgauge.render.formats import Shown
+    from fairgauge.report.shown_result import ShownResult
 
 
-def write(shown: Shown, *, indent: int | None = 2) -> str:
+def write(shown: ShownResult, *, indent: int | None = 2) -> str:
     """Write strict JSON; names stay as they are in the data."""
     return shown.to_json(indent) + "\n"

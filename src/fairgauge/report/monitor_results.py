@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
 from fairgauge.report.plain_values import plain, plain_reason
+from fairgauge.report.shown_result import ShownResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.report.plain_values import Plain
@@ -291,7 +290,7 @@ class ImportedValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorReport:
+class MonitorReport(ShownResult):
     """What a monitor came to; `print` shows it, and `save` writes a dashboard.
 
     Attributes
@@ -380,27 +379,6 @@ class MonitorReport:
             "sparse_groups": [_fields(each) for each in self.sparse_groups],
             "imported": [_fields(each) for each in self.imported],
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return strict JSON: infinities are the strings "Infinity" and "-Infinity"."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-
-    def save(self, path: str | Path) -> None:
-        """Write the report, whole or not at all; the format follows the suffix.
-
-        Raises
-        ------
-        DataError
-            The suffix is of no known format, or the file cannot be written.
-        """
-        from fairgauge.render import save
-
-        save(self, path)
-
-    def __str__(self) -> str:
-        from fairgauge.render import render
-
-        return render(self, "text")
 
     def __repr__(self) -> str:
         return (

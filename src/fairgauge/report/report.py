@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +26,11 @@ from fairgauge.report.plain_values import (
     read_scores,
     read_verdict,
 )
+from fairgauge.report.shown_result import ShownResult
 from fairgauge.report.verdicts import RulesNotMet, unmet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.report.estimate_lookup import Key
@@ -64,7 +63,7 @@ class Data:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(ShownResult):
     """The results of an audit; it is displayed in a notebook, and can be saved in any format.
 
     ``report["AD", "sex", "Female"]`` is one `Estimate`; name a stratum as a fourth part. A metric
@@ -142,10 +141,6 @@ class Report:
                 self.catalogue,
             ),
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return strict JSON: infinities are the strings "Infinity" and "-Infinity"."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_dict(cls, plain_report: Saved) -> Report:
@@ -243,35 +238,11 @@ class Report:
 
         return contrasts(self, "ratio")
 
-    def save(self, path: str | Path) -> None:
-        """Write the report in full; the format follows the suffix.
-
-        The file is written whole or not at all.
-
-        Raises
-        ------
-        DataError
-            The suffix is of no known format, or the file cannot be written.
-        """
-        from fairgauge.render import save
-
-        save(self, path)
-
-    def __str__(self) -> str:
-        from fairgauge.render import render
-
-        return render(self, "text")
-
     def __repr__(self) -> str:
         return (
             f"<Report of {self.data.rows:,} rows: {len(self.estimates):,} estimates, "
             f"verdict {self.verdict}; print() shows it, .save('report.html') keeps it>"
         )
-
-    def _repr_html_(self) -> str:
-        from fairgauge.render import render
-
-        return render(self, "notebook")
 
 
 def read_report(plain_report: Saved, name: str) -> Report:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -87,8 +88,11 @@ def csv(audit):
 
 def semicolons(audit):
     """Print decimal commas, and dots between thousands."""
-    swap = str.maketrans(",.", ".,")
-    rows = [[*names, *(cells.get(role, "").translate(swap) for role in audit.roles)]
+
+    def swapped(cell):
+        return cell.translate(str.maketrans(",.", ".,")) if re.search(r"\d", cell) else cell
+
+    rows = [[*names, *(swapped(cells.get(role, "")) for role in audit.roles)]
             for names, cells in audit.rows]  # fmt: skip
     return "\n".join(map(";".join, [audit.header(), *rows])) + "\n"
 
