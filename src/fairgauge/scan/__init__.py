@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from fairgauge.errors import DataError
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
-from fairgauge.scan.source import ALLOWED_DATA, Readable
+from fairgauge.scan.source import ALLOWED_DATA, Opened
 from fairgauge.scan.sql_query import Query
 from fairgauge.spec.option_types import COLUMN, COLUMNS, FEATURES
 from fairgauge.spec.options import OPTIONS
@@ -60,8 +60,8 @@ def open_rows(data: object, options: Mapping[str, Any]) -> tuple[Source, Mapping
     SpecError, DataError
         As for `open_source`, and where arrays do not fit to the data or to each other.
     """
-    if isinstance(data, Readable):  # opened before
-        return data, options
+    if isinstance(data, Opened):
+        return data.source, options
     if _may_be_arrays(data, options):
         from fairgauge.scan.column_arrays import open_arrays
 

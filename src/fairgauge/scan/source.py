@@ -65,6 +65,13 @@ class Readable(Source, Protocol):
         """Return the values of columns, of all rows or of the first ``most``."""
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Data that are opened already; a class of ours, because some frames answer any attribute."""
+
+    source: Source
+
+
 def readable(source: Source) -> bool:
     """Return whether rows can be read one by one; Spark and databases only count them."""
     return isinstance(source, Readable)

@@ -258,20 +258,21 @@ def _before_labels(rows: object, spec: MonitorSpec) -> object:
     from fairgauge.scan import open_source
     from fairgauge.scan.duckdb_files import DuckFiles
     from fairgauge.scan.json_files import JsonFiles
+    from fairgauge.scan.source import Opened
 
     label = spec.question.label
     if spec.labels is not Labels.LATER or label is None:
         return rows
     source = open_source(rows)
     if label in source.columns or not isinstance(source, (DuckFiles, JsonFiles)):
-        return source
+        return Opened(source)
     unused = [c for c in source.columns if c not in dict(spec.question.columns()).values()]
     complain(
         f"{quote(source.name)} has no column {quote(label)}, so that no row has its label yet."
         f"{nearest(label, unused)}",
         prefix="Note: ",
     )
-    return source.with_missing(label)
+    return Opened(source.with_missing(label))
 
 
 def _options(spec: MonitorSpec, config: str | None) -> dict[str, Any]:
