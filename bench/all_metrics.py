@@ -464,7 +464,7 @@ def write(path: Path, measurements: Iterable[Measurement]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Count chunks of the designs in turn, the cheapest first, until all have enough data sets."""
+    """Count chunks of designs, those that are finished soonest first, until all have enough."""
     parser = argparse.ArgumentParser(prog="python -m bench.all_metrics", description=__doc__)
     parser.add_argument("--sets", type=int, default=2000, help="data sets wanted in each design")
     parser.add_argument("--design", default="", help="only designs whose name begins so")
@@ -476,15 +476,20 @@ def main(arguments: list[str] | None = None) -> None:
     asked = [each for each in measurements if each.design.name.startswith(options.design)]
     for each in asked if options.anew else ():
         each.counted = Counted()
-    spent = dict.fromkeys((each.design.name for each in asked), 0.0)
+    cost = dict.fromkeys((each.design.name for each in asked), 0.0)  # of a data set
+
+    def left(each: Measurement) -> float:
+        return cost[each.design.name] * (options.sets - each.counted.data_sets)
+
     while unfinished := [each for each in asked if each.counted.data_sets < options.sets]:
-        cheapest = min(unfinished, key=lambda each: spent[each.design.name])
+        soonest = min(unfinished, key=left)
         started = time.process_time()
-        cheapest.count_chunk()
+        soonest.count_chunk()
         write(options.output, measurements)
-        name, taken = cheapest.design.name, time.process_time() - started
-        spent[name] += taken
-        print(f"{name}: {cheapest.counted.data_sets} data sets, {taken:.1f} s", flush=True)
+        design = soonest.design
+        cost[design.name] = (time.process_time() - started) / design.chunk
+        taken = f"{cost[design.name]:.3f} s each"
+        print(f"{design.name}: {soonest.counted.data_sets} data sets, {taken}", flush=True)
 
 
 if __name__ == "__main__":

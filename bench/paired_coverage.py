@@ -34,7 +34,7 @@ from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired import paired_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DATA, PAGE = DOCS / "paired_coverage.json", DOCS / "coverage.md"
@@ -138,11 +138,17 @@ def change(metric: Contrast, table: PairedTable, *, robust: bool = False):
 
 
 def discordant(metric: Contrast, cells: np.ndarray, n: int) -> float:
-    """Return the expected rows, among those of the rate, that are decided differently."""
-    counted = cells.copy()
+    """Return the expected rows, among those of the rate, that are decided differently.
+
+    Rates whose denominator depends on the decisions are made of both labels, of which each must
+    have enough such rows: false positives alone may decide a positive predictive value.
+    """
+    by_label = n * (cells[:2, 0, 1] + cells[:2, 1, 0])
     if metric.of.name == "true_positive_rate":
-        counted[1] = 0
-    return n * float(counted[:, 0, 1].sum() + counted[:, 1, 0].sum())
+        return float(by_label[0])
+    if metric.of.name in ("selection_rate", "accuracy"):
+        return float(by_label.sum())
+    return float(by_label.min())
 
 
 def coverage(
@@ -205,10 +211,10 @@ def exact(n: int) -> dict:
         found.append((n * (p + q), 100 * float(np.exp(logs)[inside].sum())))
     enough = [c for expected, c in found if expected >= ENOUGH]
     every = [c for _, c in found]
-    return _record(f"change of a rate, {n} rows, every table", "exact", enough, every, 0)
+    return record(f"change of a rate, {n} rows, every table", "exact", enough, every, 0)
 
 
-def _record(subject: str, setting: str, enough: list, every: list, sets: int) -> dict:
+def record(subject: str, setting: str, enough: list, every: list, sets: int) -> dict:
     inside = [93.5 <= c <= 97.0 for c in enough]
     return {
         "subject": subject,
@@ -223,13 +229,36 @@ def _record(subject: str, setting: str, enough: list, every: list, sets: int) ->
     }
 
 
-def measure(sets: int) -> list[dict]:
-    """Measure every scenario, one record for each kind of change."""
-    records = [exact(n) for n in (20, 50)]
-    for rate, by in product(RATES, ("difference", "ratio")):
+def measure(sets: int, only: str) -> Iterator[dict]:
+    """Yield a record for each kind of change; ``only`` one family, or all of them."""
+    from bench import paired_other_coverage as other
+
+    families = {
+        "exact": lambda: (exact(n) for n in (20, 50)),
+        "rates": lambda: rates(sets, RATES[:3]),
+        "quotients": lambda: rates(sets, RATES[3:]),
+        "dependent": lambda: dependent(sets),
+        "classes": lambda: other.classes(sets),
+        "strata": lambda: other.strata(sets),
+        "scores": lambda: other.scores(sets),
+        "extremes": lambda: other.extremes(sets),
+        "draws": lambda: other.draws(sets),
+    }
+    for name, family in families.items():
+        if only in ("all", name):
+            yield from family()
+
+
+def rates(sets: int, names: Sequence[str]) -> Iterator[dict]:
+    """Yield the changes of rates, and of their differences and ratios."""
+    for rate, by in product(names, ("difference", "ratio")):
         metric = find_metric(f"{rate}.{by}")
         assert isinstance(metric, Contrast)
-        records += _several(metric, SIZES, CORRELATIONS, sets, drawn, "")
+        yield from _several(metric, SIZES, CORRELATIONS, sets, drawn, "")
+
+
+def dependent(sets: int) -> Iterator[dict]:
+    """Yield the changes of weighted and of clustered rows."""
     for rate, (draw, words) in product(
         ("selection_rate", "true_positive_rate", "positive_predictive_value"),
         ((weighted, ", lognormal weights"), (clustered, ", clusters of 5")),
@@ -238,8 +267,7 @@ def measure(sets: int) -> list[dict]:
             continue  # its sides have cluster-robust intervals of their own
         metric = find_metric(f"{rate}.difference")
         sizes = ((200, 200), (1_000, 1_000))
-        records += _several(metric, sizes, (0.0, 0.5, 0.8), max(sets // 4, 100), draw, words)
-    return records
+        yield from _several(metric, sizes, (0.0, 0.5, 0.8), max(sets // 4, 100), draw, words)
 
 
 def _several(metric, sizes, correlations, sets, draw, words: str) -> list[dict]:
@@ -256,7 +284,7 @@ def _several(metric, sizes, correlations, sets, draw, words: str) -> list[dict]:
     ):
         every = [one[key] for one in found]
         enough = [one[key] for one in found if one["discordant"] >= ENOUGH]
-        records.append(_record(subject + words, "simulated", enough, every, sets))
+        records.append(record(subject + words, "simulated", enough, every, sets))
     return records
 
 
@@ -308,13 +336,18 @@ def main() -> None:
     """Measure, and write the data and the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=4_000)
+    parser.add_argument("--only", default="all", help="one family of changes; others are kept")
     parser.add_argument("--page", action="store_true")
     given = parser.parse_args()
     if not given.page:
         start = time.perf_counter()
         with np.errstate(all="ignore"):
-            records = measure(given.sets)
-        DATA.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+            for each in measure(given.sets, given.only):
+                held = {r["subject"]: r for r in json.loads(DATA.read_text(encoding="utf-8"))}
+                held[each["subject"]] = each
+                every = list(held.values())
+                DATA.write_text(json.dumps(every, indent=1) + "\n", encoding="utf-8")
+                print(each, flush=True)
         print(f"{time.perf_counter() - start:.0f} s")
     records = json.loads(DATA.read_text(encoding="utf-8"))
     print(table(records))

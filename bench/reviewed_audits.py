@@ -1,10 +1,10 @@
 """``python -m bench.reviewed_audits``: the reviewers' designs, measured through audits alone.
 
-`bench.coverage` measures such designs through the functions that an audit calls, with many data
-sets side by side. Here each data set is a table that is audited (and compared) as users do it, one
-after the other, and what a user reads is counted. Data sets are drawn in chunks, each from its own
-seed; the command adds chunks to those counted in docs/coverage_of_audits.json until every design
-has enough data sets, and may be stopped at any time.
+`bench.coverage` measures such designs through the functions that an audit calls. Here tables are
+audited (and compared) as users do it, and what a user reads is counted: one table after the other,
+or, where nothing needs all rows at once, many as the strata of one audit. Data sets are drawn in
+chunks, each from its own seed; the command adds chunks to those counted in
+docs/coverage_of_audits.json until every design has enough, and may be stopped at any time.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import argparse
 import json
 import math
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -27,11 +28,8 @@ from bench.all_metrics import confusion
 from bench.coverage import cluster_sizes
 from bench.coverage import confusion as class_shares
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 _COUNTS = Path(__file__).parent.parent / "docs" / "coverage_of_audits.json"
-_CHUNK = 20
+_ALONE, _AS_STRATA = 20, 100
 _LEVEL = 0.05
 _TINY = 1e-9
 _BINARY: dict[str, Any] = {"positive": 1, "sensitive": "group"}
@@ -40,6 +38,9 @@ _COUNTED = {**_BINARY, "count": "n", "prediction": "prediction"}
 Occurrences = dict[str, bool]
 """What happened in one audit; what could not happen, such as coverage without an adequate interval,
 is absent."""
+
+Read = Callable[[fg.Report, str], Iterator[tuple[str, bool]]]
+"""Reads what happened off a report, of all rows or of each stratum."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,57 @@ class Design:
     of : which part of a review it is from.
     setting : what is drawn.
     wanted : of every number that is counted, or of the one that matters.
-    read : draws a data set, audits it and returns what happened.
+    measure : draws so many data sets, audits them and yields what happened in each.
+    chunk : data sets that are drawn at once.
     """
 
     of: str
     setting: str
     wanted: str
-    read: Callable[[np.random.Generator], Occurrences]
+    measure: Callable[[np.random.Generator, int], Iterator[tuple[str, bool]]]
+    chunk: int
+
+
+def alone(of: str, setting: str, wanted: str, read: Callable[..., Occurrences]) -> Design:
+    """Return a design of which every data set has an audit of its own."""
+
+    def measure(rng: np.random.Generator, size: int) -> Iterator[tuple[str, bool]]:
+        for _ in range(size):
+            yield from read(rng).items()
+
+    return Design(of, setting, wanted, measure, _ALONE)
+
+
+def as_strata(
+    of: str,
+    setting: str,
+    wanted: str,
+    draw: Callable[..., pl.DataFrame],
+    read: Read,
+    **options: Any,
+) -> Design:
+    """Return a design of which data sets are audited as strata: each as it would be alone."""
+
+    def measure(rng: np.random.Generator, size: int) -> Iterator[tuple[str, bool]]:
+        sets = [draw(rng).with_columns(set=pl.lit(i)) for i in range(size)]
+        report = fg.audit(pl.concat(sets), strata="set", **{"sensitive": "group", **options})
+        yield from read(report, "stratum")
+
+    return Design(of, setting, wanted, measure, _AS_STRATA)
 
 
 _COVERS = "93.5 to 98.5"
 _RARELY = "at most 5"
+_LAST = "last round"
+
+
+def _of_intervals(report: fg.Report, truth: float, metrics: Any, scope: str) -> Iterator[Any]:
+    for each in report.estimates:
+        asked = each.metric in metrics and each.group == "g0" and each.scope.kind == scope
+        known = each.status == "ok" and each.interval is not None
+        if asked and known and each.class_scope.kind in ("none", "average"):
+            name = " ".join(filter(None, (each.class_scope.average, each.metric)))
+            yield f"{name} covers", _holds(each.interval, truth)
 
 
 def covers(report: fg.Report, truth: float, *metrics: str, scope: str = "overall") -> Occurrences:
@@ -70,14 +111,26 @@ def covers(report: fg.Report, truth: float, *metrics: str, scope: str = "overall
     Averages over classes count under their own names; ``scope`` is "pooled" of what is adjusted for
     strata.
     """
-    found = {}
+    return dict(_of_intervals(report, truth, metrics, scope))
+
+
+def hold(**truths: float) -> Read:
+    """Return the reader of whether adequate intervals hold these truths, of metrics by name."""
+
+    def read(report: fg.Report, scope: str) -> Iterator[tuple[str, bool]]:
+        for metric, truth in truths.items():
+            yield from _of_intervals(report, truth, (metric,), scope)
+
+    return read
+
+
+def agree(report: fg.Report, scope: str) -> Iterator[tuple[str, bool]]:
+    """Read p-values of distances of equal groups, and whether they contradict their intervals."""
     for each in report.estimates:
-        asked = each.metric in metrics and each.group == "g0" and each.scope.kind == scope
-        known = each.status == "ok" and each.interval is not None
-        if asked and known and each.class_scope.kind != "class":
-            name = " ".join(filter(None, (each.class_scope.average, each.metric)))
-            found[f"{name} covers"] = _holds(each.interval, truth)
-    return found
+        if each.p_value is not None and each.interval and each.scope.kind == scope:
+            below = each.p_value < _LEVEL
+            yield f"p of {each.metric} below .05", below
+            yield "a p-value contradicts its interval", below == (each.interval.low <= 0)
 
 
 def covers_rates(report: fg.Report, truth: float, *names: str) -> Occurrences:
@@ -122,16 +175,11 @@ def confusions(rng: np.random.Generator, sizes: Any, shares: Any) -> pl.DataFram
 # the rows of the review
 
 
-def class_averages(number_of, sizes, rng):
+def of_classes(number_of, sizes, rng):
     shares = class_shares(number_of, 0.7, 0.85)
     label, prediction = (each.ravel() for each in np.indices(shares.shape))
     cells = np.stack([rng.multinomial(n, shares.ravel()) for n in sizes])
-    metrics = ["cohen_kappa.difference", "f1.difference"]
-    report = fg.audit(
-        counts(cells, label=label, prediction=prediction), label="label", prediction="prediction",
-        count="n", sensitive="group", task="multiclass", metrics=metrics,
-    )  # fmt: skip
-    return covers(report, 0.0, *metrics)
+    return counts(cells, label=label, prediction=prediction)
 
 
 def best_of_equal(groups, rate, rng):
@@ -210,15 +258,7 @@ def weighted_errors(rows, rng):
 def sparse_labels(rng):
     shares = 1 / np.arange(1.0, 21) ** 1.5
     cells = np.stack([rng.multinomial(n, shares / shares.sum()) for n in (100, 200)])
-    data = counts(cells, label=np.arange(20))
-    report = fg.audit(
-        data, label="label", sensitive="group", count="n", task="multiclass", replicates=500,
-        metrics=["TVD", "KL", "JS"],
-    )  # fmt: skip
-    ends = {e.metric: e for e in report.estimates if e.group == "g0" and e.interval}
-    found = {f"{name} covers": e.interval.low <= _TINY for name, e in ends.items()}
-    contradicts = any((e.p_value < _LEVEL) == (e.interval.low <= 0) for e in ends.values())
-    return found | {"a p-value contradicts its interval": contradicts}
+    return counts(cells, label=np.arange(20))
 
 
 def lognormal_errors(groups, rows, rng):
@@ -273,40 +313,15 @@ def no_reversal(rng):
 # the last round
 
 
-def tiny_reference(rng):
-    data = selected(rng.binomial([4000, 22], 0.3), [4000, 22])
-    report = fg.audit(data, **_COUNTED, reference={"group": "g1"}, metrics=["DPPL", "DI"])
-    return covers(report, 0.0, "DPPL") | covers(report, 1.0, "DI")
-
-
-def zero_cells(rng):
-    """Rates of which a cell is often empty."""
-    data = confusions(rng, (300, 600), [confusion(0.5, 0.98, 0.02)] * 2)
-    report = fg.audit(data, **_COUNTED, label="label", metrics=["RD", "AD", "TE", "f1.difference"])
-    return covers(report, 0.0, "RD", "AD", "TE", "f1.difference")
-
-
-def all_predicted(rng):
-    data = confusions(rng, (150, 300), [confusion(0.4, 1.0, 1.0)] * 2)
-    metrics = ("DPPL", "DPL", "TVD", "KL")
-    report = fg.audit(data, **_COUNTED, label="label", metrics=list(metrics))
-    return rejects(report) | covers(report, 0.0, *metrics)
-
-
 def uneven_weights(rng):
     """Integer weights with many ties, a third of them zero, a few of them twenty."""
-    group = np.repeat(["g0", "g1"], [300, 600])
-    weight = rng.choice([0, 1, 2, 20], p=[0.33, 0.4, 0.25, 0.02], size=900)
-    label, prediction = rng.random((2, 900)) < 0.4
-    data = pl.DataFrame(
+    label, prediction = (rng.random((2, 900)) < 0.4).astype(int)
+    return pl.DataFrame(
         {
-            "group": group, "weight": weight,
-            "label": label.astype(int), "prediction": prediction.astype(int),
+            "group": np.repeat(["g0", "g1"], [300, 600]), "label": label, "prediction": prediction,
+            "weight": rng.choice([0, 1, 2, 20], p=[0.33, 0.4, 0.25, 0.02], size=900),
         }
     )  # fmt: skip
-    options = {**_BINARY, "label": "label", "prediction": "prediction", "weight": "weight"}
-    metrics = ("DPPL", "RD", "AD", "f1.difference")
-    return covers(fg.audit(data, **options, metrics=list(metrics)), 0.0, *metrics)
 
 
 def thin_classes(rng):
@@ -315,17 +330,11 @@ def thin_classes(rng):
     shares *= np.where(np.arange(12) < 7, 1.0, 0.025)[:, None]
     label, prediction = (each.ravel() for each in np.indices(shares.shape))
     cells = np.stack([rng.multinomial(n, (shares / shares.sum()).ravel()) for n in (400, 800)])
-    metrics = ["cohen_kappa.difference", "f1.difference"]
-    report = fg.audit(
-        counts(cells, label=label, prediction=prediction), label="label", prediction="prediction",
-        count="n", sensitive="group", task="multiclass", metrics=metrics,
-    )  # fmt: skip
-    return covers(report, 0.0, *metrics)
+    return counts(cells, label=label, prediction=prediction)
 
 
-def ratio_near_zero(rng):
-    data = selected(rng.binomial([1000, 1000], [0.012, 0.6]), [1000, 1000])
-    return covers(fg.audit(data, **_COUNTED, metrics=["DI"]), 0.02, "DI")
+def rates(sizes, shares, rng):
+    return selected(rng.binomial(sizes, shares), sizes)
 
 
 def separated(rng):
@@ -364,69 +373,103 @@ def one_sided_strata(rng):
     return covers(report, 0.0, "DPPL", "CDDPL", scope="pooled")
 
 
-def own_statistics(rng):
-    def matthews(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-        return (tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-
-    margins = (fg.TP + fg.FP, fg.TP + fg.FN, fg.TN + fg.FP, fg.TN + fg.FN)
-    own = fg.statistic(matthews, nonzero=margins, range=(-1, 1))
-    data = confusions(rng, (150, 450), [confusion(0.3, 0.7, 0.2)] * 2)
-    report = fg.audit(data, **_COUNTED, label="label", metrics=[own])
-    return covers(report, 0.0, "matthews.difference")
+def matthews(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    return (tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
 
 
-def _reviewed():
+_MATTHEWS = fg.statistic(
+    matthews,
+    nonzero=(fg.TP + fg.FP, fg.TP + fg.FN, fg.TN + fg.FP, fg.TN + fg.FN),
+    range=(-1, 1),
+)
+_LABELLED = {**_COUNTED, "label": "label"}
+_OF_CLASSES = {
+    "label": "label", "prediction": "prediction", "count": "n", "task": "multiclass",
+    "metrics": ["cohen_kappa.difference", "f1.difference"],
+}  # fmt: skip
+_AVERAGES = {"cohen_kappa.difference": 0.0, "f1.difference": 0.0}
+_TOGETHER = "95 or more together; p and FAIL at most 5"
+
+
+def _reviewed() -> Iterator[Design]:
     for classes, sizes in ((5, (200, 800)), (10, (200, 800)), (10, (2000, 8000))):
         name = f"{classes} classes, {sizes[0]:,} and {sizes[1]:,} rows"
-        yield Design("1", name, _COVERS, partial(class_averages, classes, sizes))
-    for groups, rate in ((5, 0.1), (12, 0.1)):
-        name = f"{groups} equal groups of 400 at {rate:g}, reference best"
-        wanted = "95 or more together; p and FAIL at most 5"
-        yield Design("2", name, wanted, partial(best_of_equal, groups, rate))
+        draw = partial(of_classes, classes, sizes)
+        yield as_strata("1", name, _COVERS, draw, hold(**_AVERAGES), **_OF_CLASSES)
+    for groups in (5, 12):
+        name = f"{groups} equal groups of 400 at .1, reference best"
+        yield alone("2", name, _TOGETHER, partial(best_of_equal, groups, 0.1))
     for kind, clusters, correlation in (("lognormal", 30, 0.2), (0.4, 40, 0.1), (0.7, 40, 0.1)):
-        sizes = kind if isinstance(kind, str) else f"one of {kind:.0%} of the rows"
-        name = f"{clusters}+{clusters} clusters, {sizes}, ICC {correlation}"
-        yield Design("3", name, "93.5 or more", partial(clustered, kind, clusters, correlation))
+        sizes_of = kind if isinstance(kind, str) else f"one of {kind:.0%} of the rows"
+        name = f"{clusters}+{clusters} clusters, {sizes_of}, ICC {correlation}"
+        yield alone("3", name, "93.5 or more", partial(clustered, kind, clusters, correlation))
     for strata, rows in ((60, 6000), (200, 20_000)):
-        yield Design(
-            "4", f"{strata} strata, {rows:,} rows", _COVERS, partial(conditional, strata, rows)
-        )
+        name = f"{strata} strata, {rows:,} rows"
+        yield alone("4", name, _COVERS, partial(conditional, strata, rows))
     name = "AUC .97, 27 positives and 200 negatives a group"
-    yield Design("5", name, "93.5 or more", partial(areas, 27, 200, 2.66))
+    yield alone("5", name, "93.5 or more", partial(areas, 27, 200, 2.66))
     for rows in ((400, 1200), (2400, 400)):
         name = f"weights that follow the errors, {rows[0]:,} and {rows[1]:,} rows"
-        yield Design("6", name, _COVERS, partial(weighted_errors, rows))
-    yield Design("7, 15", "20 sparse categories, 100 and 200 rows", "93 or more", sparse_labels)
-    yield Design(
-        "7", "lognormal errors, 2 groups of 40", "not ok", partial(lognormal_errors, 2, 40)
-    )
-    yield Design("7", "lognormal errors, 5 groups of 250", "93 or more",
-                 partial(lognormal_errors, 5, 250))  # fmt: skip
+        yield alone("6", name, _COVERS, partial(weighted_errors, rows))
+    name = "20 sparse categories, 100 and 200 rows"
+    yield as_strata(
+        "7, 15", name, "p at most 6.5, never contradicting its interval", sparse_labels, agree,
+        label="label", count="n", task="multiclass", replicates=500, metrics=["TVD", "KL", "JS"],
+    )  # fmt: skip
+    for groups, rows, wanted in ((2, 40, "not ok"), (5, 250, "93 or more")):
+        name = f"lognormal errors, {groups} groups of {rows}"
+        yield alone("7", name, wanted, partial(lognormal_errors, groups, rows))
     for groups in (5, 10):
         name = f"2 rules, {groups} groups at the limit, family-wise"
-        yield Design("8", name, _RARELY, partial(at_the_limit, groups))
+        yield alone("8", name, _RARELY, partial(at_the_limit, groups))
     for groups in (2, 5):
         name = f"2 rules, {groups} groups without change, compared"
-        yield Design("9", name, _RARELY, partial(without_change, groups))
-    yield Design("10", "5 strata, groups equal in each", _RARELY, no_reversal)
+        yield alone("9", name, _RARELY, partial(without_change, groups))
+    yield alone("10", "5 strata, groups equal in each", _RARELY, no_reversal)
 
 
-def _last_round():
-    for name, wanted, read in (
-        ("a reference of 22 rows for 4,000", _COVERS, tiny_reference),
-        ("empty cells: 98 % of predictions right", "93.5 or more", zero_cells),
-        ("all predictions positive", "93.5 or more; p at most 5", all_predicted),
-        ("weights with ties, a third of them 0", _COVERS, uneven_weights),
-        ("12 classes, five nearly empty", "92.5 or more", thin_classes),
-        ("a ratio of .02", _COVERS, ratio_near_zero),
-        ("scores that separate the labels", "no p below .05", separated),
-        ("scores of five values, ties at the threshold", _COVERS, ties_at_the_threshold),
-        ("20 strata, half without one of the groups", _COVERS, one_sided_strata),
-        ("best of 6 equal groups at .98: ties", "95 or more together; p and FAIL at most 5",
-         partial(best_of_equal, 6, 0.98)),
-        ("Matthews correlation, an own statistic", _COVERS, own_statistics),
-    ):  # fmt: skip
-        yield Design("last round", name, wanted, read)
+def _last_round() -> Iterator[Design]:
+    yield as_strata(
+        _LAST, "a reference of 22 rows for 4,000", _COVERS,
+        partial(rates, [4000, 22], 0.3), hold(DPPL=0.0, DI=1.0),
+        **_COUNTED, reference={"group": "g1"}, metrics=["DPPL", "DI"],
+    )  # fmt: skip
+    alike = [confusion(0.5, 0.98, 0.02)] * 2
+    names = ["RD", "AD", "TE", "f1.difference"]
+    yield as_strata(
+        _LAST, "empty cells: 98 % of predictions right, 300 and 600 rows", "93.5 or more",
+        partial(confusions, sizes=(300, 600), shares=alike), hold(**dict.fromkeys(names, 0.0)),
+        **_LABELLED, metrics=names,
+    )  # fmt: skip
+    yield as_strata(
+        _LAST, "all predictions positive, 150 and 300 rows", "93.5 or more",
+        partial(confusions, sizes=(150, 300), shares=[confusion(0.4, 1.0, 1.0)] * 2),
+        hold(DPPL=0.0, DPL=0.0, TVD=0.0, KL=0.0), **_LABELLED, metrics=["DPPL", "DPL", "TVD", "KL"],
+    )  # fmt: skip
+    names = ["DPPL", "RD", "AD", "f1.difference"]
+    yield as_strata(
+        _LAST, "weights with ties, a third of them 0, 300 and 600 rows", _COVERS, uneven_weights,
+        hold(**dict.fromkeys(names, 0.0)), **_BINARY, label="label", prediction="prediction",
+        weight="weight", metrics=names,
+    )  # fmt: skip
+    name = "12 classes, five nearly empty, 400 and 800 rows"
+    yield as_strata(_LAST, name, "92.5 or more", thin_classes, hold(**_AVERAGES), **_OF_CLASSES)
+    yield as_strata(
+        _LAST, "a ratio of .02, 1,000 rows each", _COVERS,
+        partial(rates, [1000, 1000], [0.012, 0.6]), hold(DI=0.02), **_COUNTED, metrics=["DI"],
+    )  # fmt: skip
+    yield alone(_LAST, "scores that separate the labels", "no p below .05", separated)
+    name = "scores of five values, ties at the threshold"
+    yield alone(_LAST, name, _COVERS, ties_at_the_threshold)
+    name = "20 strata, half without one of the groups"
+    yield alone(_LAST, name, _COVERS, one_sided_strata)
+    name = "best of 6 equal groups at .98: ties"
+    yield alone(_LAST, name, _TOGETHER, partial(best_of_equal, 6, 0.98))
+    yield as_strata(
+        _LAST, "Matthews correlation, an own statistic, 150 and 450 rows", _COVERS,
+        partial(confusions, sizes=(150, 450), shares=[confusion(0.3, 0.7, 0.2)] * 2),
+        hold(**{"matthews.difference": 0.0}), **_LABELLED, metrics=[_MATTHEWS],
+    )  # fmt: skip
 
 
 DESIGNS = tuple(chain(_reviewed(), _last_round()))
@@ -440,21 +483,19 @@ def new_record(design: Design) -> Record:
     return {**of, "audits": 0, "chunks": 0, "counts": {}}
 
 
-def add_chunk(design: Design, record: Record, audits: int = _CHUNK) -> None:
+def add_chunk(design: Design, record: Record) -> None:
     """Audit the next data sets, and count what happened and what could have."""
     seed = [13, record["chunks"], *f"{design.of} {design.setting}".encode()]
-    rng = np.random.default_rng(seed)
-    for _ in range(audits):
-        for name, happened in design.read(rng).items():
-            of = record["counts"].setdefault(name, [0, 0])
-            of[0] += bool(happened)
-            of[1] += 1
-    record["audits"] += audits
+    for name, happened in design.measure(np.random.default_rng(seed), design.chunk):
+        of = record["counts"].setdefault(name, [0, 0])
+        of[0] += bool(happened)
+        of[1] += 1
+    record["audits"] += design.chunk
     record["chunks"] += 1
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Count chunks of the designs in turn, the cheapest first, until all have enough audits."""
+    """Count chunks of the designs, those that are finished soonest first, until all have enough."""
     parser = argparse.ArgumentParser(prog="python -m bench.reviewed_audits", description=__doc__)
     parser.add_argument("--audits", type=int, default=2000, help="audits wanted of each design")
     parser.add_argument("--anew", action="store_true", help="forget what was counted")
@@ -464,16 +505,20 @@ def main(arguments: list[str] | None = None) -> None:
     known = json.loads(options.output.read_text(encoding="utf-8")) if read else []
     before = {(each["of"], each["setting"]): each for each in known}
     records = [before.get((each.of, each.setting), new_record(each)) for each in DESIGNS]
-    spent = [0.0] * len(DESIGNS)
+    cost = [0.0] * len(DESIGNS)  # of a data set; unknown at first
+
+    def left(i: int) -> float:
+        return cost[i] * (options.audits - records[i]["audits"])
+
     while unfinished := [i for i, each in enumerate(records) if each["audits"] < options.audits]:
-        i = min(unfinished, key=lambda i: spent[i])
+        i = min(unfinished, key=left)
         started = time.process_time()
         add_chunk(DESIGNS[i], records[i])
-        spent[i] += time.process_time() - started
+        cost[i] = (time.process_time() - started) / DESIGNS[i].chunk
         scratch = options.output.with_suffix(".part")
         scratch.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
         scratch.replace(options.output)
-        print(f"{DESIGNS[i].setting}: {records[i]['audits']}, {spent[i]:.1f} s", flush=True)
+        print(f"{DESIGNS[i].setting}: {records[i]['audits']}, {cost[i]:.3f} s each", flush=True)
 
 
 if __name__ == "__main__":

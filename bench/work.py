@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bench.clarify_job import clarify, flip_test
-from bench.data import rows_file
+from bench.data import CANDIDATES, models_file, rows_file
 
 Work = Callable[[], Any]
 FEATURES: dict[str, Any] = {
@@ -54,6 +54,25 @@ def report_of_cube(rows: int) -> Work:
     counted = fg.count(rows_file(rows), **FEATURES)
     fg.audit(fg.count(rows_file(1_000), **FEATURES))
     return lambda: fg.audit(counted)
+
+
+def audit_model(rows: int) -> Work:
+    """Audit one model: three features and their intersection, weighted, from Parquet."""
+    import fairgauge as fg
+
+    path = models_file(rows)
+    fg.audit(models_file(1_000), **FEATURES)
+    return lambda: fg.audit(path, **FEATURES)
+
+
+def compare_models(rows: int) -> Work:
+    """Compare four candidates with the model in use on the same rows, with a margin."""
+    import fairgauge as fg
+
+    path = models_file(rows)
+    asked = {**FEATURES, "candidate": list(CANDIDATES), "margins": {"accuracy": 0.01}}
+    fg.compare(models_file(1_000), **asked)
+    return lambda: fg.compare(path, **asked)
 
 
 def _frame(rows: int, kind: str) -> Any:
@@ -164,6 +183,8 @@ WORK: dict[str, Callable[..., Work]] = {
         bare_scan,
         cube,
         report_of_cube,
+        audit_model,
+        compare_models,
         count_frame,
         count_file,
         audit_frame,

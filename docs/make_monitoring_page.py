@@ -14,7 +14,9 @@ PAGE, MEASURED = DOCS / "monitoring-simulation.md", DOCS / "monitoring-simulatio
 BEGIN = "<!-- made from monitoring-simulation.json -->"
 END = "<!-- end of what is made from monitoring-simulation.json -->"
 
-FALSE_ALARMS = "Years of 365 daily batches with at least one false alarm:"
+FALSE_ALARMS = (
+    "Years with at least one false alarm, of {years:,} simulated years of 365 daily batches a row:"
+)
 DELAYS = (
     "Median days from the shift to the alarm (share of years in which it is found, where that is "
     "not all); years with an alarm before the shift are counted after the comma:"
@@ -46,7 +48,7 @@ def tables(records: list[Record]) -> str:
         for each in betting
     ]  # fmt: skip
     parts = (
-        (FALSE_ALARMS, "stream", false, _share),
+        (FALSE_ALARMS.format(years=min(each["years"] for each in false)), "stream", false, _share),
         (DELAYS, "shift of the difference from 0", delay, _delay),
         (SEQUENCES, "stream", sequence, _sequence),
         (BETTING, "stream", betting, _pairs),

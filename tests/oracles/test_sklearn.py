@@ -46,6 +46,7 @@ def exact(tp: int, fp: int, fn: int, tn: int) -> dict[str, Fraction | None]:
         "jaccard_index": ratio(tp, tp + fp + fn),
         "f1": ratio(2 * tp, 2 * tp + fp + fn),
         "error_type_ratio": ratio(fn, fp),
+        "selection_odds": ratio(tp + fp, tn + fn),
         "conditional_acceptance": ratio(tp + fn, tp + fp),
         "conditional_rejection": ratio(tn + fp, tn + fn),
         "balanced_accuracy": mean(tpr, tnr),
@@ -62,6 +63,7 @@ def same(ours: Any, expected: Fraction | None, over: int) -> bool:
 
 OVER = {
     "error_type_ratio": lambda c: c["fn"],
+    "selection_odds": lambda c: c["tp"] + c["fp"],
     "conditional_acceptance": lambda c: c["tp"] + c["fn"],
     "conditional_rejection": lambda c: c["tn"] + c["fp"],
 }

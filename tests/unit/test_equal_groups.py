@@ -45,7 +45,7 @@ def test_what_one_rate_alone_shows_is_stated_and_no_finding():
         found = findings(sections)
         if not found and unconfirmed(sections, found):
             break
-    assert "but not once all rates are" in str(report)
+    assert "significant only before adjusting for all rates together: " in str(report)
     marked = {rate for _, rate in unconfirmed(sections, found)}
     assert marked.isdisjoint(finding.rate for finding in found)
 

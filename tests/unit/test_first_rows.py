@@ -43,6 +43,34 @@ def test_what_is_no_repeated_id():
     assert not warned(table(user_id=[i // 2 for i in range(ROWS)]), cluster="user_id")
 
 
+def test_a_column_of_few_distinct_values_is_no_identifier():
+    assert not warned(table(client=[i % 4 for i in range(ROWS)]))  # a tenth of the rows
+    assert warned(table(client=[i % 5 for i in range(ROWS)]))
+
+
+def test_rows_with_a_count_may_repeat_an_identifier():
+    frame = table(user_id=[i // 2 for i in range(ROWS)], n=[1] * ROWS)
+    assert warned(frame)
+    assert not warned(frame, count="n")
+
+
+def test_three_identifiers_and_the_first_thousand_rows_are_read():
+    ids = {name: [i // 2 for i in range(ROWS)] for name in ("id", "user", "session", "patient")}
+    assert [each.feature for each in warned(table(**ids))] == ["id", "user", "session"]
+    late = pd.concat([table(user=range(i, i + ROWS)) for i in range(0, 1_000, ROWS)])
+    assert not warned(pd.concat([late, late]))
+    assert warned(pd.concat([late.head(1), late]))
+
+
+@pytest.mark.parametrize(
+    "more", [{"task": "binary", "positive": fg.above(3)}, {"positive": fg.above(3)}]
+)
+def test_a_stated_outcome_is_no_regression(more):
+    frame = table(y=[i / 3 for i in range(ROWS)], p=[i / 4 for i in range(ROWS)])
+    report = fg.audit(frame, label="y", prediction="p", sensitive="g", **more)
+    assert report.task == "binary"
+
+
 def test_fractions_are_a_regression():
     frame = table(y=[i / 3 for i in range(ROWS)], p=[i / 4 for i in range(ROWS)])
     report = fg.audit(frame, label="y", prediction="p", sensitive="g")

@@ -111,3 +111,21 @@ def test_standardised_difference_of_selection() -> None:
     spread = math.sqrt((4 * 0.75 * 0.25 + 8 * 0.25 * 0.75) / 10)  # sums of squares over n - 2
     assert found.value == pytest.approx(0.5 / spread, rel=1e-12)
     assert found.says.startswith("a: selection rate 0.75 vs 0.25 for others, ")
+
+
+def test_an_index_of_inequality_has_an_interval_but_no_p_value() -> None:
+    """It is 0 for a perfect prediction alone, so that a test of 0 would reject all others."""
+    names = ["GE", "theil_index", "coefficient_of_variation", "atkinson"]
+    table = fg.confusion("g", {"a": {"tp": 30, "fn": 10}, "b": {"fp": 20, "tn": 60}})
+    estimates = fg.audit(table, metrics=names).estimates
+    assert sorted(each.metric for each in estimates) == sorted(names)
+    assert all(each.interval and each.interval.low > 0 for each in estimates)
+    assert {each.p_value for each in estimates} == {None}
+
+
+def test_both_directions_of_kl_are_one_test() -> None:
+    table = fg.confusion("g", {"a": {"tp": 30, "fn": 10, "tn": 20}, "b": {"tp": 25, "tn": 60}})
+    a, b = (fg.audit(table, metrics="KL")["KL", "g", group] for group in "ab")
+    assert a.value != pytest.approx(b.value)
+    assert a.p_value is not None
+    assert a.p_value == a.p_adjusted == pytest.approx(b.p_adjusted)

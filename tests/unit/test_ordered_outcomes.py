@@ -86,6 +86,8 @@ def test_every_format_names_the_selections(tmp_path):
     jsonschema.validate(report.to_dict(), report_schema())
     report.save(tmp_path / "report.json")
     assert fg.load(tmp_path / "report.json") == report
+    for selected in ("top", "top or middle"):  # one screen has a table of each
+        assert f"race, {selected} " in render(report, "text")
     assert "Black (race, top or middle) is selected less often than White" in " ".join(
         render(report, "text").split()
     )

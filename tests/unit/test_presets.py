@@ -142,6 +142,9 @@ def test_the_tables_to_publish_are_new_yorks():
     (small,) = (row for row in rows if row[:3] == ["Female & AIAN", "17", "7"])
     assert "below the minimum of 52 (2% of 2,571)" in small[4]
     assert "impact ratio" in text
+    assert "95% confidence intervals, or why data are insufficient" in text
+    narrower = render(audit(confidence=0.9), "html")
+    assert "In small letters: 90% confidence intervals" in narrower
 
 
 def test_lending_shows_the_ratio_within_segments():

@@ -7,13 +7,15 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from bench.simulated_sides import rate_intervals, regression
 
 import fairgauge as fg
 from fairgauge.cube.cube import _from_dict
 from fairgauge.enums import IntervalMethod
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.intervals import critical
-from fairgauge.stats.weighted import PowerSums, mean_limits, mean_moments
+from fairgauge.stats.heavy_tails import squared_error_limits
+from fairgauge.stats.intervals import as_critical_t, critical
+from fairgauge.stats.weighted import PowerSums, degrees_of_squares, mean_limits, mean_moments
 
 MEANS = ("mean_label", "mean_prediction", "mean_error", "mean_absolute_error")
 ASKED = {"label": "y", "prediction": "p", "sensitive": "g", "task": "regression"}
@@ -175,3 +177,25 @@ def test_metrics_of_single_rows_are_adjusted_where_the_data_choose_the_reference
         assert one.interval.methods[0] is IntervalMethod.TUKEY
         assert one.low < other.low < other.high < one.high
         assert one.p_value > other.p_value
+
+
+def test_the_variance_of_weighted_squares_has_few_degrees_of_freedom():
+    """With 1,200 rows whose weights follow the errors: those of some 50 rows."""
+    rng = np.random.default_rng(8)
+    error = rng.normal(size=(1, 1200))
+    weight = np.exp(0.5 * rng.normal(size=error.shape) + 0.5 * error)
+    side = regression(np.zeros(error.shape), error, weight)
+    (low, high), adequate = rate_intervals("mean_squared_error", side)
+    mean, fourth = (np.average(error[0] ** k, weights=weight[0]) for k in (2, 4))
+    influence = weight[0] * (error[0] ** 2 - mean)
+    linearised = (influence @ influence) / weight.sum() ** 2
+    rows = float(np.average((error[0] ** 2 - mean) ** 2, weights=weight[0]) / linearised)
+    kish = float(weight.sum() ** 2 / (weight**2).sum())
+    degrees = float(degrees_of_squares(kish, 1200))
+    t = as_critical_t(critical(0.95), degrees)
+    pooled = mean, fourth, 1200
+    expected = [float(end) for end in squared_error_limits(mean, fourth, rows, pooled, t)]
+    assert not adequate[0]  # too few rows in all
+    assert 30 < degrees < 70
+    assert [low[0], high[0]] == pytest.approx(expected, rel=1e-6)
+    assert rows < kish

@@ -317,7 +317,6 @@ def _group(
     highest_row: PublishedRow | None,
     test: RateTest,
 ) -> CheckedGroup:
-    range_ = row.rate_range
     plain = CheckedGroup(
         name=row.name,
         n=None if row.n is None or not is_whole(row.n.value) else int(row.n.value),
@@ -326,7 +325,7 @@ def _group(
             if row.selected is None or not is_whole(row.selected.value)
             else int(row.selected.value)
         ),
-        rate=row.share if row.share is not None else (None if range_ is None else sum(range_) / 2),
+        rate=row.share if row.share is not None or row.rate is None else row.rate.value,
         printed=None if row.ratio is None else row.ratio.text,
         possible=possible.get(row.name),
     )

@@ -29,7 +29,7 @@ class Question:
     asked_if: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def applies(self, given: Mapping[str, str]) -> bool:
-        """Return whether earlier answers make this a question."""
+        """Return whether earlier answers make this question apply."""
         return all(given.get(name) in words for name, words in self.asked_if.items())
 
 
@@ -97,12 +97,12 @@ def next_question(given: Mapping[str, str]) -> Question | None:
 
 
 def check(given: Mapping[str, str]) -> None:
-    """Check answers: each is one of its question's, none answers a question that is not asked.
+    """Check that every question that applies is answered, with one of its answers.
 
     Raises
     ------
     SpecError
-        An answer is unknown, missing, or to a question that others leave no place for.
+        An answer is unknown or missing, or answers a question that is not asked.
     """
     problems = []
     for question in QUESTIONS:

@@ -64,8 +64,8 @@ class Limit:
     ----------
     rule : the rule as it is written in a specification.
     because : where the limit comes from.
-    rows : rows of the table with which equal rates pass with a power of 80%; None where that
-        cannot be computed without a first table, infinite where no number of rows suffices.
+    rows : the rows with which equal rates pass with a power of 80%; None where that cannot be
+        computed before a first audit, infinite where no number of rows suffices.
     """
 
     rule: str
@@ -207,9 +207,7 @@ def _rows(
 ) -> float:
     part = {"all": 1.0, "positive": expected.base_rate, "negative": 1 - expected.base_rate}[among]
     rate = expected.rate
-    return rows_for_verdict(
-        rate, rate, lower, upper, "pass", by, share=expected.share, among=part
-    )  # fmt: skip
+    return rows_for_verdict(rate, rate, lower, upper, "pass", by, share=expected.share, among=part)
 
 
 def _columns(answers: Mapping[str, str]) -> tuple[str, ...]:

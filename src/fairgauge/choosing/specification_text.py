@@ -34,7 +34,7 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
         What suits the answers.
     asked : mapping, optional
         Keys and values of a specification that are known already, such as the names of columns.
-        Without the name of a column, that of its role stands in its place.
+        A column without a name gets that of its role.
 
     Examples
     --------

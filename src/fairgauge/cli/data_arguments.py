@@ -152,11 +152,11 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
         cube = load(path)
         if not isinstance(cube, Cube):
             raise CubeError(f"{quote(path)} is a report, not a cube; count its data again")
-        twin = next((name for name, each in seen if cube.is_twin(each)), None)
+        same = next((name for name, each in seen if cube.has_counts_of(each)), None)
         seen.append((path, cube))
-        if twin is not None and not allow_duplicates:
+        if same is not None and not allow_duplicates:
             _warn(
-                f"{quote(twin)} and {quote(path)} hold the same counts of {cube.rows:,} rows; if "
+                f"{quote(same)} and {quote(path)} hold the same counts of {cube.rows:,} rows; if "
                 "they are the same rows, these now count twice (fairgauge merge --allow-duplicates "
                 "adds them without this warning)"
             )
@@ -192,9 +192,9 @@ def _check_different(paths: Sequence[Path]) -> None:
             at = path.stat()
         except (OSError, ValueError):
             continue  # opening it raises the error
-        twin = seen.setdefault((at.st_dev, at.st_ino), path)
-        if twin is not path:
-            also = "" if twin == path else f" (as {quote(twin)})"
+        first = seen.setdefault((at.st_dev, at.st_ino), path)
+        if first is not path:
+            also = "" if first == path else f" (as {quote(first)})"
             raise DataError(
                 f"the cube {quote(path)} is named twice{also}: its rows would count twice"
             )

@@ -39,7 +39,7 @@ RANGE = ("low", "high")
 _DIGITS = 12
 HANDFUL = 10
 """Rows up to which two shards may well hold the same counts by coincidence."""
-_CUBED = 3
+_THIRD_POWER = 3
 _EXACT = 2.0**53
 """Whole sums below are exact; above, engines differ in them too."""
 
@@ -120,7 +120,7 @@ class Cube:
             raise CubeError(
                 "protected counts do not add up: add the exact counts, and protect their sum"
             )
-        if not allow_duplicates and self.is_twin(other):
+        if not allow_duplicates and self.has_counts_of(other):
             warnings.warn(
                 f"both cubes hold the same counts of {self.rows:,} rows; if they are the same "
                 "rows, these now count twice (one.add(other, allow_duplicates=True) adds them "
@@ -177,7 +177,7 @@ class Cube:
         columns = [table.axes.index(axis) for axis in axes]
         return aggregate(tuple(axes), table.codes[:, columns], table.sums)
 
-    def is_twin(self, other: Cube) -> bool:
+    def has_counts_of(self, other: Cube) -> bool:
         """Return whether another cube holds the same counts, of too many rows for a coincidence."""
         return self.rows == other.rows > HANDFUL and self == other
 
@@ -359,7 +359,7 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
 
 def settled(plan: Plan, table: CountTable) -> CountTable:
     """Round sums that are not whole, but not squares: variances are small differences of them."""
-    squares = {m.name for m in plan.moments if m.factors == ("x", "x") and m.power < _CUBED}
+    squares = {m.name for m in plan.moments if m.factors == ("x", "x") and m.power < _THIRD_POWER}
     kept = squares if plan.asked.task is Task.REGRESSION else set()
     sums = {m: s if m in kept else _rounded(s) for m, s in table.sums.items()}
     return CountTable(table.axes, table.codes, sums)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_JOINT_FEATURES = 3
-_CUBE = 3
+_THIRD_POWER = 3
 _MOST_JOINT_CANDIDATES = 4
 GRID = 1_000
 LARGEST = 1e70
@@ -332,7 +332,7 @@ def _decision_axis(spec: Spec, score: str, median: float | None) -> Axis:
 
 
 def _regression_moments(label: str, prediction: str) -> tuple[Moment, ...]:
-    """Return powers up to the fourth: how sure a mean square is depends on the fourth powers."""
+    """Return powers up to the fourth: the precision of a mean square depends on the fourth."""
     both = (label, prediction)
     return (
         Moment("y", (label,), ("x",)),
@@ -358,10 +358,10 @@ def _of_powers(moments: tuple[Moment, ...]) -> tuple[Moment, ...]:
 
     The variances of weighted statistics are made of the first, the skewness of means of the second.
     """
-    powers = [m for m in moments if len(m.factors) <= _CUBE and len(set(m.factors)) == 1]
+    powers = [m for m in moments if len(m.factors) <= _THIRD_POWER and len(set(m.factors)) == 1]
     return tuple(
         replace(moment, name=power_name(moment.name, power), power=power)
-        for power, of in ((2, moments), (_CUBE, powers))
+        for power, of in ((2, moments), (_THIRD_POWER, powers))
         for moment in of
     )
 

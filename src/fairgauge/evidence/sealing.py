@@ -72,7 +72,7 @@ def seal(
     >>> str(found.finding)
     'reproduced'
     """
-    sealed, cube = _loaded(report, Report, "report"), _loaded(counts, Cube, "cube of counts")
+    sealed, cube = _loaded(report, Report, "report"), load_counts(counts)
     if not str(path).endswith(SUFFIX):
         raise DataError(f"a bundle ends in {SUFFIX}; {quote(path)} does not")
     if sealed.data.fingerprint != cube.digest:
@@ -170,6 +170,17 @@ def verify(path: str | Path) -> Verification:
         redrawn_by=redrawn_by,
         signed_by=signed_by,
     )
+
+
+def load_counts(counts: Cube | str | Path) -> Cube:
+    """Return counts, read from a file where a path is given.
+
+    Raises
+    ------
+    DataError
+        The path leads to no cube.
+    """
+    return _loaded(counts, Cube, "cube of counts")
 
 
 def _loaded(value: object, kind: type[Kind], what: str) -> Kind:

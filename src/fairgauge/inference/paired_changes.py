@@ -106,7 +106,7 @@ class StatisticChange:
     total, log_total : the sum of new and old, and of their logarithms: on which side of
         "no difference" a disparity lies.
     methods, ratio_methods : how the intervals are made.
-    p_value : of no change.
+    tested : the p-value of no change by a test of its own; None where the limits are inverted.
     models : its value and limits under each model.
     """
 
@@ -120,8 +120,13 @@ class StatisticChange:
     log_total: Quantity
     methods: tuple[IntervalMethod, ...]
     ratio_methods: tuple[IntervalMethod, ...]
-    p_value: Array
+    tested: Array | None
     models: tuple[Quantity, Quantity]
+
+    @property
+    def p_value(self) -> Array:
+        """Return the p-value of no change."""
+        return self.difference.p_value() if self.tested is None else self.tested
 
 
 def statistic_change(
@@ -189,7 +194,7 @@ def statistic_change(
         ratio_methods = (*clustered, IntervalMethod.BONETT_PRICE)
     return StatisticChange(
         table, old.estimate, new.estimate, rows, difference, ratio, total, log_total,
-        methods, ratio_methods, difference.p_value() if p is None else p,
+        methods, ratio_methods, p,
         (Quantity(old.estimate, lambda z: old.at(_z(z)), h_old),
          Quantity(new.estimate, lambda z: new.at(_z(z)), h_new)),
     )  # fmt: skip
@@ -231,7 +236,7 @@ def pooled_change(change: StatisticChange, weights: Array) -> StatisticChange:
     return StatisticChange(
         None, mean(change.old), mean(change.new), rows, difference, unknown, pooled(change.total),
         unknown, (IntervalMethod.STRATIFIED, *change.methods), change.ratio_methods,
-        difference.p_value(), (pooled(change.models[0]), pooled(change.models[1])),
+        None, (pooled(change.models[0]), pooled(change.models[1])),
     )  # fmt: skip
 
 

@@ -85,7 +85,7 @@ def drawn_change(statistic: Statistic, table: PairedTable, spec: Spec) -> Statis
             _quantity(logs[1] + logs[0], logs[3] + logs[2]),
             methods,
             methods,
-            difference.p_value(),
+            None,
             (_quantity(old, drawn[0]), _quantity(new, drawn[1])),
         )
 

@@ -1,12 +1,15 @@
 """Changes of a statistic of scores between two models that score the same rows.
 
-Areas under the ROC curve have MOVER's interval of both areas with DeLong's covariance; means of a
-number of each row (Brier score, log loss, calibration) Student's t of the paired differences.
+A difference of areas under the ROC curve has DeLong's variance and Student's t with the degrees of
+freedom of the rarer label; MOVER's interval of both areas, which their ratio has, covers up to 99 %
+of differences. Means of a number of each row (Brier score, log loss, calibration) have Student's t
+of the paired differences.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -79,7 +82,23 @@ def _areas(sides: Sequence[ScoredRows]) -> StatisticChange:
     old, new = (np.array([float(each.area) for each in of]) for of in areas)
     rows = np.array([float(min(each.positives, each.negatives)) for each in areas[0]])
     methods = (IntervalMethod.PAIRED_MOVER, IntervalMethod.DELONG, IntervalMethod.AUC_SCORE)
-    return _correlated(old, new, limits(0), limits(1), r, rows, methods)
+    made = _correlated(old, new, limits(0), limits(1), r, rows, methods)
+    errors = np.array([math.sqrt(each.difference_variance) for each in found])
+
+    def paired(z: ArrayLike) -> Limits:
+        low, high = made.difference.at(z)
+        t = as_critical_t(np.broadcast_to(np.asarray(z, dtype=float), rows.shape), rows - 1)
+        half = t * errors
+        known = errors > 0  # areas of 1 do not vary, though their difference may
+        change = made.difference.value
+        return (
+            np.where(known, np.maximum(change - half, -1.0), low),
+            np.where(known, np.minimum(change + half, 1.0), high),
+        )
+
+    difference = Quantity(made.difference.value, paired)
+    own = (IntervalMethod.DELONG, IntervalMethod.STUDENT_T)
+    return replace(made, difference=difference, methods=own)
 
 
 def _means(
@@ -113,7 +132,7 @@ def _means(
     difference = Quantity(new - old, around(new - old, paired))
     return StatisticChange(
         None, old, new, rows, difference, made.ratio, made.total, made.log_total, methods,
-        made.ratio_methods, difference.p_value(), made.models,
+        made.ratio_methods, None, made.models,
     )  # fmt: skip
 
 
@@ -147,7 +166,7 @@ def _correlated(
         log_total = Quantity(log_new + log_old, joined(1, logs=True))
     return StatisticChange(
         None, old, new, rows, difference, ratio, total, log_total, methods, methods,
-        difference.p_value(), (Quantity(old, old_at), Quantity(new, new_at)),
+        None, (Quantity(old, old_at), Quantity(new, new_at)),
     )  # fmt: skip
 
 

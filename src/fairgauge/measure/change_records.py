@@ -50,6 +50,7 @@ def rate_records(
     z = critical(level)
     low, high = change.difference.at(z)
     ratio_low, ratio_high = (np.exp(limit) for limit in change.ratio.at(z))
+    p_value = change.p_value
     for i, base in enumerate(bases):
         old, new, value = (
             as_number(of[i]) for of in (change.old, change.new, change.difference.value)
@@ -65,7 +66,7 @@ def rate_records(
             new=new,
             change=value,
             interval=_interval(low[i], high[i], level, change.methods),
-            p_value=as_number(change.p_value[i]),
+            p_value=as_number(p_value[i]),
             n=as_count(change.rows[i]),
             status=status,
             reason=reason,

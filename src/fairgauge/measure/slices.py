@@ -25,7 +25,6 @@ from fairgauge.inference.protected_counts import (
 from fairgauge.inference.uncertainty import rate_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import (
-    EVERYONE,
     Estimate,
     Group,
     WorstCase,
@@ -170,16 +169,7 @@ class Slice:
         """Return one estimate of a metric for every comparison; the class of an average."""
         obstacle = obstacle or self._protection(metric)
         compared = self.compared(metric, obstacle)
-        whole_table = metric.scope == "table"
-        base = Estimate(
-            metric=metric.name,
-            set=metric.set,
-            feature=None if whole_table else self.counts.feature,
-            group=EVERYONE,
-            reference=None,
-            class_scope=class_scope or self.outcome.class_scope,
-            threshold=self._threshold(metric),
-        )
+        base = self._unmeasured(metric, class_scope)
         made: Callable[[int, Estimate], Estimate] | None = None
         if obstacle is None:
             made = (
@@ -210,15 +200,7 @@ class Slice:
         """Return a metric of all groups at once, overall and in every stratum."""
         names = self.counts.groups
         obstacle = obstacle or self._protection(metric)
-        base = Estimate(
-            metric=metric.name,
-            set=metric.set,
-            feature=self.counts.feature,
-            group=None,
-            reference=None,
-            class_scope=class_scope or self.outcome.class_scope,
-            threshold=self._threshold(metric),
-        )
+        base = self._unmeasured(metric, class_scope)
         if obstacle:
             yield replace(base, status=Status.NOT_APPLICABLE, reason=obstacle)
             return
@@ -259,10 +241,8 @@ class Slice:
         value = metric.value(share, target)
         intervals = self.uncertainty.of_population(metric, ours, every, target, value)
         for i, name in enumerate(names):
-            estimate = Estimate(
-                metric=metric.name,
-                set=metric.set,
-                feature=self.counts.feature,
+            estimate = replace(
+                self._unmeasured(metric),
                 group=name,
                 reference=Reference(ReferenceKind.POPULATION),
                 n_group=as_count(ours.cases.size[i]),
@@ -307,15 +287,11 @@ class Slice:
         n_group, n_reference = (each.reshape(-1, strata).sum(axis=1) for each in cases)
         for i, at in enumerate(once.groups[margin].tolist()):
             value, rate = float(pooled.value[i]), as_number(pooled.group[i])
-            estimate = Estimate(
-                metric=metric.name,
-                set=metric.set,
-                feature=self.counts.feature,
+            estimate = replace(
+                self._unmeasured(metric),
                 group=self.counts.groups[at],
                 reference=compared.each[i],
                 scope=POOLED,
-                class_scope=self.outcome.class_scope,
-                threshold=self._threshold(metric),
                 n_group=as_count(n_group[i]),
                 n_reference=as_count(n_reference[i]),
                 rate_group=rate,
@@ -461,15 +437,11 @@ class Slice:
     def _not_pooled(self, metric: Contrast, compared: Compared) -> Iterator[Estimate]:
         """Return that a contrast is not adjusted for strata where counts are protected."""
         for i in np.flatnonzero(compared.slots == 0).tolist():
-            yield Estimate(
-                metric=metric.name,
-                set=metric.set,
-                feature=self.counts.feature,
+            yield replace(
+                self._unmeasured(metric),
                 group=self.counts.groups[compared.groups[i]],
                 reference=compared.each[i],
                 scope=POOLED,
-                class_scope=self.outcome.class_scope,
-                threshold=self._threshold(metric),
                 status=Status.NOT_APPLICABLE,
                 reason=Reason.of(ReasonCode.PROTECTED),
             )
@@ -498,6 +470,18 @@ class Slice:
             )
             for i, name in enumerate(names)
         }
+
+    def _unmeasured(self, metric: Metric, class_scope: ClassScope | None = None) -> Estimate:
+        """Return an estimate of a metric here, without its group, reference and value."""
+        return Estimate(
+            metric=metric.name,
+            set=metric.set,
+            feature=None if metric.scope == "table" else self.counts.feature,
+            group=None,
+            reference=None,
+            class_scope=class_scope or self.outcome.class_scope,
+            threshold=self._threshold(metric),
+        )
 
     def _threshold(self, metric: Metric) -> float | None:
         return self.outcome.threshold if "prediction" in metric.needs else None

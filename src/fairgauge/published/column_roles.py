@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.published.category_words import is_total, is_unknown
 from fairgauge.published.header_words import is_remark, role_of
-from fairgauge.published.printed_numbers import Printed, is_blank, read_number
+from fairgauge.published.printed_numbers import Printed, is_blank, is_withheld, read_number
 from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
 from fairgauge.published.table_files import Grid
 from fairgauge.published.table_shapes import are_blocks, regular, with_joined_header
@@ -52,7 +52,8 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     _check_found(grid, found)
     category = [i for i, role in found.items() if role is ColumnRole.CATEGORY]
     numbers = {role: i for i, role in found.items() if role in _NUMBERS}
-    rows = _rows(grid, category, _numbers(grid, numbers))
+    withheld = [any(is_withheld(cells[i]) for i in numbers.values()) for cells in grid.rows]
+    rows = _rows(grid, category, _numbers(grid, numbers), withheld)
     if not rows:
         raise DataError(f"{_called(grid)} has no row with a number")
     dimensions = tuple(grid.header[i] or "category" for i in category)
@@ -91,19 +92,26 @@ def parts_of(grid: Grid) -> list[Grid]:
 
 
 def _rows(
-    grid: Grid, category: Sequence[int], numbered: Mapping[ColumnRole, Sequence[Printed | None]]
+    grid: Grid,
+    category: Sequence[int],
+    numbered: Mapping[ColumnRole, Sequence[Printed | None]],
+    withheld: Sequence[bool],
 ) -> tuple[PublishedRow, ...]:
     rows = []
     above = [""] * len(category)
     for at, cells in enumerate(grid.rows):
         values = [cells[i].strip("-–—") and cells[i] for i in category]
-        if not any(each[at] for each in numbered.values()):
+        if not (withheld[at] or any(each[at] for each in numbered.values())):
             above = [value or old for value, old in zip(values, above, strict=True)]
             continue  # a heading between the rows, or a note below them
         above = _filled(values, above)
         own = {str(role): column[at] for role, column in numbered.items()}
         row = PublishedRow(
-            number=grid.number(at), categories=tuple(above), kind=_kind(above), **own
+            number=grid.number(at),
+            categories=tuple(above),
+            kind=_kind(above),
+            withheld=withheld[at],
+            **own,
         )
         rows.append(row)
     return tuple(_with_margins(rows))

@@ -74,7 +74,16 @@ def is_blank(text: str) -> bool:
     plain = text.strip().casefold()
     if plain in _BLANK or _MARKED.match(plain) or _bare(plain) in _BLANK:
         return True
-    return bool(_STATED.fullmatch(plain))
+    return is_withheld(text)
+
+
+def is_withheld(text: str) -> bool:
+    """Return whether words stand in the place of a number.
+
+    >>> is_withheld("<10"), is_withheld("Excluded"), is_withheld(""), is_withheld("10")
+    (True, True, False, False)
+    """
+    return bool(_STATED.fullmatch(text.strip().casefold()))
 
 
 def read_number(text: str) -> Printed | None:

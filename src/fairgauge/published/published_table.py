@@ -42,6 +42,7 @@ class PublishedRow:
     categories : the value of every category column.
     kind : a group, a total, or people whose category is not known.
     n, selected, rate, ratio : the printed numbers; None where nothing is printed.
+    withheld : whether words, such as "<10" or "excluded", stand in the place of a number.
     """
 
     number: int
@@ -51,6 +52,7 @@ class PublishedRow:
     selected: Printed | None = None
     rate: Printed | None = None
     ratio: Printed | None = None
+    withheld: bool = False
 
     @property
     def name(self) -> str:
@@ -109,6 +111,6 @@ class PublishedTable:
 
     @property
     def people(self) -> float | None:
-        """Return how many people are in the groups; None where a row has no number."""
+        """Return how many people are in the groups whose number is printed; None of no group."""
         numbers = [row.n.value for row in self.groups if row.n is not None]
-        return sum(numbers) if len(numbers) == len(self.groups) else None
+        return sum(numbers) if numbers else None

@@ -361,7 +361,7 @@ def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
             if role in table.columns and getattr(row, role) is None
         ]
         derived = row.share is not None or (row.rate is not None and row.n is not None)
-        if missing and not derived:
+        if missing and not derived and not row.withheld:
             yield _fault(FaultCode.NUMBERS_MISSING, table, row, columns=tuple(missing))
         if has_ratios and row.ratio is None and row.n and _large(table, row, min_share):
             yield _fault(

@@ -27,7 +27,7 @@ _FEWEST = 2
 _BOTH = re.compile(r"^(?P<count>[\d.,' ]+?)\s*\((?P<share>[\d.,]+\s*%)\)$")
 _BETWEEN = re.compile(r"[\s()\[\]:|/,–—-]+")
 _DOTTED = re.compile(r"[-−]?\d{1,3}(\.\d{3})+")
-_COMMA = re.compile(r"\d,(\d{1,2}|\d{4,})\s*%?|0,\d+|\d+,\d+\s*%")
+_COMMA = re.compile(r"\d+,(\d{1,2}|\d{4,})\s*%?|0,\d+|\d+,\d+\s*%")
 _POINT = re.compile(r"\d*\.(\d{1,2}|\d{4,})\s*%?|0?\.\d+|\d+\.\d+\s*%")
 _SEPARATORS = " -–—:|/,()[]"
 _WORDS = {
@@ -54,11 +54,10 @@ def regular(grid: Grid, named: Collection[str] = ()) -> Grid:
     >>> regular(grids_of_text(text)[0]).rows[1]
     ('B', 'men', '7', '3')
     """
-    grid = with_joined_header(grid)
+    grid = _with_points(with_joined_header(grid))
     if any(name in grid.header for name in named):
         return grid
-    grid = _with_shares_apart(_with_points(grid))
-    return _from_wide(_from_blocks(_from_columns(grid)))
+    return _from_wide(_from_blocks(_from_columns(_with_shares_apart(grid))))
 
 
 def with_joined_header(grid: Grid) -> Grid:

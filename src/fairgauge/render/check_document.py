@@ -57,9 +57,11 @@ METHOD = (
 )
 """How a published table is checked."""
 _TESTS = {
-    RateTest.FISHER: "p-values are of Fisher's exact test.",
-    RateTest.PEARSON: "p-values are of Pearson's chi-square test (the two-sample z-test).",
-    RateTest.YATES: "p-values are of the chi-square test with Yates's continuity correction.",
+    RateTest.FISHER: "p-values are of Fisher's exact test, not adjusted for their number.",
+    RateTest.PEARSON: "p-values are of Pearson's chi-square test (the two-sample z-test), not "
+    "adjusted for their number.",
+    RateTest.YATES: "p-values are of the chi-square test with Yates's continuity correction, not "
+    "adjusted for their number.",
 }
 
 
@@ -73,12 +75,19 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
     sections = [Section("summary", "Summary", tuple(_summary(check)), short="Summary")]
     if whole:
         sections += [
-            Section(f"table-{i}", _title(table), tuple(_table(table, check)), short=_title(table))
+            Section(
+                f"table-{i}",
+                _title(table, check),
+                tuple(_table(table, check)),
+                short=_title(table, check),
+            )
             for i, table in enumerate(check.tables)
         ]
     else:
         errors = tuple(
-            f"{_title(table)}. {_fault(fault)}" for table in check.tables for fault in table.errors
+            f"{_title(table, check)}. {_fault(fault)}"
+            for table in check.tables
+            for fault in table.errors
         )
         if errors:
             sections.append(Section("errors", "Errors", (Items(errors),)))
@@ -88,7 +97,7 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
         title="Check of published tables",
         beside=f"{tables:,} {plural(tables, 'table', 'tables')}",
         lead=(_arithmetic(check), *_limit(check)),
-        cover=(),
+        cover=(("source", _sources(check)),),
         verdict=_verdict(check),
         tone=Tone.BAD if check.errors else _TONES.get(check.verdict, Tone.UNSURE),
         sections=tuple(each for each in (*sections, method) if each.blocks),
@@ -98,14 +107,21 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
     )
 
 
+def _sources(check: Check) -> str:
+    names = list(dict.fromkeys(table.source for table in check.tables))
+    if len(names) > 1:
+        return f"{len(names):,} files"
+    return "pasted text" if names[0] is None else called(names[0])
+
+
 def _arithmetic(check: Check) -> str:
     tables, errors = len(check.tables), check.errors
     of = f"{tables:,} {plural(tables, 'table', 'tables')}"
     if not errors:
         return f"No error in the arithmetic of {of}."
     affected = sum(1 for table in check.tables if table.errors)
-    among = f"; {affected:,} of them {plural(affected, 'has', 'have')} one" if tables > 1 else ""
-    return f"{errors:,} {plural(errors, 'error', 'errors')} in {of}{among}."
+    among = f"{affected:,} of {of}" if affected < tables else of
+    return f"{errors:,} {plural(errors, 'error', 'errors')} in {among}."
 
 
 def _verdict(check: Check) -> str:
@@ -167,12 +183,12 @@ def _summary(check: Check) -> Iterator[Block]:
 
 
 def _decision_words(smallest: SmallestReference) -> dict[Decision, tuple[str, str]]:
-    below = f"of a category below {100 * smallest.share:g}% of the people"
+    below = f"below {100 * smallest.share:g}% of the people"
     return {
         Decision.PASS: ("passes", "pass"),
         Decision.FAIL: ("fails", "fail"),
         Decision.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
-        Decision.BELOW_SHARE: (f"is {below}", f"are {below}"),
+        Decision.BELOW_SHARE: (f"is of a category {below}", f"are of categories {below}"),
         Decision.FEW_PEOPLE: ("has insufficient data", "have insufficient data"),
         Decision.NOT_COMPUTED: ("has no counts to decide it", "have no counts to decide them"),
     }
@@ -195,14 +211,15 @@ def _parts(smallest: SmallestReference) -> dict[SharePart, tuple[Decision, ...]]
 
 def _share_chart(check: Check) -> ShareChart:
     """Return how many ratios are decided, in all and by table where these are not too many."""
-    parts = _parts(check.smallest_reference)
+    every = _parts(check.smallest_reference)
+    parts = {part: of for part, of in every.items() if any(check.decisions[each] for each in of)}
 
     def bar(label: str, counted: Mapping[Decision, int], *, emphasis: bool = False) -> ShareBar:
         counts = tuple(sum(counted[each] for each in several) for several in parts.values())
         return ShareBar(label, counts, emphasis)
 
     shown = check.tables if len(check.tables) <= _MOST_BARS else ()
-    bars = [bar(_title(table), table.decisions) for table in shown if table.ratios]
+    bars = [bar(_title(table, check), table.decisions) for table in shown if table.ratios]
     return ShareChart(
         f"Ratios decided by the limit {check.limit:g}",
         tuple(parts),
@@ -236,7 +253,7 @@ def _tables(check: Check) -> Table:
     return Table(
         "Ratios by table" if decided else "Tables",
         tuple(Column(each, numeric=i > 0) for i, each in enumerate(columns)),
-        tuple(row(_title(table), (table,)) for table in check.tables),
+        tuple(row(_title(table, check), (table,)) for table in check.tables),
         totals=(row("All tables", check.tables),),
     )
 
@@ -245,9 +262,9 @@ def _plain_cell(text: str) -> Cell:
     return Cell(text)
 
 
-def _title(table: CheckedTable) -> str:
-    name = called(table.name)
-    return name if table.source is None else f"{called(table.source)}: {name}"
+def _title(table: CheckedTable, check: Check) -> str:
+    name, sources = called(table.name), {each.source for each in check.tables}
+    return name if len(sources) == 1 else f"{called(table.source or '')}: {name}"
 
 
 def _table(table: CheckedTable, check: Check) -> Iterator[Block]:

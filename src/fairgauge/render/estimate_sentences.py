@@ -39,7 +39,7 @@ def reference_name(reference: Reference | None) -> str:
 
 
 def describe(estimate: Estimate) -> str:
-    """Return an estimate as a sentence: the group, the comparison, and how sure it is."""
+    """Return an estimate as a sentence: the group, the comparison, and its uncertainty."""
     if estimate.value is None:
         return ""
     body = f"{comparison(estimate)}{certainty(estimate)}{qualification(estimate)}"

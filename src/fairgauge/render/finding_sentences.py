@@ -43,7 +43,8 @@ def describe_finding(finding: Finding, column: str = "the strata") -> str:
     subject = group_words(contrast, finding.section)
     lower = gap(contrast) < 0
     if finding.rate == "selection_rate":
-        selected = f"predicted {called(contrast.class_)}" if contrast.class_ else "selected"
+        of_class = contrast.class_ and contrast.class_scope.kind is not ClassKind.SELECTION
+        selected = f"predicted {called(contrast.class_)}" if of_class else "selected"
         verb = f"is {selected} {'less' if lower else 'more'} often than"
     else:
         verb = f"has a {'lower' if lower else 'higher'} {rate_words(finding.rate)} than"

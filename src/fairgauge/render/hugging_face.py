@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import Status
 from fairgauge.render.display_names import printable, shorten
+from fairgauge.render.estimate_sentences import reference_name
 from fairgauge.render.metric_words import metric_words
 from fairgauge.render.outline import sections_of
 from fairgauge.render.question import source
@@ -16,13 +17,16 @@ if TYPE_CHECKING:
 
     from fairgauge.report.report import Report
 
-_LONGEST = 120
+_LONGEST = 200
 _MOST = 100
 _PLAIN = str.maketrans({"\\": "\\\\", '"': '\\"'})
 
 
 def metadata(report: Report) -> Iterator[str]:
-    """Yield the lines of a YAML front matter with one result for every headline disparity."""
+    """Yield the lines of a YAML front matter with one result for every headline disparity.
+
+    A result has no field for a confidence interval, so that its name states it.
+    """
     data = source(report)
     found = [each for section in sections_of(report) for each in section.estimates]
     finite = [e for e in found if e.status is Status.OK and math.isfinite(e.value or 0)]
@@ -39,7 +43,10 @@ def metadata(report: Report) -> Iterator[str]:
     yield "      type: tabular"
     yield "    metrics:"
     for each in finite[:_MOST]:
-        against = f"{each.feature} {each.group} vs {each.reference}"
+        against = f"{each.feature} {each.group} vs {reference_name(each.reference)}"
+        if each.interval is not None:
+            low, high = each.interval
+            against += f", {100 * each.interval.level:.4g}% CI {low:.4g} to {high:.4g}"
         yield f"    - type: {_quoted(each.metric)}"
         yield f"      value: {each.value!r}"
         yield f"      name: {_quoted(f'{metric_words(each.metric)}, {against}')}"

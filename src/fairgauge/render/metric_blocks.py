@@ -498,7 +498,7 @@ def _pair_row(pair: GroupPair) -> ChartRow:
         f"{called(pair.group)} vs {called(pair.other)}",
         Mark(pair.difference, low, high, sparse=sparse),
         f"{numbers.points(pair.difference)} pp ({shown_range(low, high, Unit.POINTS, sign=True)})",
-        below=f"{below}, insufficient data" if sparse else below,
+        below=f"{below}, {insufficiency([pair.reason])}" if sparse else below,
         emphasis=pair.significant,
     )
 

@@ -57,7 +57,7 @@ def _card(report: Report) -> dict[str, Any]:
 
 
 def _metric(each: Measurement) -> dict[str, Any]:
-    fields: dict[str, Any] = {"type": each.metric, "value": each.value}
+    fields: dict[str, Any] = {"type": each.metric, "value": repr(each.value)}
     if each.slice:
         fields["slice"] = each.slice
     ends = {"lower_bound": each.low, "upper_bound": each.high}

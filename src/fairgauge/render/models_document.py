@@ -283,8 +283,8 @@ def _needed_sentences(each: Candidate) -> Iterator[str]:
     else:
         rows = numbers.count(float(f"{each.needed:.2g}"))
         yield (
-            f"With about {rows} rows of this composition it could probably be determined (80% "
-            f"power), if the changes are as estimated; there are {numbers.count(each.rows)}."
+            f"About {rows} rows of this composition would determine it with 80% power, if the "
+            f"changes are as estimated; these data have {numbers.count(each.rows)}."
         )
 
 
@@ -353,7 +353,7 @@ def _reclassified_table(each: Candidate) -> list[Block]:
         at = "" if one.threshold is None else f", threshold {one.threshold:g}"
         groups.setdefault(f"{_who(one)}{at}", {})[one.among] = one
     among = [label for label in ("all", "positive") if any(one.among == label for one in found)]
-    words = {"all": "", "positive": "of observed positives: "}
+    words = {"all": "", "positive": "positives "}
     columns = [Column("who changes", numeric=False), Column("n")]
     for label in among:
         columns.append(Column(f"{words[label]}newly accepted"))

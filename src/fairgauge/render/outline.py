@@ -245,7 +245,7 @@ def on_one_screen(sections: Iterable[Results]) -> list[Results]:
     for each in sections:
         if not each.groups:
             continue
-        if each.class_scope.kind is ClassKind.NONE:
+        if each.class_scope.kind in (ClassKind.NONE, ClassKind.SELECTION):
             found.append(each)
         elif each.class_scope.average is Average.MACRO:
             last = found[-1] if found else None

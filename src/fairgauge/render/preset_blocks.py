@@ -57,8 +57,9 @@ def preset_blocks(name: str, report: Report, sections: Sequence[Results]) -> Ite
     yield Items(found.publishes)
     compared = [each for each in found.options["metrics"] if each.startswith(_OF_SELECTION)]
     column = called(report.spec.get("strata") or "the strata")
+    level = f"{100 * report.spec['confidence']:.4g}%"
     tables = [
-        _table(each, compared, found.terms, column)
+        _table(each, compared, found.terms, column, level)
         for each in sections
         if each.class_scope.is_single
     ]
@@ -70,7 +71,7 @@ def preset_blocks(name: str, report: Report, sections: Sequence[Results]) -> Ite
 
 
 def _table(
-    section: Results, metrics: Sequence[str], terms: Mapping[str, str], column: str
+    section: Results, metrics: Sequence[str], terms: Mapping[str, str], column: str, level: str
 ) -> Table | None:
     """Return people, selections and the preset's metrics for every group of a feature.
 
@@ -87,7 +88,7 @@ def _table(
         caption=called(section.name),
         columns=(Column("group", numeric=False), *map(Column, heads)),
         rows=tuple(_row(group, section, metrics) for group in groups),
-        notes=("In small letters: 95% confidence intervals, or why there is too little data.",),
+        notes=(f"In small letters: {level} confidence intervals, or why data are insufficient.",),
     )
 
 

@@ -147,8 +147,8 @@ _MOST_NOTES = 60
 _TWO = 2
 
 _INTERVALS_OF_STRATA = (
-    "The confidence intervals of all rows and of the adjusted comparison hold for all groups "
-    "together (simultaneous); that of a single stratum is of one comparison by itself."
+    "The confidence intervals of all rows and of the adjusted comparison are simultaneous over all "
+    "groups; that of a single stratum is for a single comparison."
 )
 _NONE_TESTED = (
     "None of the results below can be tested for statistical significance: the metrics have no "
@@ -164,8 +164,8 @@ LIMITS = (
     ),
     (
         "Demographic parity, equalized odds, predictive parity and calibration cannot in "
-        "general hold together when base rates differ. Which of them matters is a decision "
-        "about people."
+        "general hold together when base rates differ. Which of them matters is a value "
+        "judgement, not a question of statistics."
     ),
     (
         "It compares and does not explain: a disparity can come from the model, the data, the "
@@ -818,10 +818,11 @@ def _in_summary(scope: ClassScope) -> bool:
 
 
 def _common_notes(charts: list[Chart]) -> tuple[list[Chart], list[str]]:
-    """Return charts without the notes that all of them have, and these."""
-    if len(charts) < _TWO:
+    """Return charts without the notes that all of them have, if any, and these."""
+    noted = [each.notes for each in charts if each.notes]
+    if len(noted) < _TWO:
         return charts, []
-    common = [note for note in charts[0].notes if all(note in each.notes for each in charts)]
+    common = [note for note in noted[0] if all(note in notes for notes in noted)]
     return [
         replace(each, notes=tuple(note for note in each.notes if note not in common))
         for each in charts

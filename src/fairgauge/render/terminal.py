@@ -43,6 +43,7 @@ ONE_SCREEN = 40
 _USUAL = 100
 _BAR = 40
 """Letters of a bar of shares."""
+_MOST_TABLES = 2
 _MORE = "Charts: -o report.html. Data: -o report.json."
 _GAP = "  "
 _NAME, _CHART_NAME = 32, 40
@@ -101,10 +102,15 @@ def write(
 
 
 def _one_screen(document: DocumentTree, writer: _Text) -> list[str]:
-    """Return the lines of a document that fit one screen, without what can be spared."""
+    """Return the lines of a document that fit one screen, without what can be spared.
+
+    The tables of more features than two do not fit whatever is omitted, so that nothing is.
+    """
     spares = {b.spare for s in document.sections for b in s.blocks if isinstance(b, Paragraph)}
+    tables = sum(isinstance(b, Table) for s in document.sections for b in s.blocks)
+    levels = sorted(spares | {0}, reverse=True)
     lines: list[str] = []
-    for most in sorted(spares | {0}, reverse=True):
+    for most in levels if tables <= _MOST_TABLES else levels[:1]:
         writer.most_spare, writer.omitted = most, 0
         lines = [*writer.document(document)]
         if writer.hidden:  # what one table has no room for, none shows

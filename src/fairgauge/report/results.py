@@ -92,7 +92,7 @@ class Interval:
     ----------
     low, high : its ends, possibly infinite; unpacking gives these two.
     level : its confidence level.
-    methods : how it was made, outermost step first.
+    methods : the methods that made it, outermost first.
     """
 
     low: float
@@ -126,9 +126,9 @@ class Bounds:
 
 
 def simultaneous_interval(alone: Interval, low: float, high: float) -> Interval:
-    """Return the interval that holds together with those of all groups, beside that of one alone.
+    """Return an interval that holds simultaneously for all groups, given that of one group alone.
 
-    They are the same where a single comparison is made, or intervals are simultaneous already.
+    The two are the same where a single comparison is made, or where intervals are simultaneous.
     """
     if (low, high) == (alone.low, alone.high):
         return alone
@@ -138,14 +138,14 @@ def simultaneous_interval(alone: Interval, low: float, high: float) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """Something that a reader should know of the audit.
+    """A note or a warning about an audit.
 
     Attributes
     ----------
     level : note or warning.
-    code : what it is about.
-    feature : the sensitive feature or column concerned, if one is.
-    parameters : the names and values that the code calls for, sorted by name.
+    code : its subject.
+    feature : the sensitive feature or column concerned, if any.
+    parameters : the values that its sentence needs, sorted by name.
     """
 
     level: Level

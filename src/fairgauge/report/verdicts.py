@@ -1,4 +1,4 @@
-"""Verdicts: what a rule comes to for one group, and what all of them come to."""
+"""Verdicts: the outcome of a rule for one group, and the overall outcome."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a rule comes to for one group of one feature.
+    """The outcome of a rule for one group of one feature.
 
     Attributes
     ----------
-    rule : the rule as it is written.
-    metric, feature, group : what it is about; a rule that matches nothing has no group.
+    rule : the text form of the rule.
+    metric, feature, group : its subject; the group is None where a rule matches nothing.
     class_scope, threshold : the class and the threshold that decide, where there are several.
-    outcome : what it comes to.
+    outcome : pass, fail, inconclusive, not evaluated, or none.
     reason : why.
-    value, interval : what was held against the rule, None where there is nothing.
+    value, interval : what the rule was compared with, None where there is nothing.
     alternatives : of a rule with alternatives, the verdict of each of its limits, the first one
         included; the value and the interval are those of the first.
     """
@@ -52,8 +52,8 @@ class Verdict:
         return describe_verdict(self)
 
 
-class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, and no mistake
-    """Not every rule of an audit is met; ``verdicts`` are those that are no pass."""
+class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, not an error
+    """Not every rule of an audit is met; ``verdicts`` are those that are not a pass."""
 
     exit_code = 1
 
@@ -66,7 +66,7 @@ class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, and
 
 
 def counted_as(verdicts: Iterable[Verdict], outcome: Outcome) -> tuple[Verdict, ...]:
-    """Return verdicts of which those that decide nothing count as a pass or a fail.
+    """Return the verdicts, with the undecided ones counted as a pass or a fail.
 
     A rule that matches no group or metric of the data is never a pass: it stays not evaluated.
 
@@ -95,9 +95,9 @@ def _counted_as(verdict: Verdict, outcome: Outcome) -> Verdict:
 
 
 def unmet(verdicts: Iterable[Verdict], inconclusive: str) -> tuple[Verdict, ...]:
-    """Return the verdicts that are no pass, where what decides nothing is a "fail" or a "pass".
+    """Return the verdicts that are not a pass, counting the undecided as "fail" or "pass".
 
-    Where every rule ignores groups for insufficient data, none of them is met.
+    Where every rule ignores every group for insufficient data, no rule is met.
 
     Raises
     ------
@@ -115,11 +115,11 @@ def unmet(verdicts: Iterable[Verdict], inconclusive: str) -> tuple[Verdict, ...]
 
 
 def overall(verdicts: Iterable[Verdict]) -> Outcome:
-    """Return what all verdicts come to: the worst of them, none without rules."""
+    """Return the overall outcome: the worst of all verdicts, ``none`` without rules."""
     outcomes = {verdict.outcome for verdict in verdicts}
     if not outcomes:
         return Outcome.NONE
     if Outcome.FAIL in outcomes:
         return Outcome.FAIL
-    # what a rule ignores for insufficient data decides nothing, unless it is all there is
+    # groups that a rule ignores for insufficient data count only where there are no others
     return Outcome.PASS if outcomes - {Outcome.NONE} == {Outcome.PASS} else Outcome.INCONCLUSIVE

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.duckdb_files import DuckFiles, check_same_columns, listed
 from fairgauge.scan.duckdb_relation import not_a_number, text_as_number
-from fairgauge.scan.source import check_no_twins
+from fairgauge.scan.source import check_unique_names
 from fairgauge.scan.sql import Columns, literal
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _dialect(path: Path) -> _Dialect:
         raise DataError(
             f"the header of {quote(path)} cannot be read: a quote is not closed"
         ) from None
-    check_no_twins(header, quote(path))
+    check_unique_names(header, quote(path))
     return _Dialect(path, delimiter, tuple(header))
 
 

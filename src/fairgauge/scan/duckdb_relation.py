@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.scan.duckdb_connection import FETCHED, engine_errors
-from fairgauge.scan.source import check_no_twins, not_numeric
+from fairgauge.scan.source import check_unique_names, not_numeric
 from fairgauge.scan.sql import Columns, count_by_sql, identifier
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def open_relation(relation: DuckDBPyRelation, name: str | None = None) -> Source
         The relation has two columns of one name.
     """
     columns = tuple(relation.columns)
-    check_no_twins(columns, "the relation")
+    check_unique_names(columns, "the relation")
     return Relation(name or "DuckDB relation", columns, relation)
 
 

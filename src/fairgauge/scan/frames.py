@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 
 from fairgauge.errors import DataError
-from fairgauge.scan.source import ALLOWED_DATA, check_no_twins
+from fairgauge.scan.source import ALLOWED_DATA, check_unique_names
 
 if TYPE_CHECKING:
     from fairgauge.scan.source import Source
@@ -37,7 +37,7 @@ def open_frame(data: Any, name: str | None = None) -> Source:
     if package == "pyspark":
         from fairgauge.scan.spark import SparkFrame
 
-        check_no_twins(data.columns, "the frame")
+        check_unique_names(data.columns, "the frame")
         return SparkFrame(name or "Spark frame", data)
     return open_by_narwhals(data, name)
 
@@ -50,7 +50,7 @@ def open_by_narwhals(data: Any, name: str | None) -> Source:
     DataError
         The object is not a frame, or has two columns of one name.
     """
-    check_no_twins(_names(data), "the frame")
+    check_unique_names(_names(data), "the frame")
     try:
         frame = nw.from_native(data)
     except TypeError:

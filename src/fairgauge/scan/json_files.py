@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.duckdb_files import DuckFiles, listed
 from fairgauge.scan.duckdb_relation import not_a_number, text_as_number
-from fairgauge.scan.source import check_no_twins
+from fairgauge.scan.source import check_unique_names
 from fairgauge.scan.sql import Columns, literal
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _columns(path: Path) -> tuple[str, ...]:
         if not isinstance(pairs, _Pairs):
             raise DataError(f"{quote(path)} must hold objects, each a row, not {quote(pairs)}")
         names = [name for name, _ in pairs]
-        check_no_twins(names, quote(path))
+        check_unique_names(names, quote(path))
         keys |= dict.fromkeys(names)
     if not keys:
         raise DataError(f"{quote(path)} holds no JSON objects with columns, or is truncated")

@@ -9,7 +9,7 @@ from fairgauge.errors import DataError, quote
 from fairgauge.scan.duckdb_connection import run
 from fairgauge.scan.duckdb_files import DuckFiles, check_same_columns, listed
 from fairgauge.scan.duckdb_relation import typed_columns
-from fairgauge.scan.source import check_no_twins
+from fairgauge.scan.source import check_unique_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,7 +85,7 @@ class _Schema:
 def _schema(path: Path) -> _Schema:
     tree = run(f"SELECT name, num_children FROM parquet_schema({listed([path])})", str(path))
     names = _top_level([(str(name), int(children or 0)) for name, children in tree])
-    check_no_twins(names, quote(path))
+    check_unique_names(names, quote(path))
     described = list(run(f"DESCRIBE SELECT * FROM {_rows([path])}", str(path)))
     partitions = [str(record[0]) for record in described[len(names) :]]
     kinds = tuple(str(record[1]) for record in described)

@@ -99,7 +99,7 @@ def not_numeric(column: str, kind: object) -> DataError:
     return DataError(f"column {quote(column)} must hold numbers, but has the type {quote(kind)}")
 
 
-def check_no_twins(columns: Iterable[str], what: str) -> None:
+def check_unique_names(columns: Iterable[str], what: str) -> None:
     """Check that no two columns have one name; ``what`` has them.
 
     Raises

@@ -157,6 +157,12 @@ class PairedAreas(NamedTuple):
     new: Area
     correlation: float
 
+    @property
+    def difference_variance(self) -> float:
+        """Return DeLong's variance of the difference of the areas."""
+        one, two = (float(sum(each.variances)) for each in (self.old, self.new))
+        return max(one + two - 2 * self.correlation * math.sqrt(one * two), 0.0)
+
 
 def paired_areas(label: ArrayLike, old: ArrayLike, new: ArrayLike) -> PairedAreas:
     """Return the areas under the ROC curves of two scores of the same rows.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 
 import numpy as np
 import polars as pl
@@ -197,6 +198,39 @@ def test_no_format_shows_an_exact_count(format_):
             sizes = (each["n_group"], each["n_reference"])
             assert all(n is None or n % 10 == 0 for n in sizes)
         assert plain["data"]["rows"] % 10 == 0
+
+
+def numbers_in(value):
+    """Yield every number of nested values, of a workbook's sheets or of JSON."""
+    if isinstance(value, dict):
+        value = value.values()
+    elif isinstance(value, (str, int, float)) or value is None:
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield value
+        return
+    for each in value:
+        yield from numbers_in(each)
+
+
+def test_no_file_holds_an_exact_count(tmp_path):
+    """No cell, nor the sum of a group; none of them is the end of a published range by chance."""
+    openpyxl = pytest.importorskip("openpyxl")
+    counts = {"F": {"tp": 203, "fn": 77, "fp": 33, "tn": 91}, "M": {"tp": 618, "fn": 139, "tn": 15}}
+    exact = {n for of in counts.values() for n in (*of.values(), sum(of.values())) if n % 11}
+    safe = fg.protect(fg.confusion("sex", counts), 11)
+    report = fg.audit(safe, rules=["accuracy >= 0.5"])
+    report.save(tmp_path / "report.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "report.xlsx")
+    held = [[row for sheet in book for row in sheet.iter_rows(values_only=True)]]
+    safe.save(tmp_path / "counts.cube.json")
+    for suffix in (".json", ".cdx.json", ".card.json"):
+        report.save(tmp_path / f"report{suffix}")
+    for path in tmp_path.glob("*.json"):
+        held.append(json.loads(path.read_text(encoding="utf-8")))
+    for value in held:
+        assert not exact & {*numbers_in(value)}
+    words = set(re.findall(r"\d+", render(report, "notebook").replace(",", "")))
+    assert not {str(n) for n in exact if n > 99} & words
 
 
 def test_a_report_of_protected_counts_is_saved_loaded_and_sealed(tmp_path):

@@ -98,6 +98,31 @@ def test_two_tables_of_one_history_give_nothing_away(seed):
                 assert not is_learned(values, min_cell)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_three_tables_of_one_history_give_nothing_away(seed):
+    """The attacker subtracts any of them from any later one."""
+    random = np.random.default_rng(seed)
+    min_cell = 3
+    for _ in range(5):
+        counts = [random.poisson(2, (2, 2)) + 1]
+        published = [protected(table(counts[0]), min_cell, [], random)]
+        try:
+            for _ in range(2):
+                counts.append(counts[-1] + random.poisson(random.choice([0, 4]), (2, 2)))
+                published.append(protected(table(counts[-1]), min_cell, published, random))
+        except DataError as error:
+            assert "cannot be protected" in str(error)  # noqa: PT017
+        for values in zip(*(dense(each)[0].ravel() for each in published), strict=True):
+            agreeing = [
+                each
+                for each in itertools.product(*(possible(n, min_cell) for n in values))
+                if list(each) == sorted(each)
+            ]
+            for first, last in itertools.combinations_with_replacement(range(len(values)), 2):
+                added = [each[last] - (each[first] if first < last else 0) for each in agreeing]
+                assert not is_learned(added, min_cell)
+
+
 def test_the_same_rows_published_twice_give_nothing_away():
     """Two roundings of one count could be intersected; the second agrees with the first."""
     random = np.random.default_rng(0)

@@ -237,12 +237,25 @@ def test_commands_and_exit_codes(tmp_path, monkeypatch):
     assert run(main, ["audit", "t.cube.json", "-o", "report.json"]).exit_code == 0
     done = run(main, ["seal", "report.json", "t.cube.json", "-o", "a.fairgauge"])
     assert done.exit_code == 0, done.output
+    assert "alone in a cell" not in done.stderr
     assert run(main, ["verify", "a.fairgauge"]).exit_code == 0
     rewritten(tmp_path / "a.fairgauge", lambda parts: parts.update({REPORT: b"{}"}))
     changed = run(main, ["verify", "a.fairgauge"])
     assert changed.exit_code == 1
     assert "changed: report.json" in changed.output
     assert run(main, ["verify", "t.csv"]).exit_code == 2
+
+
+def test_sealing_counts_of_single_people_is_noted(tmp_path):
+    cube = fg.confusion("sex", {"F": {"tp": 20, "fn": 1}, "M": {"tp": 65, "fn": 5}})
+    cube.save(tmp_path / "c.cube.json")
+    fg.audit(cube).save(tmp_path / "r.json")
+    paths = (str(tmp_path / name) for name in ("r.json", "c.cube.json", "a.fairgauge"))
+    report, counts, bundle = paths
+    done = CliRunner().invoke(main, ["seal", report, counts, "-o", bundle])
+    assert done.exit_code == 0
+    assert "1 row is alone in a cell" in done.stderr
+    assert "fairgauge protect" in done.stderr
 
 
 STORED = sorted(Path(__file__).with_name("bundles").glob("*.fairgauge"))

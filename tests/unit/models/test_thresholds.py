@@ -177,3 +177,27 @@ def test_weights_count_as_repeated_rows_do_in_rates_and_widen_intervals():
     decided = PEOPLE["score"].to_numpy() >= 0.5
     right = decided == PEOPLE["repaid"].to_numpy()
     assert rate.old == pytest.approx(np.average(right, weights=PEOPLE["weight"]), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "goal", ["selection_rate.ratio >= 0.9", "-0.1 <= selection_rate.difference <= 0.1"]
+)
+def test_thresholds_by_group_are_the_best_of_all_pairs(goal):
+    """Against every pair of thresholds; rows stand for so many that both halves are alike."""
+    few = scored(160, gap=1.0, seed=8).with_columns(n=pl.lit(200_000))
+    found = chosen(few, goal=goal, keep="accuracy within 0.5", count="n")["sex"].by_group
+    woman, score = few["sex"].to_numpy() == "F", few["score"].to_numpy()
+    label = few["repaid"].to_numpy().astype(bool)
+    cuts = np.append(np.unique(score), 1.1)
+    rates, right = [], []
+    for group in (woman, ~woman):
+        accepted = score[group] >= cuts[:, None]
+        rates.append(accepted.mean(axis=1))
+        right.append((accepted == label[group]).sum(axis=1))
+    first, second = rates[0][:, None], rates[1][None, :]
+    gap = np.abs(first - second)
+    with np.errstate(invalid="ignore"):
+        ratio = np.minimum(first, second) / np.maximum(first, second)
+    allowed = ratio >= 0.9 if "ratio" in goal else gap <= 0.1
+    best = (right[0][:, None] + right[1][None, :])[allowed].max() / len(few)
+    assert found.performance.new == pytest.approx(best, abs=2e-3)

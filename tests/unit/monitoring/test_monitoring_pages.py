@@ -11,6 +11,7 @@ from bench.monitoring import DESIGNS, Streams, cubes, followed, sequences
 
 import fairgauge as fg
 
+NAIVE = "95% CI of all rows so far"
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
@@ -26,6 +27,15 @@ def test_the_promise_was_kept_in_every_design():
     false = [each for each in records if each["kind"] == "false"]
     assert len(false) >= 14
     assert max(each["measured"]["fairgauge"]["upper"] for each in false) < 0.05
+
+
+def test_confidence_sequences_hold_over_whole_years_and_repeated_intervals_do_not():
+    records = runpy.run_path(str(DOCS / "make_monitoring_page.py"))["read"]()
+    found = [each["measured"] for each in records if each["kind"] == "sequence"]
+    assert len(found) == 15
+    assert min(each["confidence sequence"]["lower"] for each in found) > 0.95
+    repeated = [each[NAIVE]["held"] for each in found if NAIVE in each]
+    assert max(repeated) < 0.7
 
 
 def test_delays_are_near_those_of_a_tuned_cusum():

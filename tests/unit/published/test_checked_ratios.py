@@ -213,6 +213,7 @@ def test_the_reference_is_described_with_both_minimums():
 def test_the_highest_rate_is_the_reference_where_there_are_no_counts():
     (table,) = fg.check("Category  Scoring Rate\nMale  52%\nFemale  30%\n").tables
     assert [group.is_reference for group in table.groups] == [True, False]
+    assert [group.rate for group in table.groups] == [0.52, 0.3]  # as printed
 
 
 LENDING = {

@@ -66,6 +66,13 @@ Female             1,181            555         47.0% †         0.98
 | Native American or Alaska Native | 32 | 41% | Excluded (< 2%) |
 | Unknown | 610 | | |
 """,
+    "withheld": """Race,Applicants,Selected,Selection Rate,Impact Ratio
+White,797,412,51.7%,1.000
+Asian,616,302,49.0%,0.948
+Two or More Races,11,4,36.4%,N/A
+Native American,<10,<5,suppressed,excluded
+Total,1430,720,,
+""",
     "reference": """Category,Applicants,Selected,Selection Rate,Impact Ratio,Notes
 Female,800,400,0.500,1.000 (reference),
 Male,900,405,0.450,0.900,Largest category
@@ -192,6 +199,11 @@ def test_every_planted_fault_is_found(code, style):
     audit, row = PLANTED[code]
     (table,) = fg.check(STYLES[style](audit)).tables
     assert (code, row) in [(fault.code, fault.row and fault.row[0]) for fault in table.faults]
+
+
+def test_a_withheld_category_is_listed_without_numbers():
+    (table,) = fg.check(CLEAN["withheld"]).tables
+    assert [group.n for group in table.groups] == [797, 616, 11, None]
 
 
 def test_a_margin_that_is_not_the_sum_of_its_intersections():

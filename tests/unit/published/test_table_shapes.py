@@ -151,6 +151,8 @@ def test_dots_between_thousands_where_decimals_have_commas():
     (table,) = fg.check(text).tables
     assert [group.n for group in table.groups] == [1390, 1181]
     assert table.errors == ()
+    named = fg.check(text, columns={"n": "Applicants"}).tables[0]
+    assert [group.n for group in named.groups] == [1390, 1181]
     unclear = fg.check(text.replace(",0 %", " %")).tables[0]
     assert "the dot separates thousands" in unclear.errors[0].message
 

@@ -362,3 +362,93 @@ def test_a_mean_over_classes_that_is_the_same_in_every_group_is_not_shown():
     macro = next(s for s in sections_of(report) if s.class_scope.average == "macro")
     assert "true_positive_rate" in macro.rates
     assert "selection_rate" not in macro.rates
+
+
+def classes():
+    """Return an audit of three classes, in which the classes of the largest differences differ."""
+    rng = np.random.default_rng(3)
+    label = rng.choice(list("abc"), 900)
+    group = rng.choice(["x", "y", "z"], 900)
+    guess = np.where(rng.random(900) < 0.7, label, np.where(group == "x", "a", "b"))
+    return fg.audit(
+        pl.DataFrame({"y": label, "p": guess, "g": group}),
+        label="y", prediction="p", sensitive="g", task="multiclass",
+    )  # fmt: skip
+
+
+def test_several_classes_have_one_table_on_one_screen_which_ends_with_all_rows():
+    report = classes()
+    document = report_document(report)
+    (table,) = (b for b in every_block(document) if isinstance(b, Table))
+    heads = [column.heading for column in table.columns]
+    assert {"TPR", "FPR", "PPV", "acc."} <= set(heads)
+    (total,) = table.totals
+    (accuracy,) = (t.rates["accuracy"] for t in report.totals if t.class_scope.kind == "none")
+    assert total[heads.index("acc.")].text == f"{100 * accuracy.value:.1f}"
+    text = " ".join(render(report, "text").split())
+    assert "TPR, FPR and PPV are macro averages over classes" in text
+
+
+def test_charts_of_the_worst_class_name_it_for_every_group():
+    report = classes()
+    worst = next(s for s in sections_of(report) if s.class_scope.kind == "worst")
+    assert len({each.class_ for each in worst.estimates}) > 1
+    charts = [b for b in every_block(report_document(report, full=True)) if isinstance(b, Chart)]
+    (chart,) = (c for c in charts if any("(class" in row.label for row in c.rows)
+                and c.caption == "Selection rate difference")  # fmt: skip
+    assert all("(class " in row.label for row in chart.rows)
+
+
+def test_an_average_that_is_the_same_in_every_group_has_no_chart():
+    report = classes()
+    micro = next(s for s in sections_of(report) if s.class_scope.average == "micro")
+    assert "true_positive_rate.difference" in micro.metrics
+    assert "selection_rate.difference" not in micro.metrics
+    assert "base_rate.ratio" not in micro.metrics
+
+
+def test_numbers_have_no_confusion_matrix():
+    rows = pl.DataFrame({"y": [1.0, 2.5, 3.0, 4.5] * 9, "p": [1.5, 2.0, 3.5, 4.0] * 9,
+                         "g": ["a", "b", "b"] * 12})  # fmt: skip
+    report = fg.audit(rows, label="y", prediction="p", sensitive="g", task="regression")
+    assert all(group.counts is None for group in (*report.groups, *report.totals))
+    assert "Confusion matrices" not in render(report, "html")
+
+
+def test_a_question_mark_is_explained_by_what_was_asked():
+    cells = {"a": (300, 600), "b": (250, 500), "small": (20, 80), "tiny": (3, 9)}
+    asked = {"min_n": 100, "metrics": ["selection_rate.difference"]}
+    few = audit(cells, **asked)
+    text = " ".join(render(few, "text").split())
+    assert "Below the minimum of 100: small (g), n = 80; tiny (g), n = 9." in text
+    enough = audit({name: of for name, of in cells.items() if name != "tiny"}, **asked)
+    for format_ in ("text", "html"):
+        shown = " ".join(render(enough, format_).split())
+        assert "? below the minimum of 100" in shown
+        assert "insufficient data" not in shown
+    rule = audit(cells, min_n=100, rules=[fg.rule("selection_rate.ratio", at_least=0.8,
+                                                  groups=["small"])])  # fmt: skip
+    assert "NOT EVALUATED (below the minimum of 100) for small" in " ".join(
+        render(rule, "text").split()
+    )
+
+
+def test_what_rows_lack_a_cluster_is_stated():
+    rows = pl.DataFrame({
+        "y": [i % 2 for i in range(400)], "g": ["ab"[i % 3 == 0] for i in range(400)],
+        "c": [None if i % 50 == 0 else str(i % 40) for i in range(400)],
+    })  # fmt: skip
+    text = " ".join(render(fg.audit(rows, label="y", sensitive="g", cluster="c"), "text").split())
+    assert "400 rows, all used Columns" in text
+    assert "8 rows (missing cluster, excluded from confidence intervals alone)" in text
+
+
+def test_notes_that_all_charts_have_are_stated_once():
+    cells = {
+        name: {"tp": 60 + 9 * i, "fn": 40, "fp": 30, "tn": 50 + 7 * i}
+        for i, name in enumerate("abcd")
+    }
+    text = render(fg.audit(fg.confusion("g", cells)), "html")
+    charts = text.split('id="charts-0"')[1].split("</details>")[0]
+    assert charts.count("<table") > 1
+    assert charts.count("Each confidence interval is for a single comparison") == 1

@@ -116,7 +116,11 @@ def test_without_labels_only_the_selection_rate_is_swept():
     assert [sweep.rate for sweep in found.sweeps] == ["selection_rate"]
     assert (list(found.roc), list(found.calibration), found.bins) == ([], [], None)
     data = json.loads(slider(report))
-    assert [rate["name"] for rate in data["rates"]] == ["selection_rate", "rejection_share"]
+    assert [rate["name"] for rate in data["rates"]] == [
+        "selection_rate",
+        "rejection_share",
+        "selection_odds",
+    ]
 
 
 def test_a_report_without_scores_has_no_part_for_them():

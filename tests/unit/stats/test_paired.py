@@ -115,6 +115,7 @@ def test_areas_have_delongs_covariance(ties):
         assert sum(area.variances) == pytest.approx(variance)
     expected = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
     assert found.correlation == pytest.approx(expected)
+    assert found.difference_variance == pytest.approx(covariance @ [-1, 1] @ [-1, 1])
     z = (areas[1] - areas[0]) / np.sqrt(covariance @ [-1, 1] @ [-1, 1])
     assert norm.sf(abs(z)) < 0.5
 

@@ -71,13 +71,11 @@ def test_contains_its_bounds():
 def watch(shift, tolerated=None, monitors=600, days=365, horizon=365.0, seed=0):
     """First day of alarm per monitor, 200 and 100 rows a day, rate .3 and .3 + shift(day)."""
     rng = np.random.default_rng(seed)
+    rates = 0.3 + np.array([shift(day) for day in range(days)])[:, np.newaxis]
+    x_a, x_d = rng.binomial(200, 0.3, (days, monitors)), rng.binomial(100, rates, (days, monitors))
     monitor = EDetector(tolerated or Tolerated(-0.05, 0.05), horizon=horizon)
-    first = np.full(monitors, np.inf)
-    for day in range(days):
-        batch = rng.binomial(200, 0.3, monitors), rng.binomial(100, 0.3 + shift(day), monitors)
-        monitor = monitor.observe(batch[0], 200, batch[1], 100)
-        first = np.where(monitor.alarm & np.isinf(first), day + 1, first)
-    return first
+    alarm = monitor.follow(x_a, 200, x_d, 100)[1] >= monitor.threshold
+    return np.where(alarm.any(axis=0), 1 + np.argmax(alarm, axis=0), np.inf)
 
 
 @pytest.mark.parametrize("horizon", [365.0, np.inf])
@@ -121,6 +119,23 @@ def test_one_monitor_is_a_column_of_many():
         one = one.observe(x_a, 200, x_d, 100)
         many = many.observe([x_a, 1], 200, [x_d, 2], 100)
     assert one.statistic == pytest.approx(many.statistic[0])
+
+
+@pytest.mark.parametrize("horizon", [30.0, np.inf])
+@pytest.mark.parametrize("comparison", ["difference", "ratio", "rate"])
+def test_many_batches_at_once_are_each_after_the_other(horizon, comparison, monkeypatch):
+    monkeypatch.setattr("fairgauge.stats.sequential._BLOCK", 20)  # several blocks of them
+    rng = np.random.default_rng(4)
+    x_a, x_d = (rng.binomial(n, 0.3, (30, 3)) for n in (200, 100))
+    low = 0.8 if comparison == "ratio" else -0.05
+    start = EDetector(Tolerated([low] * 3, 0.9, comparison), horizon=horizon)
+    together, statistic = start.follow(x_a, 200, x_d, 100)
+    one = start
+    for t in range(30):
+        one = one.observe(x_a[t], 200, x_d[t], 100)
+        np.testing.assert_array_equal(one.statistic, statistic[t])
+    for name in ("evidence", "recent", "total", "batches"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(together, name))
 
 
 def test_an_empty_batch_changes_no_rates():

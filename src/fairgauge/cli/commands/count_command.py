@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli.data_arguments import Where, open_data, where
+from fairgauge.cli.disclosure_notes import exact_values, note_rows_alone
 from fairgauge.cli.output import check_cube_output, check_outputs
 from fairgauge.cli.spec_flags import Asked, Texts, asked, question
 from fairgauge.cli.streams import complain, say
-from fairgauge.errors import SpecError, quote
+from fairgauge.errors import SpecError
 
 if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Plan
     from fairgauge.scan.source import Source
 
 
@@ -86,7 +86,7 @@ def command(
     else:
         cube.save(output)
     _warn_of_decisions(cube)
-    _note_rows_alone(cube)
+    note_rows_alone(cube)
 
 
 def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
@@ -103,30 +103,9 @@ def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
         write_whole(output, f"{query}\n")
     complain(
         "a record of the result that counts one row shows the values of one person"
-        f"{_exact_values(plan(spec))}; share the result as you would share the rows",
+        f"{exact_values(plan(spec))}; share the result as you would share the rows",
         prefix="Note: ",
     )
-
-
-def _note_rows_alone(cube: Cube) -> None:
-    """Note how many cells hold one row: such a cell shows the values of one person."""
-    alone = cube.rows_alone
-    if alone:
-        rows = "1 row is" if alone == 1 else f"{alone:,} rows are"
-        complain(
-            f"{rows} alone in a cell of the counts: people who know the group of such a person can "
-            f"read the outcome{_exact_values(cube.plan)}; share these counts as you would share "
-            "the rows, or protect them (--min-cell 10, fairgauge protect)",
-            prefix="Note: ",
-        )
-
-
-def _exact_values(plan: Plan) -> str:
-    """Name the columns whose exact value the sums of a cell of one row show."""
-    columns = dict.fromkeys(column for moment in plan.moments for column in moment.columns)
-    names = " and ".join(map(quote, columns))
-    value = "value" if len(columns) == 1 else "values"
-    return f" (the exact {value} of {names} too)" if columns else ""
 
 
 def _warn_of_decisions(cube: Cube) -> None:

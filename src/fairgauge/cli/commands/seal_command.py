@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from fairgauge.cli.disclosure_notes import note_rows_alone
 from fairgauge.cli.output import check_outputs
 from fairgauge.cli.streams import say
 
@@ -33,7 +34,9 @@ def command(report: str, counts: str, output: str, key: str) -> int:
     """  # noqa: D301 - the paragraph mark of click
     check_outputs([output], [report, counts])
 
-    from fairgauge.evidence.sealing import seal
+    from fairgauge.evidence.sealing import load_counts, seal
 
-    say(str(seal(report, counts, output, key)))
+    cube = load_counts(counts)
+    say(str(seal(report, cube, output, key)))
+    note_rows_alone(cube)
     return 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairgauge.compat.column_table import ColumnTable
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.scan.ordered_files import MISSING_TEXTS, first_rows, local_copy, ordered_csv
-from fairgauge.scan.source import check_no_twins
+from fairgauge.scan.source import check_unique_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ def read_csv(
         found = headers or (rows[0] if is_header else _numbered(len(rows[0])))
         if headers is None and not is_header:
             notices = [f"no headers in the configuration and none in {shown.name}: column_0 ..."]
-        check_no_twins(found, quote(shown))
+        check_unique_names(found, quote(shown))
         if len(found) != len(rows[0]):
             raise DataError(
                 f"headers: {WRONG_HEADERS} {len(found)} names, but {quote(shown)} has "

@@ -1,0 +1,236 @@
+"""Coverage of changes that are no contrast of one binary rate: classes, strata, scores, draws.
+
+Each function returns records as those of `bench.paired_coverage`, which writes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bench.paired_coverage import ENOUGH, Z, both_sides, cells_of, change, drawn, record
+from fairgauge.catalogue.across import Spread
+from fairgauge.catalogue.averages import agreement, averaged
+from fairgauge.catalogue.catalogue import KAPPA
+from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.lookup import find_metric, find_rate
+from fairgauge.inference.contrast_intervals import side_interval
+from fairgauge.inference.evidence import Evidence
+from fairgauge.inference.paired_changes import disparity_changes, pooled_change, statistic_change
+from fairgauge.inference.paired_draws import drawn_disparity, drawn_feature
+from fairgauge.inference.paired_extremes import combined_changes, spread_change
+from fairgauge.inference.paired_scores import ScoredRows, score_change
+from fairgauge.inference.paired_tables import PairedTable, confusion
+from fairgauge.spec.specification import Spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SIZES = (50, 200, 2_000)
+CORRELATIONS = (0.0, 0.5, 0.8, 0.95)
+LABELS = np.array([0.5, 0.3, 0.2])
+"""The shares of three classes."""
+
+
+def classes(sets: int) -> Iterator[dict]:
+    """Yield the changes of averages over three classes, of accuracy and of kappa."""
+    statistics = {
+        "macro average of true positive rate": averaged(find_rate("true_positive_rate"), "macro"),
+        "macro average of F1": averaged(find_rate("f1"), "macro"),
+        "weighted average of positive predictive value": averaged(
+            find_rate("positive_predictive_value"), "weighted"
+        ),
+        "accuracy of several classes": agreement(),
+        "Cohen's kappa": KAPPA,
+    }
+    for name, statistic in statistics.items():
+        found = []
+        for n, correlation, new in product(SIZES, CORRELATIONS, (0.6, 0.75)):
+            cells = _cells_of_classes(0.6, new, correlation)
+            rng = np.random.default_rng([31, n, round(100 * correlation), round(100 * new)])
+            table = replace(drawn(cells, n, sets, rng), classes=True)
+            sides = [confusion(margin, classes=True) for margin in table.margins]
+            old_new = [side_interval(statistic, Evidence(side, side)) for side in sides]
+            made = statistic_change(statistic, table, *old_new)
+            truth = [
+                statistic.value(confusion(1e6 * margin[None], classes=True), "documented")[0]
+                for margin in (cells.sum(axis=2), cells.sum(axis=1))
+            ]
+            differing = 1 - np.einsum("lii->l", cells[:-1]) / LABELS
+            found.append((n * float((LABELS * differing).min()),
+                          _covered(made.difference.at(Z), truth[1] - truth[0])))  # fmt: skip
+        yield _of(f"difference of {name}, 3 classes", found, sets)
+
+
+def _cells_of_classes(old: float, new: float, correlation: float) -> np.ndarray:
+    """Return P(label, old, new): a share of rows is right, and a share of new copies old."""
+    right, uniform = np.eye(3), np.full((3, 3), 1 / 3)
+    first, second = (a * right + (1 - a) * uniform for a in (old, new))
+    apart = np.einsum("li,lj->lij", first, second)
+    copied = np.stack([np.diag(each) for each in first])
+    cells = LABELS[:, None, None] * ((1 - correlation) * apart + correlation * copied)
+    return np.concatenate([cells, np.zeros((1, 3, 3))])
+
+
+def strata(sets: int) -> Iterator[dict]:
+    """Yield the change of a difference that is adjusted for strata of different rates."""
+    for name, several in product(("selection_rate", "true_positive_rate"), (3, 10)):
+        metric = find_metric(f"{name}.difference")
+        assert isinstance(metric, Contrast)
+        found = []
+        for n, correlation in product((20, 50, 200), (0.0, 0.5, 0.7)):
+            rng = np.random.default_rng([32, several, n, round(100 * correlation)])
+            rates = np.linspace(0.3, 0.7, several)
+            by_side = []
+            truth, discordant = 0.1, np.inf
+            for gain in (0.1, 0.0):
+                cells = [
+                    cells_of(((p, p / 2), (p + gain, p / 2 + gain)), correlation) for p in rates
+                ]
+                tables = [drawn(each, n, sets, rng) for each in cells]
+                by_side.append(np.stack([each.weights for each in tables], axis=1))
+                discordant = min(
+                    discordant, sum(n * float((c[:, 0, 1] + c[:, 1, 0]).sum()) for c in cells)
+                )
+            counts = np.concatenate(by_side).reshape(-1, 3, 2, 2)
+            made = change(metric, PairedTable(counts, counts, counts))
+            rows = made.rows.reshape(2, sets, several)
+            weights = rows[0] * rows[1] / (rows[0] + rows[1])
+            pooled = pooled_change(made, np.tile(weights, (2, 1)))
+            shift = disparity_changes(metric, pooled, inside=False).shift
+            found.append((discordant, _covered(shift.at(Z), truth)))
+        yield _of(f"change of {metric.of.title} difference, {several} strata pooled", found, sets)
+
+
+def scores(sets: int) -> Iterator[dict]:
+    """Yield the changes of the area under the ROC curve (DeLong) and of the Brier score."""
+    for name, statistic in (("ROC AUC", find_rate("roc_auc")),
+                            ("Brier score", find_rate("brier_score"))):  # fmt: skip
+        found = []
+        for n, correlation in product((50, 200, 1_000), (-0.5, *CORRELATIONS)):
+            rng = np.random.default_rng([33, n, round(100 * (1 + correlation))])
+            truth = _difference(statistic, *_scored(1_000_000, correlation, rng))
+            several = [ScoredRows(*_scored(n, correlation, rng)) for _ in range(sets)]
+            made = score_change(statistic, several)
+            found.append((np.inf, _covered(made.difference.at(np.full(sets, Z)), truth)))
+        yield _of(f"difference of {name}", found, sets)
+
+
+def _scored(n: int, correlation: float, rng: np.random.Generator) -> tuple:
+    """Return labels and two probabilities; the second model separates them better."""
+    label = rng.random(n) < 0.4
+    noise = rng.normal(size=(2, n))
+    noise[1] = correlation * noise[0] + np.sqrt(1 - correlation**2) * noise[1]
+    logits = [m * (label - 0.5) + each for m, each in zip((1.0, 1.4), noise, strict=True)]
+    old, new = (1 / (1 + np.exp(-each)) for each in logits)
+    return label, old, new
+
+
+def _difference(statistic, label, old, new) -> float:
+    made = score_change(statistic, [ScoredRows(label, old, new)])
+    return float(made.difference.value[0])
+
+
+GROUPS = {  # P(accepted | label) under both models, and their correlation, of four groups
+    "no group differs": [((0.6, 0.2), (0.6, 0.2), 0.5)] * 4,
+    "groups differ, models do not": [((p, p / 3), (p, p / 3), 0.5) for p in (0.8, 0.6, 0.5, 0.4)],
+    "the candidate is equal": [((p, p / 3), (0.6, 0.2), 0.3) for p in (0.8, 0.6, 0.5, 0.4)],
+    "the candidate is unequal": [((0.6, 0.2), (p, p / 3), 0.3) for p in (0.8, 0.6, 0.5, 0.4)],
+}
+
+
+def extremes(sets: int) -> Iterator[dict]:
+    """Yield the changes of the largest of several numbers."""
+    for name in ("worst_odds", "average_absolute_odds"):
+        metric = find_metric(name)
+        assert isinstance(metric, Combined)
+        found = []
+        for cells, n in product(_sides(), SIZES):
+            rng = np.random.default_rng([34, n])
+            made, _ = _combined(metric, both_sides(*(drawn(each, n, sets, rng) for each in cells)))
+            _, (old, new) = _combined(metric, both_sides(*map(_known, cells)))
+            found.append((_discordant(cells, n), _covered(made.shift.at(np.full(sets, Z)),
+                                                          (new - old)[0])))  # fmt: skip
+        yield _of(f"change of {metric.title}", found, sets)
+    few = max(sets // 4, 100)
+    for by in ("largest_gap", "minimum"):
+        metric = find_metric(f"selection_rate.{by}")
+        assert isinstance(metric, Spread)
+        rate = find_metric("selection_rate.difference")
+        found = []
+        for each, n in product(GROUPS.values(), SIZES):
+            cells = np.stack([cells_of((old, new), r) for old, new, r in each])
+            rng = np.random.default_rng([35, n])
+            known = spread_change(metric, change(rate, _table(1e6 * cells)))
+            (old, new), hits = known.values, []
+            for _ in range(few):
+                counts = np.stack([rng.multinomial(n, c.ravel()).reshape(c.shape) for c in cells])
+                made = spread_change(metric, change(rate, _table(counts.astype(float))))
+                hits.append(_covered(made.made.shift.at(np.full(1, Z)), (new - old)[0]))
+            found.append((_discordant(cells, n), float(np.mean(hits))))
+        yield _of(f"change of {metric.title} (4 groups)", found, few)
+
+
+def draws(sets: int) -> Iterator[dict]:
+    """Yield the changes of smooth functions of the counts, by draws."""
+    few = max(sets // 4, 100)
+    spec = replace(Spec(), replicates=400)
+    for name in ("selection_rate.variance", "generalized_entropy", "prediction.js", "lift.ratio"):
+        metric = find_metric(name)
+        of_feature = name in ("selection_rate.variance", "generalized_entropy")
+        found = []
+        for each, n in product(GROUPS.values(), (200, 1_000)):
+            cells = np.stack([cells_of((old, new), r) for old, new, r in each])
+            cells = cells[:1] if name == "generalized_entropy" else cells
+            cells = cells if of_feature else cells[[0, -1]]
+            rng = np.random.default_rng([36, n])
+            one = drawn_feature if of_feature else drawn_disparity
+            known, _ = one(metric, _table(1e6 * cells), replace(spec, replicates=2))
+            hits = []
+            for _ in range(few):
+                counts = np.stack([rng.multinomial(n, c.ravel()).reshape(c.shape) for c in cells])
+                made, _ = one(metric, _table(counts.astype(float)), spec)
+                hits.append(_covered(made.shift.at(Z), known.shift.value[0]))
+            found.append((_discordant(cells, n), float(np.mean(hits))))
+        yield _of(f"change of {metric.title}, draws", found, few)
+
+
+def _sides() -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the cells of a group and its reference: the first and the last group."""
+    return [
+        tuple(cells_of((old, new), r) for old, new, r in (each[0], each[-1]))
+        for each in GROUPS.values()
+    ]
+
+
+def _combined(metric: Combined, table: PairedTable):
+    sides = [change(find_metric(each.name), table) for each in metric.of]
+    return combined_changes(metric, sides, inside=False)
+
+
+def _known(cells: np.ndarray) -> PairedTable:
+    return _table(1e6 * cells[None])
+
+
+def _table(counts: np.ndarray) -> PairedTable:
+    return PairedTable(counts, counts, counts)
+
+
+def _discordant(cells, n: int) -> float:
+    """Return the fewest expected rows of one label that are decided differently."""
+    return n * min(float(c[label, 0, 1] + c[label, 1, 0]) for c in cells for label in range(2))
+
+
+def _covered(limits, truth: float) -> float:
+    low, high = (np.asarray(each) for each in limits)
+    known = ~np.isnan(low) & ~np.isnan(high)
+    inside = (low <= truth + 1e-9) & (truth - 1e-9 <= high)
+    return 100 * float(inside[known].mean())
+
+
+def _of(subject: str, found: list[tuple[float, float]], sets: int) -> dict:
+    enough = [covered for expected, covered in found if expected >= ENOUGH]
+    return record(subject, "simulated", enough, [covered for _, covered in found], sets)

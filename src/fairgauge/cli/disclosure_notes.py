@@ -1,0 +1,33 @@
+"""Notes on what counts show of single people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.cli.streams import complain
+from fairgauge.errors import quote
+
+if TYPE_CHECKING:
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Plan
+
+
+def note_rows_alone(cube: Cube) -> None:
+    """Note how many cells hold one row: such a cell shows the values of one person."""
+    alone = cube.rows_alone
+    if alone:
+        rows = "1 row is" if alone == 1 else f"{alone:,} rows are"
+        complain(
+            f"{rows} alone in a cell of the counts: people who know the group of such a person can "
+            f"read the outcome{exact_values(cube.plan)}; share these counts as you would share "
+            "the rows, or protect them (--min-cell 10, fairgauge protect)",
+            prefix="Note: ",
+        )
+
+
+def exact_values(plan: Plan) -> str:
+    """Name the columns whose exact value the sums of a cell of one row show."""
+    columns = dict.fromkeys(column for moment in plan.moments for column in moment.columns)
+    names = " and ".join(map(quote, columns))
+    value = "value" if len(columns) == 1 else "values"
+    return f" (the exact {value} of {names} too)" if columns else ""
