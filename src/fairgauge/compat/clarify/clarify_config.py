@@ -85,7 +85,8 @@ AcceptType = Annotated[
 class _Part(BaseModel):
     """A part of the configuration; it holds no other keys than its own."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # `model_name` is the service's; pydantic before 2.10 warns of every name with this prefix
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
 
 class Facet(_Part):
