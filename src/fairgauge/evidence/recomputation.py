@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.api.audit import audit
 from fairgauge.enums import DiagnosticCode
+from fairgauge.reasons import ReasonCode
 from fairgauge.report.verification import DifferentNumber
 from fairgauge.spec.options import BY_NAME
 
@@ -125,7 +126,7 @@ def _from_rows(again: Report) -> tuple[str, ...]:
         dict.fromkeys(
             each.metric
             for each in again.estimates
-            if each.reason is not None and each.reason.code == "needs_rows"
+            if each.reason is not None and each.reason.code is ReasonCode.NEEDS_ROWS
         )
     )
 

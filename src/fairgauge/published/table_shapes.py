@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _FEWEST = 2
 """Fewest groups, blocks and rows that make a shape."""
 _BOTH = re.compile(r"^(?P<count>[\d.,' ]+?)\s*\((?P<share>[\d.,]+\s*%)\)$")
-_BETWEEN = re.compile(r"[\s()\[\]:|/,–—-]+")
 _DOTTED = re.compile(r"[-−]?\d{1,3}(\.\d{3})+")
 _COMMA = re.compile(r"\d+,(\d{1,2}|\d{4,})\s*%?|0,\d+|\d+,\d+\s*%")
 _POINT = re.compile(r"\d*\.(\d{1,2}|\d{4,})\s*%?|0?\.\d+|\d+\.\d+\s*%")
