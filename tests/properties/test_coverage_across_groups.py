@@ -12,6 +12,7 @@ from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import Profile
 from fairgauge.inference import Evidence, Uncertainty
+from fairgauge.inference.evidence import EveryGroup
 from fairgauge.resolve.sides import BOTH
 from fairgauge.spec.specification import Spec
 from fairgauge.stats import dispersion, intervals
@@ -52,7 +53,7 @@ def _parts(name):
             side = ConfusionCounts(size=flat.sum(axis=1), cells={BOTH: flat})
             found = metric.across(side, size, Profile.DOCUMENTED)
             how = Uncertainty(Spec(metrics=(name,), replicates=500))
-            made = how.of_feature(metric, Evidence(side, side), size, found)
+            made = how.of_feature(metric, EveryGroup(Evidence(side, side), size), found)
             yield covered(made.low, made.high, metric.of_counts(shares))
 
     return study

@@ -40,8 +40,10 @@ from fairgauge.spec.specification import Spec, ask, check_names
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
+    from fairgauge.cube.cube import Sums
+    from fairgauge.cube.plan import Axis
     from fairgauge.measure.measure import ByRows
     from fairgauge.report.estimates import Measured
     from fairgauge.report.verdicts import Verdict
@@ -104,10 +106,11 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
     -0.5
     """
     cube, source, spec = counted(data, arrays, options)
-    check_known(cube, spec)
+    rows_by_level = cube.rows_by_level()
+    check_known(cube, spec, rows_by_level)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
     verdicts, notes_of_verdicts = _judged(measured, source, cube, spec)
-    excluded, used = excluded_rows(cube, spec)
+    excluded, used = excluded_rows(cube, spec, rows_by_level)
     return Report(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -127,7 +130,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
             *_overrides(data, spec),
             *_notes(measured.task, excluded, stated=_task_is_stated(spec, options)),
             *assumed_positive(cube, spec, measured.task),
-            *_likely_mistakes(cube, spec, measured.task),
+            *_likely_mistakes(cube, spec, measured, rows_by_level),
             *_repeated(source, spec),
             *measured.diagnostics,
             *notes_of_verdicts,
@@ -205,10 +208,11 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     else:
         return None
     groups = {each.feature: each.groups for each in count_groups(cube, of_groups)}
+    rows_by_level = cube.rows_by_level()
     return (
         *single_row_groups(cube, spec),
-        *missing_markers(cube, spec),
-        *same_names(cube, spec),
+        *missing_markers(cube, spec, rows_by_level),
+        *same_names(cube, spec, rows_by_level),
         *unmatched_groups(cube, spec, groups),
         *unmatched_rules(spec, groups),
         *limits_outside_range(spec),
@@ -310,18 +314,29 @@ def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
     return [Diagnostic.note(DiagnosticCode.OVERRIDES, options=tuple(changed))] if changed else []
 
 
-def _likely_mistakes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+def _likely_mistakes(
+    cube: Cube, spec: Spec, measured: Measured, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
     """Warn of values that suggest that something else was meant."""
     if cube.min_cell is None:  # few errors may be rounded to none
         yield from prediction_is_label(cube, spec)
     yield from single_row_groups(cube, spec)
-    if task is Task.BINARY:
-        yield from predictions_that_are_no_label(cube, spec)
-    yield from missing_markers(cube, spec)
-    yield from same_names(cube, spec)
+    if measured.task is Task.BINARY:
+        yield from predictions_that_are_no_label(cube, spec, rows_by_level)
+    yield from missing_markers(cube, spec, rows_by_level)
+    yield from same_names(cube, spec, rows_by_level)
     yield from limits_outside_range(spec)
+    yield from unmatched_groups(cube, spec, _groups_before_exclusion(cube, spec, measured))
+
+
+def _groups_before_exclusion(
+    cube: Cube, spec: Spec, measured: Measured
+) -> Mapping[str, Collection[str]]:
+    """Return the names of the groups of every feature, those with them that are excluded."""
+    if not spec.exclude_groups:
+        return measured.group_names
     every = count_groups(cube, replace(spec, exclude_groups=()))
-    yield from unmatched_groups(cube, spec, {each.feature: each.groups for each in every})
+    return {each.feature: each.groups for each in every}
 
 
 def _task_is_stated(spec: Spec, options: Options) -> bool:

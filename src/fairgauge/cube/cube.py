@@ -177,6 +177,16 @@ class Cube:
         columns = [table.axes.index(axis) for axis in axes]
         return aggregate(tuple(axes), table.codes[:, columns], table.sums)
 
+    def rows_by_level(self) -> dict[Axis, Sums]:
+        """Return the physical rows of every level of every axis; the last are the missing ones."""
+        rows = {}
+        for axis in self.plan.axes:
+            table = self.marginal([axis])
+            last = len(self.levels[axis])
+            at = np.where(table.codes[:, 0] < 0, last, table.codes[:, 0])
+            rows[axis] = np.bincount(at, table.sums["rows"], last + 1).astype(np.float64)
+        return rows
+
     def has_counts_of(self, other: Cube) -> bool:
         """Return whether another cube holds the same counts, of too many rows for a coincidence."""
         return self.rows == other.rows > HANDFUL and self == other
@@ -202,17 +212,19 @@ class Cube:
         Sums that are not whole (of scores, weights, regressions) enter with 12 digits. Those of
         shards that are added may differ in the last, and the digest with them.
         """
-        counts = self.to_dict()
-        del counts["question"]
-        return _digest(counts)
+        return _digest(self._counts())
 
     def to_dict(self) -> dict[str, Json]:
         """Return the cube as plain values."""
+        question: dict[str, Json] = {"question": self.asked.to_dict()}
+        return question | self._counts()
+
+    def _counts(self) -> dict[str, Json]:
+        """Return the cube as plain values, but for its whole question."""
         protection: dict[str, Json] = {"min_cell": self.min_cell} if self.min_cell else {}
         return {
             "schema": SCHEMA,
             **protection,
-            "question": self.asked.to_dict(),
             "plan": self.plan.to_dict(),
             "rows": self.rows,
             "excluded": dict(self.excluded),

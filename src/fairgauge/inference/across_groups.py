@@ -38,13 +38,11 @@ from fairgauge.stats.resampling import dirichlet_cells, quantile_interval
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from fairgauge.catalogue.across import GroupSpread
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.inference.clusters import Clusters
-    from fairgauge.inference.evidence import Evidence
+    from fairgauge.inference.evidence import EveryGroup
     from fairgauge.inference.interval import MappedProportion, Sparseness
     from fairgauge.inference.uncertainty import Uncertainty
     from fairgauge.stats.arrays import Limits
@@ -78,9 +76,7 @@ class SlotIntervals(NamedTuple):
 
 
 @singledispatch
-def across_interval(
-    metric: Across, evidence: Evidence, slots: int, how: Uncertainty
-) -> SlotIntervals:
+def across_interval(metric: Across, groups: EveryGroup, how: Uncertainty) -> SlotIntervals:
     """Return the limits of a metric of all groups in every slot.
 
     Raises
@@ -88,14 +84,14 @@ def across_interval(
     NoInterval
         No method gives a valid interval from what is counted.
     """
-    del evidence, slots, how
+    del groups, how
     raise NoInterval(ReasonCode.NO_METHOD, of=metric.title)
 
 
 @across_interval.register(Spread)
-def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIntervals:
-    groups_interval = how.statistic_interval(metric.of, evidence, _margin(evidence, slots))
-    made = _spread(metric, groups_interval, slots, how.spec.confidence)
+def _(metric: Spread, groups: EveryGroup, how: Uncertainty) -> SlotIntervals:
+    groups_interval = groups.interval(metric.of, how)
+    made = _spread(metric, groups_interval, groups.slots, how.spec.confidence)
     compares = metric.by in ("largest_gap", "smallest_ratio")
     shares = groups_interval.shares if compares else ()
     return made._replace(sparse=groups_interval.sparse, shares=shares)
@@ -133,9 +129,9 @@ def _spread(
 
 
 @across_interval.register(Joint)
-def _(metric: Joint, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIntervals:
+def _(metric: Joint, groups: EveryGroup, how: Uncertainty) -> SlotIntervals:
     stricter = how.stricter(len(metric.of))
-    parts = [across_interval(part, evidence, slots, stricter) for part in metric.of]
+    parts = [across_interval(part, groups, stricter) for part in metric.of]
     limits = np.array([part.limits for part in parts])
     if metric.how == "mean":
         joined = limits.mean(axis=0)
@@ -147,16 +143,14 @@ def _(metric: Joint, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIn
 
 
 @across_interval.register(DifferentialFairness)
-def _(
-    metric: DifferentialFairness, evidence: Evidence, slots: int, how: Uncertainty
-) -> SlotIntervals:
+def _(metric: DifferentialFairness, groups: EveryGroup, how: Uncertainty) -> SlotIntervals:
     low, high = [], []
     own: Methods = ()
     for outcome in (TP, TN):  # positive ones stand in TP, negative ones in TN
         of, among = (CellCount(metric.needs, each) for each in (outcome, ALL))
-        groups_interval = of_share(evidence, of, among)
-        groups = (~np.isnan(groups_interval.estimate)).reshape(slots, -1).sum(axis=1)
-        pairs = _pairs(groups_interval, groups, 1 - (1 - how.spec.confidence) / 2, mover_ratio)
+        groups_interval = of_share(groups.evidence, of, among)
+        known = (~np.isnan(groups_interval.estimate)).reshape(groups.slots, -1).sum(axis=1)
+        pairs = _pairs(groups_interval, known, 1 - (1 - how.spec.confidence) / 2, mover_ratio)
         low.append(np.fmin.reduce(pairs[0], axis=(1, 2)))
         high.append(np.fmin(np.fmin.reduce(pairs[1], axis=(1, 2)), 1.0))
         own = groups_interval.methods
@@ -167,7 +161,8 @@ def _(
 
 
 @across_interval.register(InequalityPart)
-def _(metric: InequalityPart, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIntervals:
+def _(metric: InequalityPart, groups: EveryGroup, how: Uncertainty) -> SlotIntervals:
+    evidence, slots = groups.evidence, groups.slots
     counts = evidence.side.counts(metric.needs).reshape(slots, -1, 4)
     rows_per_weight = evidence.rows_per_weight(lambda side: side.counts(metric.needs).sum(axis=-1))
     rows_per_weight = rows_per_weight.reshape(slots, -1)[..., None]
@@ -245,12 +240,6 @@ def _all_positive(groups_interval: StatisticInterval, groups: Array, confidence:
     low, _ = groups_interval.at(c)
     above = (low > 0) | np.isnan(groups_interval.estimate)
     return np.asarray(above.reshape(len(groups), -1).all(axis=1))
-
-
-def _margin(evidence: Evidence, slots: int) -> NDArray[np.bool_]:
-    """Return which groups are of all rows: those of the first slot."""
-    size = len(evidence.side.size)
-    return np.arange(size) < size // slots
 
 
 def rows_per_group(metric: Across, groups: ConfusionCounts) -> Array:

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array, Cells, Need
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.clusters import ClusteredProportion, Clusters
+    from fairgauge.inference.interval import StatisticInterval
+    from fairgauge.inference.uncertainty import Uncertainty
     from fairgauge.report.results import ClassScope
     from fairgauge.resolve.sides import Index
     from fairgauge.spec.specification import Spec
@@ -216,6 +219,33 @@ class FeatureGroups:
     class_scope: ClassScope
     threshold: float | None
     pick: Callable[[Index], Evidence]
+
+
+class EveryGroup:
+    """All groups of a feature in every slot, and the intervals of their statistics, each made once.
+
+    ``evidence`` holds the groups of each slot, slot by slot.
+    """
+
+    def __init__(self, evidence: Evidence, slots: int) -> None:
+        self.evidence = evidence
+        self.slots = slots
+        self._intervals: dict[tuple[Statistic, float], StatisticInterval] = {}
+
+    def interval(self, statistic: Statistic, how: Uncertainty) -> StatisticInterval:
+        """Return the interval of a statistic of every group.
+
+        Raises
+        ------
+        NoInterval
+            No method gives a valid interval from what is counted.
+        """
+        key = statistic, how.spec.confidence
+        if key not in self._intervals:
+            size = len(self.evidence.side.size)
+            margin = np.arange(size) < size // self.slots  # the first slot is of all rows
+            self._intervals[key] = how.statistic_interval(statistic, self.evidence, margin)
+        return self._intervals[key]
 
 
 def is_one_test(metric: Metric, p: Sequence[float], mirrored: bool) -> bool:

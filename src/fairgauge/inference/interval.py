@@ -147,6 +147,10 @@ def insufficient_rows(
     ``rows`` are of one side, or of the group and of the reference: a reason then names the smaller.
     ``effective`` states that they are effective sample sizes. None where the data suffice.
     """
+    least = np.fmin(*rows) if isinstance(rows, tuple) else rows
+    sparse = np.less(expected, FEWEST_EXPECTED * (1 - _ROUNDING))
+    if not (np.any(least < FEWEST_ROWS * (1 - _ROUNDING)) or np.any(sparse)):
+        return [None] * len(least)
     numbers, sides = _smaller(rows)
     counts = np.broadcast_to(expected, len(numbers)).tolist()
     return [
@@ -386,6 +390,13 @@ def concatenated(parts: Sequence[StatisticInterval]) -> StatisticInterval:
         if isinstance(part.at, Formula):
             alike.setdefault(part.at.limits, []).append(i)
     formulas = [(_stacked([parts[i] for i in every]), every) for every in alike.values()]
+    estimate, rows = (
+        np.concatenate([np.empty(0), *(getattr(p, k) for p in parts)]) for k in ("estimate", "n")
+    )
+    shapes = {part.at.shape if isinstance(part.at, Formula) else None for part in parts}
+    if len(formulas) == len(shapes) == 1 and None not in shapes:
+        whole = replace(formulas[0][0], shape=cast("Formula", parts[0].at).shape)
+        return StatisticInterval(estimate, rows, whole, ())
 
     def at(z: Array) -> Limits:
         z = np.broadcast_to(z, estimate.shape)
@@ -402,9 +413,6 @@ def concatenated(parts: Sequence[StatisticInterval]) -> StatisticInterval:
                 low[place], high[place] = part.at(z[place])
         return low, high
 
-    estimate, rows = (
-        np.concatenate([np.empty(0), *(getattr(p, k) for p in parts)]) for k in ("estimate", "n")
-    )
     return StatisticInterval(estimate, rows, at, ())
 
 

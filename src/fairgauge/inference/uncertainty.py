@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.representation import Representation
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.evidence import Comparisons, Evidence
+    from fairgauge.inference.evidence import Comparisons, EveryGroup, Evidence
     from fairgauge.inference.interval import MappedProportion
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
@@ -220,9 +220,7 @@ class Uncertainty:
         confidence = simultaneous_level(len(p), self.spec.confidence)
         return replace(self.spec, confidence=confidence)
 
-    def of_feature(
-        self, metric: Across, groups: Evidence, slots: int, spread: GroupSpread
-    ) -> Intervals:
+    def of_feature(self, metric: Across, groups: EveryGroup, spread: GroupSpread) -> Intervals:
         """Return the interval of a metric of all groups in every slot."""
         from fairgauge.inference.across_groups import (
             across_interval,
@@ -230,17 +228,18 @@ class Uncertainty:
             rows_per_group,
         )
 
-        rows = rows_per_group(metric, groups.cases).reshape(slots, -1)
+        slots, clustered = groups.slots, groups.evidence.clusters
+        rows = rows_per_group(metric, groups.evidence.cases).reshape(slots, -1)
         slot = np.arange(slots)
         too_few = insufficient_rows((rows[slot, spread.first], rows[slot, spread.second]))
         none = np.full(slots, np.nan)
         try:
-            if groups.clusters is not None and "score" not in metric.needs:
-                clusters = clusters_per_group(metric, groups.clusters)
+            if clustered is not None and "score" not in metric.needs:
+                clusters = clusters_per_group(metric, clustered)
                 known = np.where(rows.ravel() > 0, clusters, np.inf).reshape(slots, -1)
                 few_clusters = insufficient_clusters(known.min(axis=1))
                 too_few = [a or b for a, b in zip(few_clusters, too_few, strict=True)]
-            made = across_interval(metric, groups, slots, self)
+            made = across_interval(metric, groups, self)
         except NoInterval as refused:
             return Intervals(none, none, none, [()] * slots, too_few, refused.reason)
         expected = insufficient_rows(np.full(slots, np.inf), made.expected(spread))
@@ -251,7 +250,7 @@ class Uncertainty:
             of_slots = held.reshape(slots, -1).tolist()
             first = [next(filter(None, of_slot), None) for of_slot in of_slots]
             too_few = [a or b for a, b in zip(too_few, first, strict=True)]
-        reason = made.reason if groups.clusters is None else JACKKNIFE_UNDEFINED
+        reason = made.reason if clustered is None else JACKKNIFE_UNDEFINED
         intervals = Intervals(*made.limits, none, [made.methods] * slots, too_few, reason)
         return self._simultaneous(intervals.containing(spread.value, metric.range))
 

@@ -219,7 +219,11 @@ def _unmatched(
     missing = [name for name in rule.groups if name not in {group for _, group in matched}]
     for name in missing:
         yield _not_evaluated(rule, first, name, _no_group(measured, rule, name, groups))
-    empty = [e for e in measured.empty_features if not rule.features or e in rule.features]
+    empty = [
+        feature
+        for feature, names in measured.group_names.items()
+        if not names and (not rule.features or feature in rule.features)
+    ]
     for feature in empty if not rule.groups else ():
         yield _not_evaluated(rule, feature, None, Reason.of(ReasonCode.NO_GROUPS))
     single = _single_groups(rule, groups, matched) if not rule.groups else []

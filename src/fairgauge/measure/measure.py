@@ -128,7 +128,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         scores=tuple(counts for each in binned for counts in score_counts(each, first)),
         pairs=tuple(mark_pairs([pair for part in parts for pair in part.pairs], small)),
         worst_cases=worst,
-        empty_features=tuple(each.feature for each in resolution.features if not each.groups),
+        group_names={each.feature: each.groups for each in resolution.features},
         other_references=tuple(
             replace(other, estimates=tuple(mark_estimates(other.estimates, small)))
             for part in parts

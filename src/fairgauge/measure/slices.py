@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,8 @@ from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalanc
 from fairgauge.catalogue.pooling import pool
 from fairgauge.enums import Profile, ReferenceKind, ReferenceRule, Status, Task
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
-from fairgauge.inference.interval import certainty
+from fairgauge.inference.evidence import EveryGroup
+from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_groups import most_unknown, worst_cases
 from fairgauge.inference.protected_counts import (
     bounds_at,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.across import Across
     from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.comparisons import Scope as MetricScope
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.representation import Representation
     from fairgauge.catalogue.statistics import Statistic
@@ -49,12 +52,25 @@ if TYPE_CHECKING:
     from fairgauge.inference.interval import Intervals
     from fairgauge.inference.protected_counts import Range
     from fairgauge.report.estimates import ComparisonKey
+    from fairgauge.report.results import Bounds
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.references import References
     from fairgauge.resolve.sides import Index
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
+
+
+class Result(Certainty, total=False):
+    """The fields of an estimate that state the result of its comparison."""
+
+    value: float | None
+    error: float | None
+    bounds: Bounds | None
+    n_group: float | None
+    n_reference: float | None
+    rate_group: float | None
+    rate_reference: float | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,6 +126,7 @@ class Slice:
         best = spec.reference is ReferenceRule.BEST
         candidates = int(admissible_groups(counts, spec).sum()) if best else 1
         self.uncertainty = Uncertainty(spec, simultaneous, candidates)
+        self._comparisons: dict[tuple[Compared, MetricScope], Comparisons] = {}
 
     def groups(
         self,
@@ -170,25 +187,23 @@ class Slice:
         obstacle = obstacle or self._protection(metric)
         compared = self.compared(metric, obstacle)
         base = self._unmeasured(metric, class_scope)
-        made: Callable[[int, Estimate], Estimate] | None = None
+        made: Callable[[int], Result] | None = None
         if obstacle is None:
             made = (
                 self._made(metric, compared)
                 if self.ranges is None
                 else self._bounded(metric, compared)
             )
+        refused: Result = {"status": Status.NOT_APPLICABLE, "reason": obstacle}
         for i, group in enumerate(compared.groups.tolist()):
             scope = self.scopes[compared.slots[i]]
-            estimate = replace(
+            yield replace(
                 base,
                 group=self.counts.groups[group],
                 reference=compared.each[i],
                 scope=POOLED if metric.scope == "pooled" else scope,
+                **(made(i) if made else refused),
             )
-            if made is None:
-                yield replace(estimate, status=Status.NOT_APPLICABLE, reason=obstacle)
-            else:
-                yield made(i, estimate)
 
     def across(
         self,
@@ -208,21 +223,19 @@ class Slice:
             reason = Reason.of(ReasonCode.NO_GROUPS)
             yield replace(base, status=Status.UNDEFINED, reason=reason)
             return
-        which, slots = self._all_slots(np.arange(len(names)))
-        if "score" in metric.needs:
-            which, slots = which[: len(names)], slots[: len(names)]
-        evidence, many = self.evidence(which, slots), len(which) // len(names)
-        spread = metric.across(evidence.side, many, self.spec.profile)
-        intervals = self.uncertainty.of_feature(metric, evidence, many, spread)
+        groups = self._groups_overall if "score" in metric.needs else self._groups_everywhere
+        spread = metric.across(groups.evidence.side, groups.slots, self.spec.profile)
+        intervals = self.uncertainty.of_feature(metric, groups, spread)
         for slot, value in enumerate(spread.value.tolist()):
-            estimate = replace(base, scope=self.scopes[slot])
+            scope = self.scopes[slot]
             if math.isnan(value):
                 reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
-                yield replace(estimate, status=Status.UNDEFINED, reason=reason)
+                yield replace(base, scope=scope, status=Status.UNDEFINED, reason=reason)
                 continue
             first, second = names[spread.first[slot]], names[spread.second[slot]]
             yield replace(
-                estimate,
+                base,
+                scope=scope,
                 group=first,
                 reference=Reference(ReferenceKind.GROUP, second),
                 value=value,
@@ -339,23 +352,35 @@ class Slice:
         cubes = self.cubes.pick(which, slots) if self.cubes else None
         return Evidence(side, cases, squares, clusters, everyone, cubes)
 
+    @cached_property
+    def _groups_overall(self) -> EveryGroup:
+        groups = np.arange(len(self.counts.groups))
+        return EveryGroup(self.evidence(groups, np.zeros_like(groups)), slots=1)
+
+    @cached_property
+    def _groups_everywhere(self) -> EveryGroup:
+        which, slots = self._all_slots(np.arange(len(self.counts.groups)))
+        return EveryGroup(self.evidence(which, slots), slots=len(self.scopes))
+
     def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
-        """Return both sides of every comparison."""
-        pooled = metric.scope == "pooled"
+        """Return both sides of every comparison, by a name that seeds their random draws."""
+        key = compared, metric.scope
+        if key not in self._comparisons:
+            self._comparisons[key] = self._both_sides(compared, metric.scope)
+        # a difference and a ratio of one statistic are tested by the same draws
+        name = metric.of.name if isinstance(metric, Contrast) else metric.name
+        return replace(self._comparisons[key], name=name)
+
+    def _both_sides(self, compared: Compared, scope: MetricScope) -> Comparisons:
+        pooled = scope == "pooled"
         group, reference = (
             self.evidence(which, compared.slots, pooled=pooled)
             for which in (compared.groups, compared.references)
         )
-        inside = metric.scope != "table" and (compared.references == self.sides.whole).all()
+        inside = scope != "table" and (compared.references == self.sides.whole).all()
         others = compared.groups + self.sides.others
-        return Comparisons(
-            group=group,
-            reference=reference,
-            rest=self.evidence(others, compared.slots, pooled=pooled) if inside else None,
-            margin=compared.slots == 0,
-            # a difference and a ratio of one statistic are tested by the same draws
-            name=metric.of.name if isinstance(metric, Contrast) else metric.name,
-        )
+        rest = self.evidence(others, compared.slots, pooled=pooled) if inside else None
+        return Comparisons(group, reference, rest, margin=compared.slots == 0)
 
     def both(
         self, sides: CountsBySide, metric: ComparisonMetric, compared: Compared
@@ -373,15 +398,28 @@ class Slice:
 
     def compared(self, metric: Metric, obstacle: Reason | None = None) -> Compared:
         """Return what a metric compares here, or would if nothing stood against it."""
-        groups = np.arange(len(self.counts.groups))
         if metric.scope == "table":
+            groups = np.arange(len(self.counts.groups))
             return Compared(groups, groups, np.zeros_like(groups), [None])
-        references = self.references(None if obstacle else metric)
-        compared = references.sides != groups
-        which = groups[compared]
-        if metric.scope == "pooled" or "score" in metric.needs:  # scores are counted overall
-            slots = np.zeros_like(which)
-        else:
+        overall = metric.scope == "pooled" or "score" in metric.needs  # scores are counted overall
+        if self.spec.reference is ReferenceRule.BEST and not obstacle:
+            return self._compared_with(self.references(metric), overall=overall)
+        return self._compared_overall if overall else self._compared_everywhere
+
+    @cached_property
+    def _compared_overall(self) -> Compared:
+        return self._compared_with(self.references(None), overall=True)
+
+    @cached_property
+    def _compared_everywhere(self) -> Compared:
+        return self._compared_with(self.references(None), overall=False)
+
+    def _compared_with(self, references: References, *, overall: bool) -> Compared:
+        """Return the comparison of every group with its reference, unless it is that itself."""
+        groups = np.arange(len(self.counts.groups))
+        which = groups[references.sides != groups]
+        slots = np.zeros_like(which)
+        if not overall:
             which, slots = self._all_slots(which)
         each = [references.each[g] for g in which]
         return Compared(which, references.sides[which], slots, each)
@@ -501,7 +539,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Completed:
-    """The comparisons of a metric, computed at once; called for one, it completes its estimate."""
+    """The comparisons of a metric, computed at once; called for one, it returns its result."""
 
     metric: ComparisonMetric
     group: ConfusionCounts
@@ -513,35 +551,29 @@ class _Completed:
     intervals: Intervals
     of: Slice
 
-    def __call__(self, i: int, estimate: Estimate) -> Estimate:
+    def __call__(self, i: int) -> Result:
         clarify = self.of.spec.profile is Profile.CLARIFY
-        estimate = replace(
-            estimate,
-            n_group=as_count(self.sizes[0][i]),
-            n_reference=as_count(self.sizes[1][i]),
-            rate_group=as_number(self.rates[0][i]),
-            rate_reference=as_number(self.rates[1][i]),
-        )
+        sides = _sides(self.sizes, self.rates, i)
         empty = self.group.size[i] == 0 or self.reference.size[i] == 0
         if clarify and empty and self.metric.scope not in ("table", "pooled"):
             reason = Reason.of(ReasonCode.EMPTY_FACET)
-            return replace(estimate, status=Status.ERROR, reason=reason)
+            return {**sides, "status": Status.ERROR, "reason": reason}
         value = float(self.value[i])
         if math.isnan(value):
             status = Status.ERROR if clarify else Status.UNDEFINED
             reason = self.metric.why_undefined(self.group, self.reference, i)
-            return replace(estimate, status=status, reason=reason)
-        return replace(
-            estimate,
-            value=value,
-            error=None if self.error is None else as_number(self.error[i]) or None,
+            return {**sides, "status": status, "reason": reason}
+        return {
+            **sides,
+            "value": value,
+            "error": None if self.error is None else as_number(self.error[i]) or None,
             **certainty(self.intervals, i, self.of.spec.confidence),
-        )
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Bounded:
-    """The comparisons of a contrast of protected counts; called for one, completes its estimate."""
+    """The comparisons of a contrast of protected counts; called for one, returns its result."""
 
     value: Array
     bounds: Limits
@@ -550,21 +582,24 @@ class _Bounded:
     intervals: Intervals
     confidence: float
 
-    def __call__(self, i: int, estimate: Estimate) -> Estimate:
-        estimate = replace(
-            estimate,
-            n_group=as_count(self.sizes[0][i]),
-            n_reference=as_count(self.sizes[1][i]),
-            rate_group=as_number(self.rates[0][i]),
-            rate_reference=as_number(self.rates[1][i]),
-        )
+    def __call__(self, i: int) -> Result:
+        sides = _sides(self.sizes, self.rates, i)
         value, bounds = float(self.value[i]), bounds_at(self.bounds, i)
         if bounds is None or math.isnan(value):
             reason = Reason.of(ReasonCode.PROTECTED_EMPTY)
-            return replace(estimate, status=Status.UNDEFINED, reason=reason)
-        return replace(
-            estimate, value=value, bounds=bounds, **certainty(self.intervals, i, self.confidence)
-        )
+            return {**sides, "status": Status.UNDEFINED, "reason": reason}
+        known = certainty(self.intervals, i, self.confidence)
+        return {**sides, "value": value, "bounds": bounds, **known}
+
+
+def _sides(sizes: tuple[Array, Array], rates: tuple[Array, Array], i: int) -> Result:
+    """Return the sizes and the numbers of both sides of one comparison."""
+    return {
+        "n_group": as_count(sizes[0][i]),
+        "n_reference": as_count(sizes[1][i]),
+        "rate_group": as_number(rates[0][i]),
+        "rate_reference": as_number(rates[1][i]),
+    }
 
 
 def _cells(counts: Array) -> dict[str, float]:

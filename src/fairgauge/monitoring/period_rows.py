@@ -32,7 +32,8 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
 
     ``first`` holds the first period; None where that is ``cube`` itself.
     """
-    excluded = {} if _complete(cube, question) else excluded_rows(cube, question)[0]
+    complete = _complete(cube, question)
+    excluded = {} if complete else excluded_rows(cube, question, cube.rows_by_level())[0]
     return CountedRows(
         _fingerprint(cube),
         cube.rows,

@@ -296,7 +296,7 @@ class OtherReference:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Everything computed from a cube."""
+    """Everything computed from a cube; ``group_names`` are those of every feature."""
 
     task: Task
     groups: tuple[Group, ...]
@@ -307,7 +307,7 @@ class Measured:
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, WorstCase] = field(default_factory=dict)
     other_references: tuple[OtherReference, ...] = ()
-    empty_features: tuple[str, ...] = ()
+    group_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def as_count(number: SupportsFloat) -> float | Any:

@@ -22,7 +22,7 @@ from fairgauge.values import matches, name_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.cube import Cube, Sums
     from fairgauge.cube.plan import Axis
     from fairgauge.spec.specification import Spec
     from fairgauge.values import Value
@@ -45,7 +45,7 @@ _MANY_SINGLE = 20
 """Groups of one row, from which a feature looks like an identifier."""
 
 
-def check_known(cube: Cube, spec: Spec) -> None:
+def check_known(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> None:
     """Refuse a column of the specification that has no value in any row.
 
     A cluster column may be empty: values do not need it, and intervals then state the reason.
@@ -61,7 +61,7 @@ def check_known(cube: Cube, spec: Spec) -> None:
     for axis in cube.plan.axes:
         if axis.role is Role.CLUSTER or (axis.role is Role.FEATURE and grouped):
             continue  # rows without a group are a group of their own
-        if not (cube.marginal([axis]).codes >= 0).any():
+        if not rows_by_level[axis][:-1].any():
             role = Role.SCORE if axis.bounds else axis.role
             what = "number" if axis.bins else "value"
             raise DataError(f"column {quote(axis.column)} ({role}) holds no {what} in any row")
@@ -111,7 +111,9 @@ def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         )
 
 
-def predictions_that_are_no_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+def predictions_that_are_no_label(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
     """Warn of predicted values that no label has: they count as unfavourable."""
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     if label is None or prediction is None or label.bins or prediction.bins:
@@ -124,9 +126,7 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic
     ]
     if len(cube.levels[label]) < _CLASSES or not any(strange):
         return  # where the labels are of one class, the other is known from predictions alone
-    table = cube.marginal([prediction])
-    held = np.append(strange, False)[table.codes[:, 0]]  # code -1 is missing
-    rows = int(table.sums["rows"][held].sum())
+    rows = int(rows_by_level[prediction][:-1][strange].sum())
     if rows:
         values = [
             name_of(v) for v, odd in zip(cube.levels[prediction], strange, strict=True) if odd
@@ -156,13 +156,16 @@ def single_row_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             )
 
 
-def missing_markers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+def missing_markers(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
     """Warn of groups whose names usually mean a missing value."""
     for axis in cube.plan.axes:
         if axis.role is not Role.FEATURE or axis.cuts:
             continue
         unknown = unknown_levels(axis, cube.levels[axis], spec)
-        for (level, rows), missing in zip(_levels(cube, axis), unknown, strict=True):
+        levels = _with_rows(cube.levels[axis], rows_by_level[axis])
+        for (level, rows), missing in zip(levels, unknown, strict=True):
             if missing or name_of(level) in spec.exclude_groups:
                 continue
             if isinstance(level, str) and level.strip().casefold() in _MISSING_MARKERS:
@@ -171,15 +174,16 @@ def missing_markers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 )
 
 
-def same_names(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+def same_names(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Iterator[Diagnostic]:
     """Warn of different groups or outcomes whose names differ only in case or spaces."""
     for axis in cube.plan.axes:
         if axis.role is Role.FEATURE and not axis.bins:
             sets = spec.feature(axis.column).values
             unknown = unknown_levels(axis, cube.levels[axis], spec)
+            levels = _with_rows(cube.levels[axis], rows_by_level[axis])
             texts = [
                 _TextValue(axis.column, level, rows, _value_set(level, sets))
-                for (level, rows), missing in zip(_levels(cube, axis), unknown, strict=True)
+                for (level, rows), missing in zip(levels, unknown, strict=True)
                 if isinstance(level, str) and not missing and level not in spec.exclude_groups
             ]
             yield from _alike(texts, axis.column)
@@ -189,7 +193,7 @@ def same_names(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             _TextValue(axis.column, level, rows, _outcome(level, spec))
             for axis in dict.fromkeys(outcomes)
             if axis is not None and not axis.bins
-            for level, rows in _levels(cube, axis)
+            for level, rows in _with_rows(cube.levels[axis], rows_by_level[axis])
             if isinstance(level, str)
         ]
     )
@@ -204,11 +208,9 @@ class _TextValue(NamedTuple):
     meaning: Hashable
 
 
-def _levels(cube: Cube, axis: Axis) -> list[tuple[Value, int]]:
-    """Return the levels of an axis, each with its rows."""
-    table = cube.marginal([axis])
-    rows = dict(zip(table.codes[:, 0].tolist(), table.sums["rows"].tolist(), strict=True))
-    return [(level, int(rows.get(i, 0))) for i, level in enumerate(cube.levels[axis])]
+def _with_rows(levels: Sequence[Value], rows: Sums) -> list[tuple[Value, int]]:
+    """Return the levels of an axis, each with its rows; the last ``rows`` are of none."""
+    return [(level, int(n)) for level, n in zip(levels, rows[:-1].tolist(), strict=True)]
 
 
 def _value_set(level: str, sets: Sequence[Sequence[Value]]) -> Hashable:

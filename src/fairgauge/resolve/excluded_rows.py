@@ -10,11 +10,16 @@ from fairgauge.enums import Missing, Profile, Role
 from fairgauge.resolve.group_counts import unknown_levels
 
 if TYPE_CHECKING:
-    from fairgauge.cube.cube import Cube
+    from collections.abc import Mapping
+
+    from fairgauge.cube.cube import Cube, Sums
+    from fairgauge.cube.plan import Axis
     from fairgauge.spec.specification import Spec
 
 
-def excluded_rows(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
+def excluded_rows(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+) -> tuple[dict[str, int], int]:
     """Count physical rows excluded by reason, and the rows used.
 
     A row is used when its label and prediction are known and at least one feature is.
@@ -26,9 +31,9 @@ def excluded_rows(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
     complete = np.ones(len(joint.codes), dtype=bool)
     any_feature = np.zeros(len(joint.codes), dtype=bool)
     for axis in cube.plan.axes:
-        table = cube.marginal([axis])
+        rows = rows_by_level[axis]
         absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
-        missing = int(table.sums["rows"][absent[table.codes[:, 0]]].sum())
+        missing = int(rows[absent].sum())
         known = ~absent[joint.codes[:, joint.axes.index(axis)]] if axis in joint.axes else None
         if axis.role is Role.FEATURE:
             kept = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
@@ -37,10 +42,9 @@ def excluded_rows(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
             if missing and not kept:
                 reasons[f"missing {axis.column}"] = missing
             names = [*axis.names(cube.levels[axis]), ""]
-            left_out = np.isin(names, spec.exclude_groups)[table.codes[:, 0]]
-            if left_out.any():
-                rows = int(table.sums["rows"][left_out].sum())
-                reasons[f"group of {axis.column} that is excluded"] = rows
+            left_out = int(rows[np.isin(names, spec.exclude_groups)].sum())
+            if left_out:
+                reasons[f"group of {axis.column} that is excluded"] = left_out
         elif axis.role is Role.CANDIDATE:
             continue  # of other models
         elif axis.role in (Role.STRATUM, Role.CLUSTER):
