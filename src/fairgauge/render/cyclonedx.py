@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.enums import Task
 from fairgauge.render import question
 from fairgauge.render.display_names import called
+from fairgauge.render.limitations import LIMITS
 from fairgauge.render.model_cards import data_words, disparities, measurements, model_name
-from fairgauge.render.report_document import LIMITS
 
 if TYPE_CHECKING:
     from fairgauge.render.model_cards import Measurement

@@ -16,7 +16,7 @@ from fairgauge.errors import MissingExtra
 from fairgauge.render.display_names import printable, shorten, width
 from fairgauge.render.document_tree import Facts, Items, Paragraph
 from fairgauge.render.flat_rows import TABLES, table_of
-from fairgauge.render.report_document import LIMITS
+from fairgauge.render.limitations import LIMITS
 from fairgauge.report.plain_values import plain
 
 if TYPE_CHECKING:

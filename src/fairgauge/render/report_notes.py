@@ -1,0 +1,140 @@
+"""Notes of a report: warnings, what is missing and why, and excluded rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import (
+    DiagnosticCode,
+    Level,
+    Status,
+)
+from fairgauge.render import numbers, question
+from fairgauge.render.diagnostic_sentences import describe_diagnostic
+from fairgauge.render.display_names import called, capitalised, printable, shorten
+from fairgauge.render.metric_blocks import (
+    status_words,
+)
+from fairgauge.render.metric_words import (
+    compared_rate,
+    metric_words,
+    rate_words,
+)
+from fairgauge.render.reason_sentences import describe_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from fairgauge.report.estimates import Estimate
+    from fairgauge.report.report import Report
+    from fairgauge.report.results import Diagnostic
+
+_LONGEST_TEXT = 400
+_MOST_NAMED = 3
+_TWO = 2
+
+
+def missing_values(estimates: Iterable[Estimate]) -> list[str]:
+    """Return why estimates have no value, one line for each reason."""
+    folded: dict[tuple[Status, str], list[Estimate]] = {}
+    for each in estimates:
+        reason = describe_reason(each.reason) if each.reason else str(each.status)
+        folded.setdefault((each.status, reason), []).append(each)
+    lines = []
+    for (status, reason), found in folded.items():
+        metrics = numbers.listing(list(dict.fromkeys(metric_words(e.metric) for e in found)))
+        groups = list(dict.fromkeys(called(e.group) for e in found if e.group is not None))
+        whom = (
+            ""
+            if status is Status.NOT_APPLICABLE or not groups
+            else (f" for {numbers.listing(groups, most=_MOST_NAMED)}")
+        )
+        words = status_words(status)
+        lines.append(f"{capitalised(metrics)}: {words}{whom}, because {printable(reason)}.")
+    return lines
+
+
+def report_notes(report: Report) -> list[str]:
+    """Return the notes of a report, warnings first; exclusions and pairs stand elsewhere.
+
+    Of two groups, one test of all groups is the test of their difference.
+    """
+    members: dict[str, set[str]] = {}
+    for group in report.groups:
+        members.setdefault(group.feature, set()).add(group.group)
+    elsewhere = {pair.feature for pair in report.pairs}
+    elsewhere |= {feature for feature, of in members.items() if len(of) <= _TWO}
+    kept = [
+        each
+        for each in report.diagnostics
+        if each.code is not DiagnosticCode.EXCLUDED
+        and not (each.code is DiagnosticCode.HOMOGENEITY and each.feature in elsewhere)
+    ]
+    kept.sort(key=lambda each: each.level is not Level.WARNING)
+    found = []
+    for feature, differing in _disappearing(kept).items():
+        column = called(report.spec.get("strata") or "the strata")
+        by_rates: dict[tuple[str, ...], list[str]] = {}
+        for name, rates in differing.items():
+            by_rates.setdefault(tuple(rates), []).append(called(name))
+        listed = "; ".join(
+            f"{numbers.listing(names)} in {numbers.listing(rates)}"
+            for rates, names in by_rates.items()
+        )
+        text = (
+            f"{called(feature)}: the difference disappears when adjusted for {column} (is no "
+            f"longer statistically significant) for {listed}"
+        )
+        found.append(f"{capitalised(text)}.")
+    for each in kept:
+        if each.code is DiagnosticCode.DISAPPEARS:
+            continue
+        warning = "Warning: " if each.level is Level.WARNING else ""
+        where = f"{called(each.feature)}: " if each.feature else ""
+        message = shorten(printable(describe_diagnostic(each)), _LONGEST_TEXT)
+        found.append(f"{capitalised(f'{warning}{where}{message}')}.")
+    return found
+
+
+def _disappearing(notes: Iterable[Diagnostic]) -> dict[str, dict[str, list[str]]]:
+    """Return in which rates the difference of a group disappears when adjusted, by feature.
+
+    The difference, the ratio and a vendor's metric of one rate are one note.
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for each in notes:
+        if each.code is DiagnosticCode.DISAPPEARS:
+            rates = found.setdefault(each.feature or "all rows", {}).setdefault(each["group"], [])
+            rate = compared_rate(each["metric"])
+            words = rate_words(rate) if rate else metric_words(each["metric"])
+            if words not in rates:
+                rates.append(words)
+    return found
+
+
+def partial_rows(report: Report) -> str:
+    """Return what n counts where some rows lack the label, the prediction or the score."""
+    missing = question.incomplete(report)
+    if not missing:
+        return ""
+    return (
+        f"n counts all rows of a group, those without a {numbers.listing(missing, 'or')} included; "
+        "each rate is of the rows that have what it needs."
+    )
+
+
+def exclusions(excluded: Sequence[tuple[str, int]], of_one: Mapping[str, str]) -> str:
+    """Return which rows are excluded, and from what: those without one feature are in the others.
+
+    ``of_one`` names the feature of the reasons that exclude rows from one of several.
+    """
+    from_one = [(of_one[why], _rows(n)) for why, n in excluded if why in of_one]
+    others = [f"{_rows(rows)} ({why})" for why, rows in excluded if why not in of_one]
+    texts = [f"Excluded: {'; '.join(others)}."] if others else []
+    if from_one:
+        texts.append(f"Excluded {'; '.join(f'from {name}: {rows}' for name, rows in from_one)}.")
+    return " ".join(texts)
+
+
+def _rows(rows: int) -> str:
+    return f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')}"
