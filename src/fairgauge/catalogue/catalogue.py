@@ -76,7 +76,7 @@ RATES: tuple[Statistic, ...] = (
     Rate(name="jaccard_index", of=TP, among=TP + FP + FN, better=HIGHER, aka=("jaccard", "jaccard score", "threat score", "critical success index", "intersection over union"), says="the share of true positives among all rows that are observed or predicted positive", cite=("sklearn:jaccard_score",)),
     Quotient(name="f1", over=2 * TP, under=2 * TP + FP + FN, bounded=True, better=HIGHER, aka=("f1 score", "f-score", "dice"), says="the harmonic mean of precision and recall", cite=("clarify:performance",)),
     Quotient(name="error_type_ratio", over=FN, under=FP, better=NEITHER, aka=("treatment ratio", "ratio of error types", "fn/fp"), says="the number of false negatives per false positive", cite=("clarify:TE", "vertex:model")),
-    Quotient(name="selection_odds", over=TP + FP, under=TN + FN, better=HIGHER, aka=("odds of selection",), says="the number of predicted positives per predicted negative", cite=("Fagerland & Newcombe 2013",)),
+    Quotient(name="selection_odds", plural=True, over=TP + FP, under=TN + FN, better=HIGHER, aka=("odds of selection",), says="the number of predicted positives per predicted negative", cite=("Fagerland & Newcombe 2013",)),
     Quotient(name="conditional_acceptance", over=TP + FN, under=TP + FP, better=NEITHER, aka=("Conditional Acceptance",), says="the number of observed positives per predicted positive", cite=("clarify:DCA",)),
     Quotient(name="conditional_rejection", over=TN + FP, under=TN + FN, better=NEITHER, aka=("Conditional Rejection",), says="the number of observed negatives per predicted negative", cite=("clarify:DCR",)),
 )
@@ -86,7 +86,7 @@ TPR, FPR, TNR, PPV, FOR = (
 )
 BLENDS: tuple[Statistic, ...] = (
     Blend(name="balanced_accuracy", of=(TPR, TNR), better=HIGHER, aka=("bacc", "balanced accuracy score"), says="the mean of true positive rate and true negative rate", cite=("sklearn:balanced_accuracy_score",)),
-    Blend(name="average_odds", of=(TPR, FPR), better=NEITHER, says="the mean of true positive rate and false positive rate", cite=("aif360:average_odds_difference",)),
+    Blend(name="average_odds", plural=True, of=(TPR, FPR), better=NEITHER, says="the mean of true positive rate and false positive rate", cite=("aif360:average_odds_difference",)),
 )
 BASE_RATE = next(row for row in RATES if isinstance(row, Rate) and row.name == "base_rate")
 LIFT = RelativeRate(name="lift", of=PPV, to=BASE_RATE, better=HIGHER, aka=("relative precision",), says="precision divided by the base rate: how many times as often predicted positives are observed positive as all rows", cite=("Provost & Fawcett 2013",))

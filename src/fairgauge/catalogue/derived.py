@@ -72,18 +72,30 @@ def comparison_of(of: Statistic, by: str) -> Contrast | Spread:
     return contrast_of(of, "difference" if by == "difference" else "ratio")
 
 
+def comparison_words(by: Contrasts | Spreads, title: str) -> str:
+    """Return what a comparison of a rate with this title is, in words.
+
+    >>> comparison_words("ratio", "recall")
+    "the group's recall divided by its reference's"
+    """
+    if by == "difference":
+        return f"the group's {title} minus its reference's"
+    if by == "ratio":
+        return f"the group's {title} divided by its reference's"
+    return f"{SPREAD_WORDS[by][1]} {title}"
+
+
 def contrast_of(of: Statistic, by: Contrasts) -> Contrast:
     """Return the difference (group - reference) or the ratio (group / reference) of a rate."""
-    verb = "are" if of.title.endswith("odds") else "is"
+    verb = "are" if of.plural else "is"
     higher = f"the group's {of.title} {verb} higher than its reference's"
-    word = "minus" if by == "difference" else "divided by"
     return Contrast(
         name=f"{of.name}.{by}",
         set="own" if of.own else "native",
         title=f"{of.title[:1].upper()}{of.title[1:]}, {by}",
         of=of,
         by=by,
-        says=f"the group's {of.title} {word} its reference's",
+        says=comparison_words(by, of.title),
         positive=higher,
         cite=of.cite,
     )
@@ -91,14 +103,14 @@ def contrast_of(of: Statistic, by: Contrasts) -> Contrast:
 
 def spread_of(of: Statistic, by: Spreads) -> Spread:
     """Return how a rate spreads over all groups of a feature."""
-    title, says, positive = SPREAD_WORDS[by]
+    title, _, positive = SPREAD_WORDS[by]
     return Spread(
         name=f"{of.name}.{by}",
         set="own" if of.own else "native",
         title=f"{of.title[:1].upper()}{of.title[1:]}, {title}",
         of=of,
         by=by,
-        says=f"{says} {of.title}",
+        says=comparison_words(by, of.title),
         positive=positive,
         cite=("fairlearn:MetricFrame", *of.cite),
     )

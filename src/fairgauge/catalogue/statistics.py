@@ -40,6 +40,7 @@ class Statistic(ABC):
     aka : other names in use that mean exactly this.
     cite : where it is defined.
     own : whether it is a user's, and not of the catalogue.
+    plural : whether its title is a plural, as ``selection odds`` is.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Statistic(ABC):
     cite: tuple[str, ...]
     signed: bool = False
     own: bool = False
+    plural: bool = False
 
     is_share: ClassVar[bool] = False
     """Whether it is a share of rows, shown in per cent."""

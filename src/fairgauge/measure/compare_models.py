@@ -15,6 +15,7 @@ from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast
 from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.inequality import Inequality, InequalityPart
+from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.standardised_differences import StandardisedDifference
 from fairgauge.comparison.model_comparison import (
@@ -653,7 +654,7 @@ def _with_disparities(spec: Spec) -> Spec:
     """Return the question with the disparities that are compared where none are named."""
     if spec.metrics != ("standard",):
         return spec
-    names = [name for name in STANDARD if spec.label or name.startswith("selection_rate")]
+    names = [name for name in STANDARD if spec.label or "label" not in find_metric(name).needs]
     return replace(spec, metrics=tuple(names))
 
 

@@ -228,18 +228,16 @@ def _verdicts(comparison: Comparison) -> Iterator[Block]:
         if comparison.stayed:
             yield Paragraph(f"No verdict changed ({comparison.stayed:,} compared).")
         return
+    old, new = alone.count("old"), alone.count("new")
     counts = {
         "got worse": turns.count(Turn.WORSE),
         "got better": turns.count(Turn.BETTER),
         "changed otherwise": turns.count(Turn.OTHER),
         "did not change": comparison.stayed,
-        "has no counterpart in the new report": alone.count("old"),
-        "has no counterpart in the old report": alone.count("new"),
+        f"{numbers.plural(old, 'has', 'have')} no counterpart in the new report": old,
+        f"{numbers.plural(new, 'has', 'have')} no counterpart in the old report": new,
     }
-    words = [
-        f"{count:,} {word if count == 1 else word.replace('has', 'have', 1)}"
-        for word, count in counts.items() if count
-    ]  # fmt: skip
+    words = [f"{count:,} {word}" for word, count in counts.items() if count]
     yield Paragraph(f"Of the verdicts, {', '.join(words)}.")
     if turns:
         yield Section("flips", "Verdicts that changed", tuple(_flip_charts(comparison)))

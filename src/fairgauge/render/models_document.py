@@ -427,10 +427,9 @@ def _reclassified_table(each: Candidate, *, weighted: bool) -> list[Block]:
     found = each.reclassified
     if not found:
         return []
-    groups: dict[str, dict[str, Reclassified]] = {}
+    groups: dict[tuple[str | None, str, float | None], dict[str, Reclassified]] = {}
     for one in found:
-        at = "" if one.threshold is None else f", threshold {one.threshold:g}"
-        groups.setdefault(f"{_who(one)}{at}", {})[one.among] = one
+        groups.setdefault((one.feature, one.group, one.threshold), {})[one.among] = one
     among = [label for label in ("all", "positive") if any(one.among == label for one in found)]
     words = {"all": "", "positive": "positives "}
     columns = [Column("who changes", numeric=False), Column("weighted n" if weighted else "n")]
@@ -439,12 +438,14 @@ def _reclassified_table(each: Candidate, *, weighted: bool) -> list[Block]:
         columns.append(Column(f"{words[label]}newly rejected", joined=True))
     rows: list[tuple[Cell, ...]] = []
     totals: list[tuple[Cell, ...]] = []
-    for name, by_label in groups.items():
-        cells = [Cell(name, name=True), Cell(numbers.count(by_label["all"].n))]
+    for (feature, _, threshold), by_label in groups.items():
+        at = "" if threshold is None else f", threshold {threshold:g}"
+        everyone = by_label["all"]
+        cells = [Cell(f"{_who(everyone)}{at}", name=True), Cell(numbers.count(everyone.n))]
         for label in among:
             one = by_label[label]
             cells += [Cell(_part(one.gained, one.n)), Cell(_part(one.lost, one.n))]
-        (totals if name.startswith("overall") else rows).append(tuple(cells))
+        (totals if feature is None else rows).append(tuple(cells))
     return [Table("Who changes", tuple(columns), tuple(rows[:_MOST_ROWS]), tuple(totals))]
 
 

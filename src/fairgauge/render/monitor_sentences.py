@@ -129,35 +129,38 @@ def describe_promise(report: MonitorReport) -> str:
 
 def tolerated_words(each: MonitoredComparison) -> str:
     """Return the tolerated values of a comparison in words: ``0.8 or more``."""
-    kind = unit(each.metric)
-    sign = signed(each.metric)
-
-    def end(value: float) -> str:
-        if each.baseline is not None:
-            return shown(value, kind, sign=sign)
-        text = f"{100 * value:{'+' if sign else ''}.4g}" if kind is Unit.POINTS else f"{value:.4g}"
-        return numbers.minus(f"{100 * value:g}%" if kind is Unit.PERCENT else text)
-
-    points = " pp" if kind is Unit.POINTS else ""
+    points = _unit_of_points(each)
     if each.lacks_baseline:
         return "any value"
     if math.isinf(each.high):
-        return f"{end(each.low)}{points} or more"
+        return f"{_end(each, each.low)}{points} or more"
     if math.isinf(each.low):
-        return f"{end(each.high)}{points} or less"
-    return f"{end(each.low)} to {end(each.high)}{points}"
+        return f"{_end(each, each.high)}{points} or less"
+    return f"{_end(each, each.low)} to {_end(each, each.high)}{points}"
+
+
+def _end(each: MonitoredComparison, value: float) -> str:
+    """Return an end of the tolerated values, without "pp"."""
+    kind, sign = unit(each.metric), signed(each.metric)
+    if each.baseline is not None:
+        return shown(value, kind, sign=sign)
+    text = f"{100 * value:{'+' if sign else ''}.4g}" if kind is Unit.POINTS else f"{value:.4g}"
+    return numbers.minus(f"{100 * value:g}%" if kind is Unit.PERCENT else text)
+
+
+def _unit_of_points(each: MonitoredComparison) -> str:
+    return " pp" if unit(each.metric) is Unit.POINTS else ""
 
 
 def _outside(each: MonitoredComparison) -> str:
     """Return where values are not tolerated, in words: ``below 0.8``."""
-    tolerated = tolerated_words(each)
-    if math.isinf(each.high) and not math.isinf(each.low):
-        return f"below {tolerated.removesuffix(' or more')}"
-    if math.isinf(each.low) and not math.isinf(each.high):
-        return f"above {tolerated.removesuffix(' or less')}"
-    if each.low == 0 and unit(each.metric) in (Unit.RATIO, Unit.PERCENT):  # none is below 0
-        return f"above {tolerated.rpartition(' to ')[2]}"
-    return f"outside {tolerated}"
+    bounded = not each.lacks_baseline
+    if bounded and math.isinf(each.high) and not math.isinf(each.low):
+        return f"below {_end(each, each.low)}{_unit_of_points(each)}"
+    none_below = each.low == 0 and unit(each.metric) in (Unit.RATIO, Unit.PERCENT)
+    if bounded and (math.isinf(each.low) or none_below) and not math.isinf(each.high):
+        return f"above {_end(each, each.high)}{_unit_of_points(each)}"
+    return f"outside {tolerated_words(each)}"
 
 
 def describe_baseline(each: MonitoredComparison, baseline: Baseline) -> str:

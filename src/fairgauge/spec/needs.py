@@ -92,7 +92,7 @@ def unmet_needs_of_rule(row: Metric | Statistic, spec: Spec, path: str) -> Itera
 
 def _what_to_add(row: Metric | Statistic, reason: Reason, spec: Spec) -> str:
     if reason.code is ReasonCode.NEEDS_COLUMNS:
-        missing = reason["columns"].split(" and ")
+        missing = sorted(row.needs - given_columns(spec))
         columns = " and ".join(f"a {need}" for need in missing)
         return f"{row.name} needs {columns}; " + "; ".join(f"add {_TO_ADD[n]}" for n in missing)
     low, high = spec.score_range

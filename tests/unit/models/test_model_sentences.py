@@ -69,6 +69,15 @@ def test_who_changes_counts_weights():
     assert "weighted n" in heads(tables(found)["Who changes"])
 
 
+def test_who_changes_has_one_total_whatever_groups_are_called():
+    """A group called "overall youth" is a group, and not all rows."""
+    renamed = PEOPLE.with_columns(sex=PEOPLE["sex"].replace({"F": "overall youth"}))
+    found = fg.compare(renamed, **QUESTION, candidate="fairer")
+    table = tables(found)["Who changes"]
+    assert sorted(row[0].text for row in table.rows) == ["M (sex)", "overall youth (sex)"]
+    assert [row[0].text for row in table.totals] == ["overall"]
+
+
 def test_disparities_that_are_adjusted_for_strata_replace_the_others():
     found = compared(
         "fairer", strata="region", metrics=["selection_rate.difference", "selection_rate.ratio"]

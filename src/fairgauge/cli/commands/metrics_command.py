@@ -61,15 +61,17 @@ def _list(entries: Iterable[MetricDescription]) -> str:
 
 def _rows(entries: list[MetricDescription]) -> str:
     """Return a line for each entry; one comparison of all the rates is a single line."""
-    from fairgauge.catalogue.descriptions import metrics
+    from fairgauge.catalogue.across import Spread
+    from fairgauge.catalogue.comparisons import Contrast
+    from fairgauge.catalogue.derived import comparison_words
+    from fairgauge.catalogue.lookup import find_metric
 
-    rates = {entry.name: entry.title for entry in metrics() if entry.set == "rate"}
     lines: dict[str, str] = {}
     for entry in entries:
-        rate, _, comparison = entry.name.partition(".")
-        if comparison and rate in rates:
-            says = entry.says.replace(rates[rate], "rate")
-            lines.setdefault(f"RATE.{comparison}", _row(f"RATE.{comparison}", says))
+        row = find_metric(entry.name) if entry.set == "native" else None
+        if isinstance(row, (Contrast, Spread)) and row.name == f"{row.of.name}.{row.by}":
+            name = f"RATE.{row.by}"
+            lines.setdefault(name, _row(name, comparison_words(row.by, "rate")))
         else:
             lines[entry.name] = _row(entry.name, entry.says)
     return "\n".join(lines.values())
