@@ -18,7 +18,7 @@ from fairgauge.report.verification import DifferentNumber
 from fairgauge.spec.options import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from fairgauge.cube.cube import Cube
     from fairgauge.report.plain_values import Plain
@@ -38,7 +38,7 @@ _WORDED = {"says", "message"}
 _TOLERANCE = 1e-11
 """Relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
 scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics."""
-Leaf: TypeAlias = tuple[str, str, Any, Any]
+Leaf: TypeAlias = tuple[str, str, object, object]
 """A path, what is there, and its values in two reports."""
 _NAMES = ("metric", "rule", "feature", "group", "stratum", "class")
 
@@ -202,9 +202,7 @@ def _is_stated(path: str) -> bool:
     return any(path == field or path.startswith(f"{field}.") for field in STATED)
 
 
-def _leaves(
-    one: Mapping[str, Any], other: Mapping[str, Any]
-) -> Iterator[tuple[str, str, Any, Any]]:
+def _leaves(one: Saved, other: Saved) -> Iterator[tuple[str, str, object, object]]:
     """Yield the leaves of two reports, with their path and what they are about."""
     for section in dict.fromkeys([*one, *other]):
         left, right = one.get(section), other.get(section)
@@ -213,7 +211,7 @@ def _leaves(
         yield from _pairs(section, left, right, "")
 
 
-def _default(name: str) -> Any:
+def _default(name: str) -> object:
     """Return the default of an option as a report has it: one of an older version lacks it."""
     option = BY_NAME[name]
     return option.type.plain(option.default)
@@ -223,7 +221,7 @@ def _without(report: Plain, section: str) -> Plain:
     return {name: value for name, value in report.items() if name != section}
 
 
-def _pairs(path: str, one: Any, other: Any, subject: str) -> Iterator[Leaf]:
+def _pairs(path: str, one: object, other: object, subject: str) -> Iterator[Leaf]:
     """Yield the leaves of two trees of plain values, with what they are about."""
     if isinstance(one, dict) and isinstance(other, dict):
         named = [str(one[name]) for name in _NAMES if one.get(name) is not None]
@@ -238,7 +236,7 @@ def _pairs(path: str, one: Any, other: Any, subject: str) -> Iterator[Leaf]:
         yield path, subject or path, one, other
 
 
-def _deviation(one: Any, other: Any) -> float | None:
+def _deviation(one: object, other: object) -> float | None:
     """Return the relative difference of two leaves, None where they are not comparable."""
     if isinstance(one, (int, float)) and isinstance(other, (int, float)):
         if one == other:
@@ -247,7 +245,7 @@ def _deviation(one: Any, other: Any) -> float | None:
     return 0.0 if one == other else None
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if value is None:
         return "absent"
     if isinstance(value, dict):  # of which the other report has none

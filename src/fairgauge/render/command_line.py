@@ -85,14 +85,14 @@ def _flags(option: Option, value: Any) -> list[str] | None:
     return [word for text in texts for word in (flag, text)]
 
 
-def _parsed(option: Option, texts: Sequence[str]) -> Any:
+def _parsed(option: Option, texts: Sequence[str]) -> object:
     problems: list[Problem] = []
     value = option.type.parse(texts, option.name, problems)
     meaning = option.type.read(value, option.name, problems)
     return None if problems else option.type.plain(meaning)
 
 
-def _as_text(value: Any) -> Any:
+def _as_text(value: object) -> object:
     """Return values as the command line has them: 1, 1.0 and "1" are one text."""
     if isinstance(value, Mapping):
         return {str(key): _as_text(each) for key, each in value.items()}

@@ -551,7 +551,7 @@ def _many(count: int, one: str, many: str) -> str:
     return f"{count:,} {numbers.plural(count, one, many)}"
 
 
-def _setting(value: Any) -> str:
+def _setting(value: object) -> str:
     """Return a setting of a specification on one line."""
     if value is None or value == [] or value == {}:
         return "none"
@@ -571,7 +571,7 @@ def _limit(value: Mapping[str, Any]) -> str:
     return f"{value['metric']} {' and '.join(filter(None, ends))}"
 
 
-def _item(value: Any) -> str:
+def _item(value: object) -> str:
     """Return one of several settings: a rule, a feature, the columns of an intersection, a name."""
     if isinstance(value, Mapping) and "metric" in value:
         return " or ".join(map(_limit, [value, *value.get("alternatives", ())]))

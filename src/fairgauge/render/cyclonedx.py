@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.enums import Task
 from fairgauge.render import question
@@ -28,7 +28,7 @@ def write(report: Report) -> str:
     return json.dumps(_bom(report), indent=2, ensure_ascii=False) + "\n"
 
 
-def _bom(report: Report) -> dict[str, Any]:
+def _bom(report: Report) -> dict[str, object]:
     tool = {"type": "application", "name": "fairgauge", "version": report.version}
     digest = f"{report.data.fingerprint} {report.created}"
     return {
@@ -49,7 +49,7 @@ def _bom(report: Report) -> dict[str, Any]:
     }
 
 
-def _model_card(report: Report) -> dict[str, Any]:
+def _model_card(report: Report) -> dict[str, object]:
     purpose = question.document(report).get("purpose")
     regression = report.task is Task.REGRESSION
     data = {
@@ -58,7 +58,7 @@ def _model_card(report: Report) -> dict[str, Any]:
         "description": data_words(report),
         "sensitiveData": [called(each["column"]) for each in report.spec.get("sensitive", ())],
     }
-    considerations: dict[str, Any] = {
+    considerations: dict[str, object] = {
         "technicalLimitations": list(LIMITS),
         "fairnessAssessments": [
             {"groupAtRisk": each.group, "harms": each.sentence} for each in disparities(report)
@@ -76,8 +76,8 @@ def _model_card(report: Report) -> dict[str, Any]:
     }
 
 
-def _metric(each: Measurement) -> dict[str, Any]:
-    fields: dict[str, Any] = {"type": each.metric, "value": repr(each.value)}
+def _metric(each: Measurement) -> dict[str, object]:
+    fields: dict[str, object] = {"type": each.metric, "value": repr(each.value)}
     if each.slice:
         fields["slice"] = each.slice
     ends = {"lowerBound": each.low, "upperBound": each.high}

@@ -7,7 +7,7 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 from itertools import count, groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -99,7 +99,7 @@ def _place(number: float) -> str:
     return f"{number:.4g}"
 
 
-def _kind(block: Any) -> str:
+def _kind(block: object) -> str:
     """Return the name of the macro that writes a block."""
     return type(block).__name__.casefold()
 

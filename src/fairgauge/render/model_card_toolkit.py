@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.render import question
 from fairgauge.render.display_names import called
@@ -22,17 +22,17 @@ def write(report: Report) -> str:
     return json.dumps(_card(report), indent=2, ensure_ascii=False) + "\n"
 
 
-def _card(report: Report) -> dict[str, Any]:
+def _card(report: Report) -> dict[str, object]:
     fields = question.document(report)
     owners = [fields[key] for key in ("organisation", "author") if key in fields]
-    details: dict[str, Any] = {
+    details: dict[str, object] = {
         "name": model_name(report),
         "overview": " ".join(question.lead(report)),
         "version": {"date": report.created[:10]},
     }
     if owners:
         details["owners"] = [{"name": ", ".join(owners)}]
-    considerations: dict[str, Any] = {
+    considerations: dict[str, object] = {
         "limitations": [{"description": each} for each in LIMITS],
         "ethical_considerations": [{"name": each.sentence} for each in disparities(report)],
     }
@@ -56,8 +56,8 @@ def _card(report: Report) -> dict[str, Any]:
     }
 
 
-def _metric(each: Measurement) -> dict[str, Any]:
-    fields: dict[str, Any] = {"type": each.metric, "value": repr(each.value)}
+def _metric(each: Measurement) -> dict[str, object]:
+    fields: dict[str, object] = {"type": each.metric, "value": repr(each.value)}
     if each.slice:
         fields["slice"] = each.slice
     ends = {"lower_bound": each.low, "upper_bound": each.high}

@@ -159,7 +159,7 @@ def positive_words(asked: Any) -> str:
     return listing([_text(value) for value in values], "or")
 
 
-def _quoted_values(asked: Any) -> str:
+def _quoted_values(asked: object) -> str:
     """Return the favourable values as they stand in a sentence, where “no” is a value."""
     if isinstance(asked, Mapping):
         return positive_words(asked)
@@ -361,7 +361,7 @@ def _method(report: Report) -> str:
     return ", ".join(parts)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:g}" if isinstance(value, float) else called(value)

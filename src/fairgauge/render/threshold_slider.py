@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
@@ -50,7 +50,7 @@ def slider(report: Report) -> str | None:
     rates = [
         row for row in all_rates() if _recomputed(row) and (labelled or "label" not in row.needs)
     ]
-    features: list[dict[str, Any]] = []
+    features: list[dict[str, object]] = []
     room = _MOST_TEXT
     for feature in dict.fromkeys(each.feature for each in report.scores):
         found = _feature(report, feature)
@@ -108,7 +108,7 @@ def _recomputed(row: Statistic) -> bool:
     return isinstance(row, (Rate, Quotient, Blend)) and "prediction" in row.needs
 
 
-def _rate(row: Statistic) -> dict[str, Any]:
+def _rate(row: Statistic) -> dict[str, object]:
     return {
         "name": row.name,
         "title": row.title,
@@ -125,7 +125,7 @@ def _contrasts(report: Report) -> list[Contrast]:
     return [row for row in rows if isinstance(row, Contrast)]
 
 
-def _metric(row: Contrast, rates: Sequence[Statistic]) -> dict[str, Any]:
+def _metric(row: Contrast, rates: Sequence[Statistic]) -> dict[str, object]:
     return {
         "name": row.name,
         "title": metric_words(row.name),
@@ -138,7 +138,7 @@ def _metric(row: Contrast, rates: Sequence[Statistic]) -> dict[str, Any]:
     }
 
 
-def _feature(report: Report, feature: str) -> dict[str, Any] | None:
+def _feature(report: Report, feature: str) -> dict[str, object] | None:
     """Return the counts of a feature, and who its groups are compared with."""
     every = [each for each in report.scores if each.feature == feature]
     compared = dict.fromkeys(e.group for e in report.estimates if _own(e, feature))
@@ -195,7 +195,7 @@ def _some_unscored(report: Report, every: Sequence[ScoreCounts]) -> bool:
 
 def _group(
     report: Report, name: str, several: Sequence[ScoreCounts], compared: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     found = steps(several, *score_range(report))
     return {
         "name": shorten(printable(name), _NAME),
@@ -213,5 +213,5 @@ def _gaps(found: Steps) -> Iterator[int]:
         yield after - before
 
 
-def _compact(value: Any) -> str:
+def _compact(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
