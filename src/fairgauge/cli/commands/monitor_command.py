@@ -11,7 +11,7 @@ import click
 
 from fairgauge.cli.data_arguments import Where, read_data, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
-from fairgauge.cli.streams import complain, looks, say
+from fairgauge.cli.streams import print_message, print_result, terminal_style
 from fairgauge.enums import Outcome
 from fairgauge.errors import CubeError, DataError, EmptyDataError, FairgaugeError, nearest, quote
 
@@ -92,7 +92,7 @@ def run(
         held.keep_spec(spec)  # first, so that no history lacks it
     added = held.add(named, counts, replace=replace)
     if not added:
-        complain(f"{named} holds these counts already", prefix="Note: ")
+        print_message(f"{named} holds these counts already", prefix="Note: ")
     if config:
         _keep(held, spec)
     draft.store_fold(held)
@@ -150,7 +150,7 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
 
     values = [value for path in expanded(files) for value in _values(path, period)]
     new = History(history).import_values(values)
-    say(f"{new:,} values added, {len(values) - new:,} known already")
+    print_result(f"{new:,} values added, {len(values) - new:,} known already")
 
 
 def _values(path: Path, period: str | None) -> Iterator[ImportedValue]:
@@ -194,7 +194,7 @@ def _keep(held: History, spec: MonitorSpec) -> None:
     changed = changed_settings(before, spec) if before is not None else []
     if changed:
         names = ", ".join(changed)
-        complain(
+        print_message(
             f"the specification changed ({names}); all periods are decided anew by it",
             prefix="Warning: ",
         )
@@ -207,18 +207,18 @@ def _warn_of_values(report: MonitorReport, period: str) -> None:
 
     for each in report.sparse_groups:
         if each.first == period:
-            complain(describe_sparse_group(each), prefix="Warning: ")
+            print_message(describe_sparse_group(each), prefix="Warning: ")
     for rows in report.rows:
         if rows.period == period:
             for text in describe_new_values(rows):
-                complain(text, prefix="Warning: ")
+                print_message(text, prefix="Warning: ")
 
 
 def _warn_of_same_counts(report: MonitorReport, period: str) -> None:
     """Warn where another period holds the counts of this one, as of a feed that stands still."""
     for each in report.rows:
         if each.same_counts_as is not None and period in (each.period, each.same_counts_as):
-            complain(
+            print_message(
                 f"{each.period} holds the same counts of {each.rows:,} rows as "
                 f"{each.same_counts_as}; if they are the same rows, the periods are not "
                 "independent, and the stated probability of a false alarm does not hold "
@@ -267,7 +267,7 @@ def _before_labels(rows: object, spec: MonitorSpec) -> object:
     if label in source.columns or not isinstance(source, (DuckFiles, JsonFiles)):
         return Opened(source)
     unused = [c for c in source.columns if c not in dict(spec.question.columns()).values()]
-    complain(
+    print_message(
         f"{quote(source.name)} has no column {quote(label)}, so that no row has its label yet."
         f"{nearest(label, unused)}",
         prefix="Note: ",
@@ -297,7 +297,7 @@ def _show(
 
     if quiet and format_ != "text":
         raise DataError(f"--quiet is an option of text, not of {format_}")
-    text = render(report, format_, **looks(format_), **({"quiet": True} if quiet else {}))
+    text = render(report, format_, **terminal_style(format_), **({"quiet": True} if quiet else {}))
     tables = {}
     if table is not None and Path(table).suffix.lower() == ".csv":
         outputs = (*outputs, table)  # the CSV of a monitor is this table
@@ -307,7 +307,7 @@ def _show(
     if mlflow:
         # by its name, as a user would: integrations stand above the command line
         import_module("fairgauge.integrations.mlflow").log_monitor(report)
-    say(text)
+    print_result(text)
     return _EXIT_CODES.get(report.verdict, 0)
 
 
