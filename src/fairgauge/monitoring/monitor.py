@@ -36,6 +36,7 @@ from fairgauge.monitoring.period_rows import counted_rows, rows_of_periods
 from fairgauge.monitoring.period_values import check_values
 from fairgauge.monitoring.periods import Period, gaps, parse_period
 from fairgauge.monitoring.spending import estimated, needs_label, spending
+from fairgauge.monitoring.undefined_periods import lacks_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.monitor_results import (
     Alarm,
@@ -412,6 +413,7 @@ def _counted(
                 asked.question,
                 (held[each], baseline.cube) if baseline is not None and each in held else None,
             )
+        points = _points(names, counts.counts[:, i], rate, detected, i, entered, asked)
         found.append(
             MonitoredComparison(
                 rule=str(rule),
@@ -426,9 +428,15 @@ def _counted(
                 low=float(detected.low[i]),
                 high=float(detected.high[i]),
                 baseline=baselines.get(each),
-                points=_points(names, counts.counts[:, i], rate, detected, i, entered, asked),
+                points=points,
                 state=_state(
-                    alarm, counts.counts[:entered, i], rate, rule, baselines.get(each), asked
+                    alarm,
+                    counts.counts[:entered, i],
+                    rate,
+                    rule,
+                    baselines.get(each),
+                    points,
+                    asked,
                 ),
                 alarm=alarm,
                 lacks_baseline=rule.baseline is not None and each not in baselines,
@@ -546,6 +554,7 @@ def _state(
     rate: MonitoredRate,
     rule: MonitorRule,
     baseline: Baseline | None,
+    points: Sequence[Point],
     asked: MonitorSpec,
 ) -> MonitorState:
     if alarm is not None:
@@ -558,5 +567,7 @@ def _state(
     if baseline is not None:
         sizes += [baseline.n_group, baseline.n_reference]
     held = sizes[::2] if rate.by == "rate" else sizes
-    enough = min(held) >= asked.min_group
-    return MonitorState.NO_ALARM if enough else MonitorState.INSUFFICIENT
+    if min(held) < asked.min_group:
+        return MonitorState.INSUFFICIENT
+    lacks = lacks_values(points, asked.min_group, two_sided=rate.by != "rate")
+    return MonitorState.UNDEFINED if lacks else MonitorState.NO_ALARM

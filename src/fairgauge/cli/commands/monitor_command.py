@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from importlib import import_module
 from pathlib import Path
@@ -32,7 +33,8 @@ def command() -> None:
     """Follow a model over time: counts of every period, and alarms where a limit was left.
 
     The probability of any false alarm within the horizon (a year of days) is at most alpha (5%),
-    over all rules and groups. Exit code: 0 no alarm, 1 an alarm, 2 an error, 3 insufficient data.
+    over all rules and groups. Exit code: 0 no alarm, 1 an alarm, 2 an error, 3 nothing of these:
+    insufficient data, no label yet, or no value that could be computed.
     """
 
 
@@ -40,7 +42,12 @@ def _shown(to: Callable[..., object]) -> Callable[..., object]:
     """Give a command the options of its output."""
     quiet = click.option("-q", "--quiet", is_flag=True, help="Print one line.")
     mlflow = click.option("--mlflow", is_flag=True, help="Log to MLflow, a step for each period.")
-    return format_option("monitor")(output_option("monitor")(mlflow(quiet(to))))
+    inconclusive = click.option(
+        "--inconclusive",
+        type=click.Choice(("pass", "fail")),
+        help="Verdict that what cannot be decided counts as, in every output: pass or fail.",
+    )
+    return format_option("monitor")(output_option("monitor")(inconclusive(mlflow(quiet(to)))))
 
 
 @command.command("run", short_help="Add a period, and decide.")
@@ -66,6 +73,7 @@ def run(
     outputs: tuple[str, ...],
     quiet: bool,
     mlflow: bool,
+    inconclusive: str | None,
 ) -> int:
     """Count DATA as one period of HISTORY, a folder or URL, and decide over all periods.
 
@@ -99,7 +107,7 @@ def run(
     _warn_of_values(report, str(named))
     if not allow_duplicates:
         _warn_of_same_counts(report, str(named))
-    return _show(report, format_, outputs, quiet=quiet, mlflow=mlflow)
+    return _show(report, format_, outputs, quiet=quiet, mlflow=mlflow, inconclusive=inconclusive)
 
 
 @command.command("status", short_help="Show what a history comes to.")
@@ -119,6 +127,7 @@ def status(
     table: str | None,
     quiet: bool,
     mlflow: bool,
+    inconclusive: str | None,
 ) -> int:
     """Show what the periods of HISTORY come to; nothing is changed.
 
@@ -132,7 +141,9 @@ def status(
     from fairgauge.monitoring.monitor import monitor
 
     report = monitor(history, config, at=at)
-    return _show(report, format_, outputs, table=table, quiet=quiet, mlflow=mlflow)
+    return _show(
+        report, format_, outputs, table=table, quiet=quiet, mlflow=mlflow, inconclusive=inconclusive
+    )
 
 
 @command.command("import", short_help="Add values that SageMaker Clarify found earlier.")
@@ -292,9 +303,12 @@ def _show(
     table: str | None = None,
     quiet: bool,
     mlflow: bool,
+    inconclusive: str | None,
 ) -> int:
     from fairgauge.render.formats import render, save_all
 
+    if inconclusive is not None:
+        report = dataclasses.replace(report, inconclusive=Outcome(inconclusive))
     if quiet and format_ != "text":
         raise DataError(f"--quiet is an option of text, not of {format_}")
     text = render(report, format_, **terminal_style(format_), **({"quiet": True} if quiet else {}))
