@@ -385,5 +385,10 @@ def _method(report: MonitorReport) -> Iterator[Block]:
             "comparisons": f"{len(report.comparisons):,}",
             "share of alpha of each": ends,
             "history": report.history,
+            **{
+                f"reference of {called(each.feature)}": f"{called(each.group)}, the largest group "
+                f"of {each.period}, when monitoring began"
+                for each in report.largest_groups
+            },
         }
         yield Facts(tuple(facts.items()))

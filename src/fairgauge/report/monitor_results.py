@@ -278,6 +278,21 @@ class SparseGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LargestGroup:
+    """The largest group of a feature as reference, chosen when monitoring began.
+
+    Attributes
+    ----------
+    feature, group : which group.
+    period : the period by whose numbers of rows it was chosen.
+    """
+
+    feature: str
+    group: str
+    period: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedValue:
     """A value of an earlier system, without counts: drawn in a chart of its own, never decided by.
 
@@ -319,6 +334,7 @@ class MonitorReport(ShownResult):
     unmatched : groups that rules name and no period has; with one there is no pass.
     sparse_groups : groups with insufficient data in all periods together, as of a stray value.
     imported : values of earlier systems.
+    largest_groups : the references, where the specification asks for the largest group.
     inconclusive : the outcome that what is neither an alarm nor decided counts as.
     """
 
@@ -341,6 +357,7 @@ class MonitorReport(ShownResult):
     sparse_groups: tuple[SparseGroup, ...] = ()
     imported: tuple[ImportedValue, ...] = ()
     unlabelled: tuple[str, ...] = ()
+    largest_groups: tuple[LargestGroup, ...] = ()
     inconclusive: Outcome = Outcome.INCONCLUSIVE
 
     @property
@@ -393,6 +410,7 @@ class MonitorReport(ShownResult):
             ],
             "unmatched": [_fields(each) for each in self.unmatched],
             "sparse_groups": [_fields(each) for each in self.sparse_groups],
+            "largest_groups": [_fields(each) for each in self.largest_groups],
             "imported": [_fields(each) for each in self.imported],
         }
 
