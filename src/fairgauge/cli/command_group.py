@@ -13,7 +13,7 @@ import click
 
 from fairgauge.cli import commands
 from fairgauge.cli.interrupt import noticed
-from fairgauge.cli.streams import ClosedOutput, complain, silence_output
+from fairgauge.cli.streams import ClosedOutput, print_message, silence_output
 from fairgauge.errors import FairgaugeError, nearest, quote
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Commands(click.Group):
             except Exception as error:  # the last resort: never a traceback
                 code = INTERRUPTED if interrupted.is_set() else _explain(error)
         if code == INTERRUPTED:
-            complain("Interrupted", prefix="")
+            print_message("Interrupted", prefix="")
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -106,7 +106,7 @@ def _abandon() -> NoReturn:
     """End the process at once, whatever it is doing; copies of standard input are removed first."""
     from fairgauge.scan.input_files import remove_copies
 
-    complain("Interrupted", prefix="")
+    print_message("Interrupted", prefix="")
     remove_copies()
     os._exit(INTERRUPTED)
 
@@ -118,11 +118,11 @@ def _explain(error: Exception) -> int:
     elif isinstance(error, click.ClickException):
         _show(error)
     elif isinstance(error, FairgaugeError):
-        complain(error)
+        print_message(error)
         return error.exit_code
     elif isinstance(error, OSError):
         where = f": {quote(error.filename)}" if error.filename else ""
-        complain(f"{error.strerror or error}{where}")
+        print_message(f"{error.strerror or error}{where}")
     else:
         _report(error)
     return BAD_USAGE
@@ -137,13 +137,13 @@ def _show(error: click.ClickException) -> None:
     if context is not None:
         click.echo(context.get_usage(), err=True)
         click.echo(f"Try '{context.command_path} --help' for help.\n", err=True)
-    complain(error.format_message())
+    print_message(error.format_message())
 
 
 def _report(error: Exception) -> None:
     if os.environ.get("FAIRGAUGE_DEBUG") == "1":
         traceback.print_exception(error)
-    complain(
+    print_message(
         f"fairgauge failed in a way it should not ({type(error).__name__}: "
         f"{str(error)[:_LONGEST_CAUSE]}). Please report it, with the output of the same command "
         "under FAIRGAUGE_DEBUG=1"

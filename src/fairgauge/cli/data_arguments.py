@@ -201,9 +201,9 @@ def _check_different(paths: Sequence[Path]) -> None:
 
 
 def _warn(message: str) -> None:
-    from fairgauge.cli.streams import complain
+    from fairgauge.cli.streams import print_message
 
-    complain(message, prefix="Warning: ")
+    print_message(message, prefix="Warning: ")
 
 
 def files(asked: Sequence[str]) -> list[Path]:

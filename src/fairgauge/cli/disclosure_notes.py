@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.cli.streams import complain
+from fairgauge.cli.streams import print_message
 from fairgauge.errors import quote
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def note_rows_alone(cube: Cube) -> None:
     alone = cube.rows_alone
     if alone:
         rows = "1 row is" if alone == 1 else f"{alone:,} rows are"
-        complain(
+        print_message(
             f"{rows} alone in a cell of the counts: people who know the group of such a person can "
             f"read the outcome{exact_values(cube.plan)}; share these counts as you would share "
             "the rows, or protect them (--min-cell 10, fairgauge protect)",

@@ -13,7 +13,7 @@ from fairgauge.errors import DataError, SpecError
 _LONGEST_MESSAGE = 1_900
 
 
-class Looks(TypedDict, total=False):
+class TerminalStyle(TypedDict, total=False):
     """Options of a text for a terminal; without them it is plain and of a fixed width."""
 
     colour: bool
@@ -24,7 +24,7 @@ class ClosedOutput(Exception):  # noqa: N818 - an event, not an error
     """The reader of standard output has stopped reading."""
 
 
-def say(text: str) -> None:
+def print_result(text: str) -> None:
     """Write a result to standard output.
 
     Raises
@@ -49,7 +49,7 @@ def say(text: str) -> None:
         raise DataError(f"cannot write standard output: {error.strerror or error}") from None
 
 
-def looks(format_: str) -> Looks:
+def terminal_style(format_: str) -> TerminalStyle:
     """Return colour and width for the terminal; a file or a pipe gets plain text of fixed width."""
     if format_ != "text" or sys.stdout is None or not sys.stdout.isatty():
         return {}
@@ -67,12 +67,12 @@ def silence_output() -> None:
         os.close(nowhere)
 
 
-def complain(what: Exception | str, prefix: str = "Error: ") -> None:
+def print_message(message: Exception | str, prefix: str = "Error: ") -> None:
     """Write a message to standard error, escaped and of limited length."""
-    if isinstance(what, SpecError) and len(what.problems) > 1:
-        text = _together([str(problem) for problem in what.problems])
+    if isinstance(message, SpecError) and len(message.problems) > 1:
+        text = _together([str(problem) for problem in message.problems])
     else:
-        text = str(what)
+        text = str(message)
     text = printable(text)
     if len(text) > _LONGEST_MESSAGE:
         text = f"{text[:_LONGEST_MESSAGE]} ..."

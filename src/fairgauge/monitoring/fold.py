@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairgauge.monitoring.monitor_spec import MonitorSpec
+    from fairgauge.report.monitor_results import LargestGroup
     from fairgauge.stats.arrays import Array
     from fairgauge.stats.sequential import EDetector
 
@@ -62,11 +63,14 @@ def state_of(detector: EDetector) -> dict[str, Array]:
     return {name: getattr(detector, name) for name in _STATE}
 
 
-def key_of(asked: MonitorSpec, texts: Sequence[str]) -> str:
-    """Return the digest of a specification and the texts of periods."""
+def key_of(asked: MonitorSpec, largest: Sequence[LargestGroup], texts: Sequence[str]) -> str:
+    """Return the digest of a specification, the largest groups, and the texts of periods."""
+    references = [[each.feature, each.group] for each in largest]
     own = [f"{rate.name} = {rate.formula}" for rate in asked.catalogue.own]
     found = hashlib.sha256()
-    found.update(json.dumps([__version__, asked.to_dict(), own], sort_keys=True).encode())
+    found.update(
+        json.dumps([__version__, asked.to_dict(), references, own], sort_keys=True).encode()
+    )
     for text in texts:
         found.update(hashlib.sha256(text.encode()).digest())
     return found.hexdigest()
@@ -94,12 +98,14 @@ def write_fold(fold: Fold, key: str) -> str:
     )
 
 
-def read_fold(text: str | None, asked: MonitorSpec, texts: Sequence[str]) -> Fold | None:
+def read_fold(
+    text: str | None, asked: MonitorSpec, largest: Sequence[LargestGroup], texts: Sequence[str]
+) -> Fold | None:
     """Read a fold of the first of these periods; None where it is of anything else, or damaged."""
     try:
         found: dict[str, Any] = json.loads(text or "")
         size = found["periods"]
-        if size > len(texts) or found["key"] != key_of(asked, texts[:size]):
+        if size > len(texts) or found["key"] != key_of(asked, largest, texts[:size]):
             return None
         ids = [ComparisonId(*each) for each in found["ids"]]
         counts = ComparisonCounts(

@@ -2,8 +2,9 @@
 
 Layout: ``period=2026-11-20/counts.cube.json``, which DuckDB, Spark and Athena list as a table
 partitioned by period. Names that begin with an underscore, which they ignore, hold the question
-(``_monitor.json``), the baselines (``_baseline=DIGEST``), imported values, and a fold of the
-periods that saves time and can always be computed again.
+(``_monitor.json``), the baselines (``_baseline=DIGEST``), the largest groups where one is the
+reference (``_largest.json``), imported values, and a fold of the periods that saves time and can
+always be computed again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from fairgauge.monitoring.comparison_counts import sum_cubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
 from fairgauge.monitoring.store import DraftStore, open_store
-from fairgauge.report.monitor_results import ImportedValue
+from fairgauge.report.monitor_results import ImportedValue, LargestGroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -237,6 +238,29 @@ class History:
         if self._store.read(_SPEC) != text:
             self._store.replace(_SPEC, text)
 
+    def largest_groups(self, start: Period | None) -> tuple[LargestGroup, ...]:
+        """Return the largest groups that were chosen for the periods from one on; empty before.
+
+        Raises
+        ------
+        DataError
+            They were changed and cannot be read.
+        """
+        name = _largest_file(start)
+        text = self._store.read(name)
+        try:
+            return () if text is None else tuple(LargestGroup(**e) for e in json.loads(text))
+        except (ValueError, TypeError) as error:
+            raise DataError(
+                f"{quote(f'{self.name}/{name}')} cannot be read ({error}); restore it, or remove "
+                "it to choose the largest group of the first period again"
+            ) from None
+
+    def keep_largest_groups(self, start: Period | None, chosen: Sequence[LargestGroup]) -> None:
+        """Keep the largest groups, where the history can be written."""
+        with suppress(DataError):
+            self._store.replace(_largest_file(start), json.dumps([asdict(each) for each in chosen]))
+
     @property
     def fold_text(self) -> str | None:
         """Return the text of the fold that was kept; None where none was."""
@@ -277,8 +301,10 @@ class DraftHistory(History):
         self._draft = DraftStore(base)
         self._store = self._draft
 
-    def store_fold(self, held: History) -> None:
-        """Keep the new fold of this draft, if it has one, in the history that it is a draft of."""
+    def store_decided(self, start: Period | None, held: History) -> None:
+        """Keep what was decided on this draft, largest groups and fold, in its history."""
+        if _largest_file(start) in self._draft.written:
+            held.keep_largest_groups(start, self.largest_groups(start))
         if _FOLD in self._draft.written:
             held.keep_fold(self._draft.written[_FOLD])
 
@@ -329,6 +355,11 @@ class PeriodCubes(Sequence[Cube]):
 
 def _file(period: Period) -> str:
     return f"{_PARTITION}{period}/{COUNTS}"
+
+
+def _largest_file(start: Period | None) -> str:
+    """Return where the largest groups are: those of a new start are chosen anew."""
+    return "_largest.json" if start is None else f"_largest={start}.json"
 
 
 def _baseline_file(digest: str) -> str:

@@ -24,18 +24,19 @@ from fairgauge.monitoring.comparison_counts import (
     collect_counts,
     counts_in,
     exact_rates,
-    sides_by_class,
     sum_cubes,
     without_rows,
 )
 from fairgauge.monitoring.detection import baseline_limits, detect, divide_alpha
 from fairgauge.monitoring.fold import LARGEST, Fold, key_of, read_fold, write_fold
 from fairgauge.monitoring.history import History, PeriodCubes
+from fairgauge.monitoring.largest_groups import largest_groups, with_references
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.period_rows import counted_rows, rows_of_periods
 from fairgauge.monitoring.period_values import check_values
 from fairgauge.monitoring.periods import Period, gaps, parse_period
 from fairgauge.monitoring.spending import estimated, needs_label, spending
+from fairgauge.monitoring.undefined_periods import lacks_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.monitor_results import (
     Alarm,
@@ -49,7 +50,6 @@ from fairgauge.report.monitor_results import (
 )
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.references import resolve_references
 from fairgauge.stats.confidence_sequences import running_contrast
 from fairgauge.stats.sequential import Tolerated, likeliest_start
 from fairgauge.version import __version__
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from fairgauge.monitoring.detection import Detected
     from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
     from fairgauge.monitoring.period_rows import CountedRows
-    from fairgauge.report.monitor_results import Baseline
+    from fairgauge.report.monitor_results import Baseline, LargestGroup
     from fairgauge.stats.arrays import Array
 
 
@@ -122,13 +122,23 @@ def monitor(
     cubes = held.cubes(periods)
     if cubes and asked.question.task is None:  # as the first rows showed it when they were counted
         asked = replace(asked, question=replace(asked.question, task=cubes[0].plan.asked.task))
-    kept = read_fold(held.fold_text, asked, cubes.texts)
+    wants_largest = asked.question.reference is ReferenceRule.LARGEST
+    chosen = held.largest_groups(asked.start) if wants_largest else ()
+    kept = read_fold(held.fold_text, asked, chosen, cubes.texts)
     _check_alike(held, periods, cubes, asked, 0 if kept is None else kept.periods)
     names = [str(period) for period in periods]
-    followed = _follow(names, cubes, _resolved(asked, cubes), kept)
+    resolved, largest = asked, chosen
+    if cubes:
+        question = replace(asked.question, task=decide_task(cubes[0], asked.question))
+        largest = largest_groups(question, names, cubes, chosen)
+        resolved = replace(asked, question=with_references(question, largest))
+    followed = _follow(names, cubes, resolved, kept)
     comparisons, fold = followed.comparisons, followed.fold
-    if fold is not None and at is None and isinstance(held, History):
-        held.keep_fold(write_fold(fold, key_of(asked, cubes.texts)))
+    if at is None and isinstance(held, History):
+        if largest and largest != chosen:
+            held.keep_largest_groups(asked.start, largest)
+        if fold is not None:
+            held.keep_fold(write_fold(fold, key_of(asked, largest, cubes.texts)))
     return MonitorReport(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -149,6 +159,7 @@ def monitor(
         unmatched=_unmatched(asked, comparisons, cubes),
         sparse_groups=_sparse_groups(asked, comparisons),
         imported=held.imported,
+        largest_groups=largest,
     )
 
 
@@ -165,6 +176,10 @@ class _Cubes:
         if len({each.length for each in self._cubes}) > 1:
             raise DataError("the periods are of different lengths; monitor each length alone")
         self.periods = sorted(self._cubes)
+
+    def largest_groups(self, _start: Period | None) -> tuple[LargestGroup, ...]:
+        """Return no largest groups: those of the first period are chosen anew."""
+        return ()
 
     def cubes(self, periods: Sequence[Period]) -> PeriodCubes:
         """Return the counts of several periods."""
@@ -287,25 +302,6 @@ def _sparse_groups(
     return tuple(each for each in counted.values() if each.rows < asked.min_group)
 
 
-def _resolved(asked: MonitorSpec, cubes: Sequence[Cube]) -> MonitorSpec:
-    """Return what is asked with what the first period decides: the task, and the largest groups.
-
-    The largest group of the first period stays the reference. It is chosen by numbers of rows, and
-    not by their outcomes, so that the promise holds from the first period on.
-    """
-    if not cubes:
-        return asked
-    question = replace(asked.question, task=decide_task(cubes[0], asked.question))
-    if question.reference is ReferenceRule.LARGEST:
-        largest = []
-        for counted in count_groups(cubes[0], question):
-            _, sides = next(sides_by_class(counted, cubes[0], question))
-            references = resolve_references(counted, sides, None, question).each
-            largest += [(counted.feature, each.group) for each in references[:1]]
-        question = replace(question, reference=tuple(largest))
-    return replace(asked, question=question)
-
-
 class _Followed(NamedTuple):
     comparisons: tuple[MonitoredComparison, ...]
     waiting: tuple[str, ...]
@@ -412,6 +408,7 @@ def _counted(
                 asked.question,
                 (held[each], baseline.cube) if baseline is not None and each in held else None,
             )
+        points = _points(names, counts.counts[:, i], rate, detected, i, entered, asked)
         found.append(
             MonitoredComparison(
                 rule=str(rule),
@@ -426,9 +423,15 @@ def _counted(
                 low=float(detected.low[i]),
                 high=float(detected.high[i]),
                 baseline=baselines.get(each),
-                points=_points(names, counts.counts[:, i], rate, detected, i, entered, asked),
+                points=points,
                 state=_state(
-                    alarm, counts.counts[:entered, i], rate, rule, baselines.get(each), asked
+                    alarm,
+                    counts.counts[:entered, i],
+                    rate,
+                    rule,
+                    baselines.get(each),
+                    points,
+                    asked,
                 ),
                 alarm=alarm,
                 lacks_baseline=rule.baseline is not None and each not in baselines,
@@ -546,6 +549,7 @@ def _state(
     rate: MonitoredRate,
     rule: MonitorRule,
     baseline: Baseline | None,
+    points: Sequence[Point],
     asked: MonitorSpec,
 ) -> MonitorState:
     if alarm is not None:
@@ -558,5 +562,7 @@ def _state(
     if baseline is not None:
         sizes += [baseline.n_group, baseline.n_reference]
     held = sizes[::2] if rate.by == "rate" else sizes
-    enough = min(held) >= asked.min_group
-    return MonitorState.NO_ALARM if enough else MonitorState.INSUFFICIENT
+    if min(held) < asked.min_group:
+        return MonitorState.INSUFFICIENT
+    lacks = lacks_values(points, asked.min_group, two_sided=rate.by != "rate")
+    return MonitorState.UNDEFINED if lacks else MonitorState.NO_ALARM

@@ -14,6 +14,7 @@ from fairgauge.enums import ClassKind, ScopeKind
 from fairgauge.measure.measure import measure
 from fairgauge.monitoring.attribution import LEVEL
 from fairgauge.monitoring.comparison_counts import ComparisonId
+from fairgauge.monitoring.undefined_periods import lacks_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.monitor_results import (
     Alarm,
@@ -161,11 +162,9 @@ def _of_estimates(
             n_reference=at.n_reference,
         )  # fmt: skip
         alarm = Alarm(period=at.period, since=at.period, after=after, before=None)
-    sparse = all(point.sparse or point.value is None for point in points[:entered])
-    state = MonitorState.INSUFFICIENT if sparse else MonitorState.NO_ALARM
-    state = state if entered else MonitorState.WAITING
     held_against = next(iter(periods.values())).reference
     alone = each.group == ALL_GROUPS or held_against is None
+    state = MonitorState.ALARM if alarm else _state(points[:entered], asked, two_sided=not alone)
     return MonitoredComparison(
         rule=str(rule),
         metric=rule.metric,
@@ -180,9 +179,19 @@ def _of_estimates(
         high=rule.high,
         baseline=None,
         points=points,
-        state=MonitorState.ALARM if alarm else state,
+        state=state,
         alarm=alarm,
     )
+
+
+def _state(entered: Sequence[Point], asked: MonitorSpec, *, two_sided: bool) -> MonitorState:
+    """Return the state without an alarm, from the periods that have entered."""
+    if not entered:
+        return MonitorState.WAITING
+    if all(point.sparse or point.value is None for point in entered):
+        return MonitorState.INSUFFICIENT
+    lacks = lacks_values(entered, asked.min_group, two_sided=two_sided)
+    return MonitorState.UNDEFINED if lacks else MonitorState.NO_ALARM
 
 
 def _point(name: str, estimate: Estimate | None, asked: MonitorSpec, *, waits: bool) -> Point:

@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 from fairgauge.enums import Outcome
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.question import source
-from fairgauge.report.monitor_results import MonitoredComparison, MonitorReport, MonitorState
+from fairgauge.report.monitor_results import MonitoredComparison, MonitorReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ _LONGEST = 1_000
 def write(report: Report | MonitorReport) -> str:
     """Write the verdicts as JUnit XML; what could not be decided counts as skipped."""
     if isinstance(report, MonitorReport):
-        cases = [_monitored(each) for each in report.comparisons]
+        cases = [_monitored(each, report.outcome(each.state)) for each in report.comparisons]
         name = report.model
     else:
         cases = [_judged(each) for each in report.verdicts]
@@ -46,11 +46,7 @@ def _judged(verdict: Verdict) -> _Case:
     return _Case(where, name, verdict.outcome, f"{verdict.outcome}: {verdict.says}")
 
 
-_OUTCOMES = {MonitorState.ALARM: Outcome.FAIL, MonitorState.NO_ALARM: Outcome.PASS}
-
-
-def _monitored(each: MonitoredComparison) -> _Case:
-    outcome = _OUTCOMES.get(each.state, Outcome.INCONCLUSIVE)
+def _monitored(each: MonitoredComparison, outcome: Outcome) -> _Case:
     class_ = "" if each.class_ is None else f", class {each.class_}"
     name = f"{each.rule}: {each.group}{class_}"
     return _Case(f"fairgauge.{each.feature}", name, outcome, each.says)

@@ -44,6 +44,7 @@ _TONES = {
     MonitorState.ALARM: Tone.BAD,
     MonitorState.NO_ALARM: Tone.GOOD,
     MonitorState.INSUFFICIENT: Tone.UNSURE,
+    MonitorState.UNDEFINED: Tone.UNSURE,
     MonitorState.WAITING: Tone.UNSURE,
 }
 _VERDICT_TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
@@ -111,15 +112,21 @@ def _verdict(report: MonitorReport) -> str:
     if alarms:
         return f"ALARM: {alarms:,} {numbers.plural(alarms, 'comparison', 'comparisons')}"
     state = str(report.state).upper()
-    if report.state is not MonitorState.NO_ALARM or not report.undefined:
-        return state
+    if report.state is not MonitorState.NO_ALARM and report.inconclusive in _VERDICT_TONES:
+        state += f" (counted as {report.inconclusive})"
     count = len(report.undefined)
-    words = numbers.plural(count, "comparison is", "comparisons are")
-    return f"{state}; {count:,} {words} undefined in the last period"
+    if report.state is MonitorState.UNDEFINED:
+        words = numbers.plural(count, "comparison has", "comparisons have")
+        return f"{state}: {count:,} {words} no value in the last period"
+    if report.state is MonitorState.NO_ALARM and count:
+        words = numbers.plural(count, "comparison is", "comparisons are")
+        return f"{state}; {count:,} {words} undefined in the last period"
+    return state
 
 
 def _tone(report: MonitorReport) -> Tone:
-    if report.state is MonitorState.NO_ALARM and report.undefined:
+    undecided = report.state not in (MonitorState.ALARM, MonitorState.NO_ALARM)
+    if report.verdict is Outcome.PASS and (undecided or report.undefined):
         return Tone.UNSURE
     return _VERDICT_TONES.get(report.verdict, Tone.UNSURE)
 
@@ -378,5 +385,10 @@ def _method(report: MonitorReport) -> Iterator[Block]:
             "comparisons": f"{len(report.comparisons):,}",
             "share of alpha of each": ends,
             "history": report.history,
+            **{
+                f"reference of {called(each.feature)}": f"{called(each.group)}, the largest group "
+                f"of {each.period}, when monitoring began"
+                for each in report.largest_groups
+            },
         }
         yield Facts(tuple(facts.items()))

@@ -86,11 +86,14 @@ def _no_alarm(each: MonitoredComparison) -> str:
 
 
 def describe_undefined(each: MonitoredComparison) -> Iterator[str]:
-    """Describe why a comparison has no value in the last period that decides."""
-    last = each.undefined
-    if last is not None:
+    """Describe since when a comparison has no value, and why it has none in the last period."""
+    if each.undefined:
+        first, last = each.undefined[0], each.undefined[-1]
         why = f", because {describe_reason(last.reason)}" if last.reason is not None else ""
-        yield f"It is undefined in {last.period}{why}."
+        when = f"in {last.period}"
+        if len(each.undefined) > 1:
+            when = f"in the last {len(each.undefined):,} periods, {first.period} to {last.period}"
+        yield f"It is undefined {when}{why}."
 
 
 def describe_new_values(rows: PeriodRows) -> Iterator[str]:

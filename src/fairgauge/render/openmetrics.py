@@ -45,7 +45,7 @@ def _lines(report: MonitorReport) -> Iterator[str]:
     yield from _gauge("fairgauge_alarm", "1 where an alarm was raised, 0 otherwise.",
                       report, lambda each: float(each.alarm is not None))  # fmt: skip
     yield from _gauge("fairgauge_undefined", "1 where the last period has no value, 0 otherwise.",
-                      report, lambda each: float(each.undefined is not None))  # fmt: skip
+                      report, lambda each: float(bool(each.undefined)))  # fmt: skip
     yield from _states(report)
     yield "# HELP fairgauge_periods Periods that the monitor holds."
     yield "# TYPE fairgauge_periods gauge"

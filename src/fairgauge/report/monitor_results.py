@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
@@ -13,7 +14,7 @@ from fairgauge.report.plain_values import plain, plain_reason
 from fairgauge.report.shown_result import ShownResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.report.plain_values import Plain
@@ -35,6 +36,7 @@ class MonitorState(StrEnum):
     ALARM = "alarm"
     NO_ALARM = "no alarm"
     INSUFFICIENT = "insufficient data"
+    UNDEFINED = "undefined"
     WAITING = "waiting for labels"
 
 
@@ -94,6 +96,13 @@ class Point:
     running_high: float | None = None
     reason: Reason | None = None
     waits: bool = False
+
+
+def periods_without_value(points: Sequence[Point]) -> tuple[Point, ...]:
+    """Return the periods without a value after the last one with one, less those that wait."""
+    decided = [point for point in points if not point.waits]
+    lacking = takewhile(lambda point: point.value is None, reversed(decided))
+    return tuple(reversed(list(lacking)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,10 +215,9 @@ class MonitoredComparison:
         return next(known, None)
 
     @property
-    def undefined(self) -> Point | None:
-        """Return the last period that decides, where it has no value; None where it has one."""
-        last = next((each for each in reversed(self.points) if not each.waits), None)
-        return last if last is not None and last.value is None else None
+    def undefined(self) -> tuple[Point, ...]:
+        """Return the last periods that decide and have no value; none where the last has one."""
+        return periods_without_value(self.points)
 
     @property
     def says(self) -> str:
@@ -270,6 +278,21 @@ class SparseGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LargestGroup:
+    """The largest group of a feature as reference, chosen when monitoring began.
+
+    Attributes
+    ----------
+    feature, group : which group.
+    period : the period by whose numbers of rows it was chosen.
+    """
+
+    feature: str
+    group: str
+    period: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedValue:
     """A value of an earlier system, without counts: drawn in a chart of its own, never decided by.
 
@@ -311,6 +334,8 @@ class MonitorReport(ShownResult):
     unmatched : groups that rules name and no period has; with one there is no pass.
     sparse_groups : groups with insufficient data in all periods together, as of a stray value.
     imported : values of earlier systems.
+    largest_groups : the references, where the specification asks for the largest group.
+    inconclusive : the outcome that what is neither an alarm nor decided counts as.
     """
 
     version: str
@@ -332,6 +357,8 @@ class MonitorReport(ShownResult):
     sparse_groups: tuple[SparseGroup, ...] = ()
     imported: tuple[ImportedValue, ...] = ()
     unlabelled: tuple[str, ...] = ()
+    largest_groups: tuple[LargestGroup, ...] = ()
+    inconclusive: Outcome = Outcome.INCONCLUSIVE
 
     @property
     def alarms(self) -> tuple[MonitoredComparison, ...]:
@@ -342,7 +369,7 @@ class MonitorReport(ShownResult):
     @property
     def undefined(self) -> tuple[MonitoredComparison, ...]:
         """Return the comparisons without a value in the last period that decides."""
-        return tuple(each for each in self.comparisons if each.undefined is not None)
+        return tuple(each for each in self.comparisons if each.undefined)
 
     @property
     def state(self) -> MonitorState:
@@ -352,13 +379,19 @@ class MonitorReport(ShownResult):
             return MonitorState.ALARM
         if MonitorState.INSUFFICIENT in states or self.unmatched or not states:
             return MonitorState.INSUFFICIENT
+        if MonitorState.UNDEFINED in states:
+            return MonitorState.UNDEFINED
         return MonitorState.WAITING if MonitorState.WAITING in states else MonitorState.NO_ALARM
 
     @property
     def verdict(self) -> Outcome:
-        """Return fail with an alarm, inconclusive where data are insufficient, pass otherwise."""
+        """Return fail with an alarm, pass where all is decided, inconclusive otherwise."""
+        return self.outcome(self.state)
+
+    def outcome(self, state: MonitorState) -> Outcome:
+        """Return the outcome of a state, that of the report or of one of its comparisons."""
         decided = {MonitorState.ALARM: Outcome.FAIL, MonitorState.NO_ALARM: Outcome.PASS}
-        return decided.get(self.state, Outcome.INCONCLUSIVE)
+        return decided.get(state, self.inconclusive)
 
     def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of its JSON."""
@@ -377,6 +410,7 @@ class MonitorReport(ShownResult):
             ],
             "unmatched": [_fields(each) for each in self.unmatched],
             "sparse_groups": [_fields(each) for each in self.sparse_groups],
+            "largest_groups": [_fields(each) for each in self.largest_groups],
             "imported": [_fields(each) for each in self.imported],
         }
 

@@ -573,6 +573,7 @@ def monitor_schema() -> Schema:
         "sparse_groups": _list(
             _object({"feature": _STRING, "group": _STRING, "rows": _WHOLE, "first": _STRING})
         ),
+        "largest_groups": _list(_object(dict.fromkeys(("feature", "group", "period"), _STRING))),
         "imported": _list(_object({**names, "value": _NUMBER})),
     }
     return _named("Report of a monitor", properties)

@@ -209,7 +209,10 @@ def test_a_period_without_the_group_or_its_reference_is_no_error(folder, sex, si
     """A named reference may be absent on the last day, whether earlier days are folded or not."""
     only(sex, folder / "3.csv")
     result = run(folder, "3.csv", "2026-01-04")
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert (result.exit_code, result.stderr) == (3, "")
+    assert re.search(
+        "UNDEFINED: . comparisons? ha(s|ve) no value in the last period", result.stdout
+    )
     (folder / "history" / "_fold.json").unlink()
     for _ in range(2):
         report = fg.monitor(folder / "history")
@@ -231,6 +234,27 @@ def test_a_history_that_begins_without_the_reference_goes_on_once_it_is_there(fo
     again = fairgauge("monitor", "run", late, folder / "0.csv", "--period", "2026-01-01")
     assert again.exit_code == 0
     assert len(fg.monitor(late).periods) == 2
+
+
+def test_a_pipeline_does_not_stay_green_without_a_value(folder):
+    """Days on end in which the number cannot be computed end with exit code 3, unless mapped."""
+    only("M", folder / "3.csv")
+    for day in (4, 5, 6):
+        result = run(folder, "3.csv", f"2026-01-0{day}", "--allow-duplicates")
+        assert result.exit_code == 3
+    assert "in the last 3 periods, 2026-01-04 to 2026-01-06" in " ".join(result.stdout.split())
+    for outcome, code in (("pass", 0), ("fail", 1)):
+        counted = ("--inconclusive", outcome)
+        result = fairgauge("monitor", "status", folder / "history", "--quiet", *counted)
+        assert result.exit_code == code
+        assert result.stdout.startswith(f"UNDEFINED (counted as {outcome}): ")
+        for format_, shown in (("json", f'"verdict": "{outcome}"'),
+                               ("junit", f'failures="{code}" errors="0" skipped="0"')):  # fmt: skip
+            result = fairgauge(
+                "monitor", "status", folder / "history", "--format", format_, *counted
+            )
+            assert (result.exit_code, shown in result.stdout) == (code, True)
+    assert run(folder, "2.csv", "2026-01-07", "--allow-duplicates").exit_code == 0
 
 
 def texts_in(history):

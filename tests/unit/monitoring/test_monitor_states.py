@@ -34,6 +34,7 @@ BALANCED = {"metric": "balanced_accuracy.difference", "between": [-0.1, 0.1], "g
 CASES = {
     MonitorState.ALARM: (days(40, 25, 0.22), RATIO),
     MonitorState.NO_ALARM: (days(3, 9, 0.4), RATIO),
+    MonitorState.UNDEFINED: ({day_names(1)[0]: cube(0, others=0)}, RATIO),
     MonitorState.INSUFFICIENT: ({day_names(1)[0]: cube(3, of=6)}, RATIO),
     MonitorState.WAITING: (without_labels(), RECALL),
 }

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from conftest_monitoring import QUESTION, RATIO, asked, cube, day_names, days
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
+from fairgauge.monitoring.undefined_periods import lacks_values
 from fairgauge.render import render
-from fairgauge.report.monitor_results import MonitorState
+from fairgauge.report.monitor_results import MonitorState, Point
 
 BALANCED = {"metric": "balanced_accuracy.difference", "between": [-0.5, 0.5], "groups": "F"}
 MEN = {"M": {"tp": 80, "fn": 120}}
@@ -32,12 +35,12 @@ def test_the_last_period_is_undefined_with_its_reason(last, why):
     spec = asked(RATIO) | {"reference": {"sex": "M"}}
     report = fg.monitor(counts, spec)
     (each,) = report.comparisons
-    assert (each.state, report.verdict) == (MonitorState.NO_ALARM, Outcome.PASS)
-    assert (each.undefined, each.points[-1].value) == (each.points[-1], None)
+    assert (each.state, report.verdict) == (MonitorState.UNDEFINED, Outcome.INCONCLUSIVE)
+    assert (each.undefined, each.points[-1].value) == (each.points[-1:], None)
     assert f"It is undefined in {name}, because {why}" in each.says
     for kind in ("text", "markdown", "html"):
         text = shown_as(report, kind)
-        assert "NO ALARM; 1 comparison is undefined in the last period" in text
+        assert "UNDEFINED: 1 comparison has no value in the last period" in text
         assert f"undefined in {name}" in text
     gauges = render(report, "openmetrics")
     assert "fairgauge_metric" not in gauges
@@ -57,15 +60,18 @@ def test_a_last_period_that_waits_for_labels_is_not_undefined():
     report = fg.monitor(counts, asked(recall, labels="later"))
     (each,) = report.comparisons
     assert [point.waits for point in each.points] == [False, True]
-    assert (each.state, each.undefined) == (MonitorState.NO_ALARM, None)
+    assert (each.state, each.undefined) == (MonitorState.NO_ALARM, ())
     assert "waits for labels" in shown_as(report, "markdown")
     assert "fairgauge_metric" not in render(report, "openmetrics")
 
 
 def test_a_rule_that_intervals_decide_is_undefined_too():
-    counts = days(3, 9, 0.4) | {day_names(4)[-1]: fg.confusion("sex", MEN)}
+    cells = {"tp": 30, "fn": 20, "fp": 10, "tn": 40}
+    day, men = (fg.confusion("sex", dict.fromkeys(groups, cells)) for groups in ("FM", "M"))
+    counts = dict(zip(day_names(3), [day, day, men], strict=True))
     (each,) = fg.monitor(counts, asked(BALANCED)).comparisons
-    assert each.undefined is not None
+    assert each.state is MonitorState.UNDEFINED
+    assert each.undefined
     assert each.points[-1].reason is not None
 
 
@@ -79,3 +85,58 @@ def test_a_last_period_with_a_value_is_shown_as_before(rule):
     assert not report.undefined
     assert "undefined" not in render(report, "text")
     assert all(point.reason is None for point in report.comparisons[0].points)
+
+
+def followed(*counts: fg.Cube):
+    """Return what days, one after the other, come to."""
+    spec = asked(RATIO) | {"reference": {"sex": "M"}}
+    return fg.monitor(dict(zip(day_names(len(counts)), counts, strict=True)), spec)
+
+
+def test_a_small_group_may_be_absent_for_as_long_as_it_has_few_rows():
+    """Of five rows a day, twenty are missing after four days; fewer may be sampling variation."""
+    few, none = cube(2, of=5), fg.confusion("sex", MEN)
+    for absent in range(1, 6):
+        report = followed(*[few] * 10, *[none] * absent)
+        (each,) = report.comparisons
+        undecided = absent >= 4
+        assert (each.state is MonitorState.UNDEFINED) == undecided
+        assert report.verdict is (Outcome.INCONCLUSIVE if undecided else Outcome.PASS)
+        last = day_names(10 + absent)[-1]
+        assert f"undefined in {last}" in each.says or f"to {last}" in each.says
+        assert len(each.undefined) == absent
+    (each,) = followed(*[few] * 10, *[none] * 5, few).comparisons
+    assert (each.state, each.undefined) == (MonitorState.NO_ALARM, ())
+
+
+def test_a_ratio_that_never_has_a_value_is_undecided():
+    """From the first period on nobody is selected on either side, with rows enough."""
+    (each,) = followed(*[cube(0, others=0)] * 3).comparisons
+    assert each.state is MonitorState.UNDEFINED
+
+
+@given(
+    before=st.lists(st.integers(0, 60), max_size=6),
+    after=st.lists(st.tuples(st.booleans(), st.integers(0, 60)), max_size=6),
+    fewest=st.integers(1, 40),
+)
+def test_more_periods_without_a_value_never_decide(before, after, fewest):
+    """Once undecided, a comparison stays so until a period has a value."""
+    points = [point(f"b{i}", n, 0.5 if n else None) for i, n in enumerate(before)]
+    lacked = lacks_values(points, fewest, two_sided=True)
+    for i, (has_value, n) in enumerate(after):
+        points.append(point(f"a{i}", n, 0.5 if has_value and n else None))
+        lacks = lacks_values(points, fewest, two_sided=True)
+        if points[-1].value is not None:
+            assert not lacks
+        else:
+            assert lacks or not lacked
+        lacked = lacks
+
+
+def point(period: str, rows: int, value: float | None) -> Point:
+    """Return a period of a comparison with a larger reference."""
+    return Point(
+        period=period, value=value, low=None, high=None, rate_group=None, rate_reference=None,
+        n_group=rows, n_reference=100, evidence=None, sparse=False,
+    )  # fmt: skip

@@ -10,7 +10,7 @@ import click
 from fairgauge.cli.data_arguments import Where, is_url, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.spec_flags import Texts, asked, question
-from fairgauge.cli.streams import looks, say
+from fairgauge.cli.streams import print_result, terminal_style
 from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.errors import DataError, nearest, quote
 
@@ -79,7 +79,7 @@ def command(
         report = _counted_as(report, Outcome(inconclusive))
     text = render(report, **shown)
     save_all(report, outputs)
-    say(text)
+    print_result(text)
     return _EXIT_CODES.get(report.verdict, 0)
 
 
@@ -141,7 +141,7 @@ def _shown(format_: str, *, full: bool, quiet: bool, table: str | None) -> dict[
         raise DataError(f"--quiet is an option of text, not of {format_}")
     if full and format_ not in ("text", "markdown"):
         raise DataError(f"--full is an option of text and markdown; {format_} is always whole")
-    options: dict[str, Any] = {"format": format_} | looks(format_)
+    options: dict[str, Any] = {"format": format_} | terminal_style(format_)
     if full:
         options["full"] = True
     if quiet:

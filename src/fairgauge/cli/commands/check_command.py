@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from fairgauge.cli.output import check_outputs, format_option, output_option
-from fairgauge.cli.streams import looks, say
+from fairgauge.cli.streams import print_result, terminal_style
 
 
 @click.command("check", short_help="Check published tables of selection rates.")
@@ -107,7 +107,7 @@ def command(
     )
     text = render(found, **shown)
     save_all(found, outputs)
-    say(text)
+    print_result(text)
     return exit_code(found)
 
 
@@ -141,7 +141,7 @@ def _shown(format_: str, *, full: bool, table: str | None) -> dict[str, Any]:
         return {"format": "csv", "table": table}
     if full and format_ not in ("text", "markdown"):
         raise DataError(f"--full is an option of text and markdown; {format_} is always whole")
-    return {"format": format_, **looks(format_), **({"full": True} if full else {})}
+    return {"format": format_, **terminal_style(format_), **({"full": True} if full else {})}
 
 
 def _roles(columns: tuple[str, ...]) -> dict[str, str]:

@@ -9,7 +9,7 @@ import click
 
 from fairgauge.choosing.questions import QUESTIONS, Question, next_question
 from fairgauge.cli.spec_flags import Texts, asked, flags_for
-from fairgauge.cli.streams import say
+from fairgauge.cli.streams import print_result
 from fairgauge.errors import SpecError
 from fairgauge.spec.options import BY_NAME
 
@@ -73,12 +73,12 @@ def command(path: str | None, **flags: Any) -> None:
         flags |= _ask_columns(found, flags)
     text = specification(found, _options(flags))
     if path is None:
-        say(text)
+        print_result(text)
         return
     from fairgauge.atomic_files import write_whole
 
     write_whole(path, text)
-    say(f"Written: {path}. Next: fairgauge audit DATA -c {path}")
+    print_result(f"Written: {path}. Next: fairgauge audit DATA -c {path}")
 
 
 def _options(flags: Mapping[str, Texts]) -> dict[str, Json]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli.output import check_outputs
-from fairgauge.cli.streams import complain, say
+from fairgauge.cli.streams import print_message, print_result
 
 if TYPE_CHECKING:
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
@@ -84,7 +84,7 @@ def command(
             Path(config), has_model=model is not None, has_dataset=dataset is not None
         )
     except ConfigError as error:
-        complain(error.title, prefix="")
+        print_message(error.title, prefix="")
         raise
     places = Places(read_maps(maps), Path(config).parent)
     if check:
@@ -100,8 +100,8 @@ def _check(asked: AnalysisConfig, places: Places, dataset: str | None, first_row
     from fairgauge.compat.clarify.inputs import check_dataset
 
     for notice in [*asked.notices, *check_dataset(asked, places, dataset, first_row)]:
-        complain(notice, prefix="Note: ")
-    say("no mistakes found")
+        print_message(notice, prefix="Note: ")
+    print_result("no mistakes found")
 
 
 def _run(
@@ -117,10 +117,10 @@ def _run(
     check_outputs([str(path) for path in result_paths(folder, name)], [config])
     found = analyse(asked, places, **options)
     for notice in found.notices:
-        complain(notice, prefix="Note: ")
+        print_message(notice, prefix="Note: ")
     write_results(found, folder, name)
     if found.report is not None:
-        say(render(found.report, "text"))
+        print_result(render(found.report, "text"))
 
 
 def _model(asked: str | None) -> Model | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from fairgauge.cli.streams import complain, say
+from fairgauge.cli.streams import print_message, print_result
 
 
 @click.command("clarify-job", short_help="Run as a SageMaker processing job.")
@@ -38,11 +38,11 @@ def command(root: str) -> None:
         try:
             write_message(folders, str(error))
         except FairgaugeError as unwritten:
-            complain(str(unwritten))
+            print_message(str(unwritten))
         raise
     for notice in found.notices:
-        complain(notice, prefix="Note: ")
+        print_message(notice, prefix="Note: ")
     if found.report is not None:
-        say(render(found.report, "text"))
+        print_result(render(found.report, "text"))
     if drift is not None:
-        say(drift.summary)
+        print_result(drift.summary)

@@ -10,7 +10,7 @@ import click
 
 from fairgauge.atomic_files import write_whole
 from fairgauge.cli.output import check_outputs
-from fairgauge.cli.streams import complain, say
+from fairgauge.cli.streams import print_message, print_result
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
@@ -115,9 +115,9 @@ def command(
     if flags["write_baseline"] and not failed:
         write_whole(place, json.dumps(found, indent=4, ensure_ascii=False) + "\n")
     if metrics != "-":
-        say(_summary(drift, first=first))
+        print_result(_summary(drift, first=first))
     for each in drift.not_evaluated:
-        complain(each, prefix="Not evaluated: ")
+        print_message(each, prefix="Not evaluated: ")
     if not flags["fail_on_violation"]:
         return 0
     return VIOLATED if drift.violations else (0 if drift.evaluated else UNDECIDED)
@@ -187,7 +187,7 @@ def _run(text: str, path: Path, folder: Path, flags: Flags) -> tuple[Saved, Save
     places = _places(path, flags)
     found = analyse(config, places, dataset, opened, first_row=first_row, **intervals)
     for notice in found.notices:
-        complain(notice, prefix="Note: ")
+        print_message(notice, prefix="Note: ")
     write_whole(folder / ANALYSIS, found.to_json())
     write_whole(folder / ADDITIONS, found.additions_to_json())
     return found.results, found.additions
@@ -203,7 +203,7 @@ def _export(values: Values, place: str | None, flags: Flags) -> None:
     else:
         text = to_openmetrics(values.values())
     if place == "-":
-        say(text)
+        print_result(text)
     else:
         write_whole(place, text)
 

@@ -9,7 +9,7 @@ import click
 from fairgauge.cli.data_arguments import Where, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.spec_flags import Asked, asked, question
-from fairgauge.cli.streams import looks, say
+from fairgauge.cli.streams import print_result, terminal_style
 from fairgauge.enums import CandidateVerdict
 from fairgauge.errors import DataError
 
@@ -110,6 +110,6 @@ def _show(found: Comparison | ModelComparison, format_: str, outputs: Sequence[s
     """Print a comparison, and write its files."""
     from fairgauge.render.formats import render, save_all
 
-    text = render(found, format_, **looks(format_))
+    text = render(found, format_, **terminal_style(format_))
     save_all(found, outputs)
-    say(text)
+    print_result(text)

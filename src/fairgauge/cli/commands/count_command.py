@@ -10,7 +10,7 @@ from fairgauge.cli.data_arguments import Where, open_data, where
 from fairgauge.cli.disclosure_notes import exact_values, note_rows_alone
 from fairgauge.cli.output import check_cube_output, check_outputs
 from fairgauge.cli.spec_flags import Asked, Texts, asked, question
-from fairgauge.cli.streams import complain, say
+from fairgauge.cli.streams import print_message, print_result
 from fairgauge.errors import SpecError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def command(
 
         cube = protect(cube, min_cell)
     if output is None:
-        say(cube.to_json())
+        print_result(cube.to_json())
     else:
         cube.save(output)
     _warn_of_decisions(cube)
@@ -98,10 +98,10 @@ def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
     spec = what.check(data)
     query = counting_query(data, **what.options)
     if output is None:
-        say(query)
+        print_result(query)
     else:
         write_whole(output, f"{query}\n")
-    complain(
+    print_message(
         "a record of the result that counts one row shows the values of one person"
         f"{exact_values(plan(spec))}; share the result as you would share the rows",
         prefix="Note: ",
@@ -118,4 +118,4 @@ def _warn_of_decisions(cube: Cube) -> None:
     try:
         check_decisions(cube, cube.asked)
     except SpecError as error:
-        complain(f"these counts cannot be audited as they are: {error}", prefix="Warning: ")
+        print_message(f"these counts cannot be audited as they are: {error}", prefix="Warning: ")

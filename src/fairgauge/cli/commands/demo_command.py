@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.streams import say
+from fairgauge.cli.streams import print_result
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def command(output: str) -> None:
         f"{textwrap.fill(f'What it shows: {example.lesson}', 80)}\n"
         for example in found
     ]
-    say("\n".join([*parts, _next(folder, found)]))
+    print_result("\n".join([*parts, _next(folder, found)]))
 
 
 def _made(output: str) -> Path:

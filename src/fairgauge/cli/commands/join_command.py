@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli.output import check_outputs
-from fairgauge.cli.streams import complain, say
+from fairgauge.cli.streams import print_message, print_result
 
 _NO_MATCH = 3
 
@@ -35,8 +35,8 @@ def command(predictions: str, labels: str, on: str, output: str) -> int:
     from fairgauge.scan.label_join import join_labels
 
     counts = join_labels(open_source(predictions), open_source(labels), on, output)
-    say("\n".join(describe_join(counts)))
+    print_result("\n".join(describe_join(counts)))
     if counts.disjoint is not None:
-        complain(describe_disjoint(counts.disjoint), prefix="Warning: ")
+        print_message(describe_disjoint(counts.disjoint), prefix="Warning: ")
         return _NO_MATCH
     return 0

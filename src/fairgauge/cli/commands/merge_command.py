@@ -6,7 +6,7 @@ import click
 
 from fairgauge.cli.data_arguments import merged
 from fairgauge.cli.output import check_cube_output, check_outputs
-from fairgauge.cli.streams import say
+from fairgauge.cli.streams import print_result
 
 
 @click.command("merge", short_help="Add the counts of several files.")
@@ -28,6 +28,6 @@ def command(cubes: tuple[str, ...], output: str | None, allow_duplicates: bool) 
         check_outputs([output], cubes)
     total = merged(cubes, allow_duplicates=allow_duplicates)
     if output is None:
-        say(total.to_json())
+        print_result(total.to_json())
     else:
         total.save(output)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.streams import say
+from fairgauge.cli.streams import print_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,14 +37,14 @@ def command(name: str | None, as_json: bool) -> None:
 
     if name is not None and name not in _HEADINGS:
         entry = metric(name)
-        say(entry.to_json() if as_json else str(entry))
+        print_result(entry.to_json() if as_json else str(entry))
         return
     entries = [entry for entry in metrics() if name in (None, entry.set)]
     if as_json:
         plain = [entry.to_dict() for entry in entries]
-        say(json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False))
+        print_result(json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        say(_list(entries))
+        print_result(_list(entries))
 
 
 def _list(entries: Iterable[MetricDescription]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +12,7 @@ import click
 
 from fairgauge.cli.data_arguments import Where, read_data, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
-from fairgauge.cli.streams import complain, looks, say
+from fairgauge.cli.streams import print_message, print_result, terminal_style
 from fairgauge.enums import Outcome
 from fairgauge.errors import CubeError, DataError, EmptyDataError, FairgaugeError, nearest, quote
 
@@ -32,7 +33,8 @@ def command() -> None:
     """Follow a model over time: counts of every period, and alarms where a limit was left.
 
     The probability of any false alarm within the horizon (a year of days) is at most alpha (5%),
-    over all rules and groups. Exit code: 0 no alarm, 1 an alarm, 2 an error, 3 insufficient data.
+    over all rules and groups. Exit code: 0 no alarm, 1 an alarm, 2 an error, 3 nothing of these:
+    insufficient data, no label yet, or no value that could be computed.
     """
 
 
@@ -40,7 +42,12 @@ def _shown(to: Callable[..., object]) -> Callable[..., object]:
     """Give a command the options of its output."""
     quiet = click.option("-q", "--quiet", is_flag=True, help="Print one line.")
     mlflow = click.option("--mlflow", is_flag=True, help="Log to MLflow, a step for each period.")
-    return format_option("monitor")(output_option("monitor")(mlflow(quiet(to))))
+    inconclusive = click.option(
+        "--inconclusive",
+        type=click.Choice(("pass", "fail")),
+        help="Verdict that what cannot be decided counts as, in every output: pass or fail.",
+    )
+    return format_option("monitor")(output_option("monitor")(inconclusive(mlflow(quiet(to)))))
 
 
 @command.command("run", short_help="Add a period, and decide.")
@@ -66,6 +73,7 @@ def run(
     outputs: tuple[str, ...],
     quiet: bool,
     mlflow: bool,
+    inconclusive: str | None,
 ) -> int:
     """Count DATA as one period of HISTORY, a folder or URL, and decide over all periods.
 
@@ -92,14 +100,14 @@ def run(
         held.keep_spec(spec)  # first, so that no history lacks it
     added = held.add(named, counts, replace=replace)
     if not added:
-        complain(f"{named} holds these counts already", prefix="Note: ")
+        print_message(f"{named} holds these counts already", prefix="Note: ")
     if config:
         _keep(held, spec)
-    draft.store_fold(held)
+    draft.store_decided(spec.start, held)
     _warn_of_values(report, str(named))
     if not allow_duplicates:
         _warn_of_same_counts(report, str(named))
-    return _show(report, format_, outputs, quiet=quiet, mlflow=mlflow)
+    return _show(report, format_, outputs, quiet=quiet, mlflow=mlflow, inconclusive=inconclusive)
 
 
 @command.command("status", short_help="Show what a history comes to.")
@@ -119,6 +127,7 @@ def status(
     table: str | None,
     quiet: bool,
     mlflow: bool,
+    inconclusive: str | None,
 ) -> int:
     """Show what the periods of HISTORY come to; nothing is changed.
 
@@ -132,7 +141,9 @@ def status(
     from fairgauge.monitoring.monitor import monitor
 
     report = monitor(history, config, at=at)
-    return _show(report, format_, outputs, table=table, quiet=quiet, mlflow=mlflow)
+    return _show(
+        report, format_, outputs, table=table, quiet=quiet, mlflow=mlflow, inconclusive=inconclusive
+    )
 
 
 @command.command("import", short_help="Add values that SageMaker Clarify found earlier.")
@@ -150,7 +161,7 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
 
     values = [value for path in expanded(files) for value in _values(path, period)]
     new = History(history).import_values(values)
-    say(f"{new:,} values added, {len(values) - new:,} known already")
+    print_result(f"{new:,} values added, {len(values) - new:,} known already")
 
 
 def _values(path: Path, period: str | None) -> Iterator[ImportedValue]:
@@ -194,7 +205,7 @@ def _keep(held: History, spec: MonitorSpec) -> None:
     changed = changed_settings(before, spec) if before is not None else []
     if changed:
         names = ", ".join(changed)
-        complain(
+        print_message(
             f"the specification changed ({names}); all periods are decided anew by it",
             prefix="Warning: ",
         )
@@ -207,18 +218,18 @@ def _warn_of_values(report: MonitorReport, period: str) -> None:
 
     for each in report.sparse_groups:
         if each.first == period:
-            complain(describe_sparse_group(each), prefix="Warning: ")
+            print_message(describe_sparse_group(each), prefix="Warning: ")
     for rows in report.rows:
         if rows.period == period:
             for text in describe_new_values(rows):
-                complain(text, prefix="Warning: ")
+                print_message(text, prefix="Warning: ")
 
 
 def _warn_of_same_counts(report: MonitorReport, period: str) -> None:
     """Warn where another period holds the counts of this one, as of a feed that stands still."""
     for each in report.rows:
         if each.same_counts_as is not None and period in (each.period, each.same_counts_as):
-            complain(
+            print_message(
                 f"{each.period} holds the same counts of {each.rows:,} rows as "
                 f"{each.same_counts_as}; if they are the same rows, the periods are not "
                 "independent, and the stated probability of a false alarm does not hold "
@@ -267,7 +278,7 @@ def _before_labels(rows: object, spec: MonitorSpec) -> object:
     if label in source.columns or not isinstance(source, (DuckFiles, JsonFiles)):
         return Opened(source)
     unused = [c for c in source.columns if c not in dict(spec.question.columns()).values()]
-    complain(
+    print_message(
         f"{quote(source.name)} has no column {quote(label)}, so that no row has its label yet."
         f"{nearest(label, unused)}",
         prefix="Note: ",
@@ -292,12 +303,15 @@ def _show(
     table: str | None = None,
     quiet: bool,
     mlflow: bool,
+    inconclusive: str | None,
 ) -> int:
     from fairgauge.render.formats import render, save_all
 
+    if inconclusive is not None:
+        report = dataclasses.replace(report, inconclusive=Outcome(inconclusive))
     if quiet and format_ != "text":
         raise DataError(f"--quiet is an option of text, not of {format_}")
-    text = render(report, format_, **looks(format_), **({"quiet": True} if quiet else {}))
+    text = render(report, format_, **terminal_style(format_), **({"quiet": True} if quiet else {}))
     tables = {}
     if table is not None and Path(table).suffix.lower() == ".csv":
         outputs = (*outputs, table)  # the CSV of a monitor is this table
@@ -307,7 +321,7 @@ def _show(
     if mlflow:
         # by its name, as a user would: integrations stand above the command line
         import_module("fairgauge.integrations.mlflow").log_monitor(report)
-    say(text)
+    print_result(text)
     return _EXIT_CODES.get(report.verdict, 0)
 
 

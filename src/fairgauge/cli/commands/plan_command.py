@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli.spec_flags import asked, question
-from fairgauge.cli.streams import say
+from fairgauge.cli.streams import print_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,4 +61,6 @@ def command(data: tuple[str, ...], config: str | None, as_json: bool, **flags: A
     from fairgauge.api.planning import plan
 
     planned = plan(rows, **given, **what.options)
-    say(json.dumps(planned.to_dict(), indent=2, allow_nan=False) if as_json else str(planned))
+    print_result(
+        json.dumps(planned.to_dict(), indent=2, allow_nan=False) if as_json else str(planned)
+    )

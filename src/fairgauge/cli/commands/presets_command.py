@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.streams import say
+from fairgauge.cli.streams import print_result
 
 if TYPE_CHECKING:
     from fairgauge.spec.presets import Preset
@@ -36,11 +36,11 @@ def command(name: str | None, as_json: bool) -> None:
     if as_json:
         plain = [each.to_dict() for each in found]
         shown = plain if name is None else plain[0]
-        say(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
+        print_result(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
     elif name is None:
-        say("\n".join(line for each in found for line in _short(each)))
+        print_result("\n".join(line for each in found for line in _short(each)))
     else:
-        say(_described(found[0]))
+        print_result(_described(found[0]))
 
 
 def _short(preset: Preset) -> list[str]:

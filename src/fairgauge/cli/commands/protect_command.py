@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli.output import check_cube_output, check_outputs
-from fairgauge.cli.streams import say
+from fairgauge.cli.streams import print_result
 
 
 @click.command("protect", short_help="Round counts so that no small cell can be inferred.")
@@ -43,6 +43,6 @@ def command(counts: str, min_cell: int, published: tuple[str, ...], output: str 
 
     safe = protect(counts, min_cell, published)
     if output is None:
-        say(safe.to_json())
+        print_result(safe.to_json())
     else:
         safe.save(output)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli.output import check_outputs, format_option, output_option
-from fairgauge.cli.streams import looks, say
+from fairgauge.cli.streams import print_result, terminal_style
 from fairgauge.errors import DataError, quote
 
 
@@ -34,5 +34,5 @@ def command(report: str, format_: str, outputs: tuple[str, ...], full: bool) -> 
     save_all(found, outputs)
     if not outputs:
         full_options = {"full": True} if full and format_ in ("text", "markdown") else {}
-        say(render(found, format_, **looks(format_), **full_options))
+        print_result(render(found, format_, **terminal_style(format_), **full_options))
     return 0

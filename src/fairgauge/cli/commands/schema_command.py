@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.streams import say
+from fairgauge.cli.streams import print_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ def command(name: str) -> None:
     fairgauge schema report > report.schema.json
     fairgauge schema spec > audit.schema.json
     """  # noqa: D301 - the paragraph mark of click
-    say(json.dumps(_schema(name)(), indent=2, ensure_ascii=False))
+    print_result(json.dumps(_schema(name)(), indent=2, ensure_ascii=False))
 
 
 def _schema(name: str) -> Callable[[], dict[str, Json]]:

@@ -6,7 +6,7 @@ import click
 
 from fairgauge.cli.disclosure_notes import note_rows_alone
 from fairgauge.cli.output import check_outputs
-from fairgauge.cli.streams import say
+from fairgauge.cli.streams import print_result
 
 
 @click.command("seal", short_help="Put a report and its counts into one verifiable file.")
@@ -37,6 +37,6 @@ def command(report: str, counts: str, output: str, key: str) -> int:
     from fairgauge.evidence.sealing import load_counts, seal
 
     cube = load_counts(counts)
-    say(str(seal(report, cube, output, key)))
+    print_result(str(seal(report, cube, output, key)))
     note_rows_alone(cube)
     return 0

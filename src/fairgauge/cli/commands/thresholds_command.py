@@ -7,7 +7,7 @@ import click
 from fairgauge.cli.data_arguments import Where, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.spec_flags import Texts, asked, question
-from fairgauge.cli.streams import looks, say
+from fairgauge.cli.streams import print_result, terminal_style
 from fairgauge.enums import Outcome
 
 _EXIT_CODES = ((None, 1), (Outcome.FAIL, 1), (Outcome.INCONCLUSIVE, 3), (Outcome.PASS, 0))
@@ -62,8 +62,8 @@ def command(
 
     with progress("Counting rows"):
         found = thresholds(rows, goal=goal, keep=keep, **given.options)
-    text = render(found, format_, **looks(format_))
+    text = render(found, format_, **terminal_style(format_))
     save_all(found, outputs)
-    say(text)
+    print_result(text)
     outcomes = {each.common.outcome if each.common else None for each in found.features}
     return next(code for outcome, code in _EXIT_CODES if outcome in outcomes)

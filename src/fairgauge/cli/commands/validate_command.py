@@ -9,7 +9,7 @@ import click
 
 from fairgauge.cli.data_arguments import Where, open_data, where
 from fairgauge.cli.spec_flags import Texts, asked, question
-from fairgauge.cli.streams import complain, printable, say
+from fairgauge.cli.streams import print_message, print_result, printable
 from fairgauge.errors import listing
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def command(
     if schema:
         from fairgauge.monitoring.spec_schema import schema as made
 
-        say(json.dumps(made(), indent=2, ensure_ascii=False))
+        print_result(json.dumps(made(), indent=2, ensure_ascii=False))
         return
     what = asked(config, flags)
     if not data and not what.options and not what.problems:
@@ -64,8 +64,8 @@ def command(
         if warnings is None:
             lines.append("  groups     not read: that would be a query where the rows are")
         for each in warnings or ():
-            complain(each.message, prefix="Warning: ")
-    say("\n".join(lines))
+            print_message(each.message, prefix="Warning: ")
+    print_result("\n".join(lines))
 
 
 def _monitored(config: str | None) -> tuple[MonitorRule, ...]:

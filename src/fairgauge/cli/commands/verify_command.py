@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from fairgauge.cli.streams import say
+from fairgauge.cli.streams import print_result
 
 
 @click.command("verify", short_help="Compute a sealed report again from its counts.")
@@ -28,5 +28,5 @@ def command(bundle: str, signed_by: str) -> int:
     from fairgauge.report.verification import VerificationResult
 
     found = verify(bundle, signed_by)
-    say(str(found))
+    print_result(str(found))
     return 0 if found.finding is VerificationResult.REPRODUCED else 1

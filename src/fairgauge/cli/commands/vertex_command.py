@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli.output import check_outputs
-from fairgauge.cli.streams import complain, say
+from fairgauge.cli.streams import print_message, print_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -55,10 +55,10 @@ def command(
         check_outputs([str(folder / name) for name in ARTIFACTS.values()], [config])
     found = list(evaluate(asked, places, **options))
     for notice in dict.fromkeys(notice for each in found for notice in each["notices"]):
-        complain(notice, prefix="Note: ")
+        print_message(notice, prefix="Note: ")
     if output is not None:
         _write(found, Path(output))
-    say("\n".join(json.dumps(each, ensure_ascii=False, allow_nan=False) for each in found))
+    print_result("\n".join(json.dumps(each, ensure_ascii=False, allow_nan=False) for each in found))
 
 
 def _write(found: Iterable[Mapping[str, object]], folder: Path) -> None:
