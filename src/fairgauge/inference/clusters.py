@@ -356,9 +356,7 @@ class Clusters:
 
     def sides(self) -> ConfusionCounts:
         """Return the sides with no block omitted, then those without each; (1 + blocks) n rows."""
-        return self.of.without(
-            self.which, self.slots, pooled=self.pooled, overall=self.overall
-        )
+        return self.of.without(self.which, self.slots, pooled=self.pooled, overall=self.overall)
 
     def by_block(self, values: Array) -> Array:
         """Return values of `sides` by block, NaN where clusters are not omitted from strata."""
@@ -528,9 +526,7 @@ class ClustersBySide:
         if not self.by_stratum:
             slots = np.zeros_like(slots)
         moved = np.add.outer(np.arange(copies) * each, slots).ravel()
-        return self._sides.pick(
-            np.tile(which, copies), moved, pooled=pooled, overall=overall
-        )
+        return self._sides.pick(np.tile(which, copies), moved, pooled=pooled, overall=overall)
 
     @property
     def _cells(self) -> ClusterCells:
