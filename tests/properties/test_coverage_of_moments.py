@@ -169,6 +169,36 @@ def selection(rng, sets):
         yield (n, m, p, q), covered(found.low, found.high, (p - q) / np.sqrt(spread))
 
 
+def overall_selection(rng, sets):
+    """Limits of the difference of selection rates in standard deviations of all rows."""
+    metric = find_metric("selection_smd_overall")
+    studies = (
+        ((30, 120, 500), (0.3, 0.6, 0.5)),
+        ((50, 200, 50), (0.2, 0.5, 0.3)),
+        ((40, 1000, 2000), (0.8, 0.95, 0.9)),
+        ((50, 5000, 500), (0.02, 0.02, 0.03)),
+        ((1000, 1000, 0), (0.1, 0.9, 0.5)),
+    )
+    for sizes, rates in studies:
+        counted = []
+        for rows, rate in zip(sizes, rates, strict=True):
+            chosen = rng.binomial(rows, rate, sets).astype(float)
+            zero = np.zeros(sets)
+            counted.append(np.stack([chosen, zero, zero, rows - chosen], axis=-1))
+        all_rows = ConfusionCounts(np.full(sets, 1.0 * sum(sizes)), {PREDICTION: sum(counted)})
+        sides = [
+            ConfusionCounts(cells.sum(axis=-1), {PREDICTION: cells}, overall=all_rows)
+            for cells in counted[:2]
+        ]
+        pair = [Evidence(each, each) for each in sides]
+        compared = Comparisons(*pair, None, np.ones(sets, dtype=bool), "")
+        value = metric.value(*sides, Profile.DOCUMENTED)
+        found = Uncertainty(Spec()).of_metric(metric, compared, value)
+        overall = np.average(rates, weights=sizes)
+        right = 100 * (rates[0] - rates[1]) / np.sqrt(overall * (1 - overall))
+        yield (sizes, rates), covered(found.low, found.high, right)
+
+
 # name: (study, its options, lowest coverage in per cent that is promised)
 STUDIES = {
     "one group, normal": (one_group, ("normal",), 94.0),
@@ -185,6 +215,7 @@ STUDIES = {
     "standardised, of all": (standardised, ("normal", True), 93.5),
     "standardised scores": (scores, (), 94.0),
     "standardised selection": (selection, (), 93.0),
+    "selection in overall deviations": (overall_selection, (), 94.0),
 }
 SETS = 1_000
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -111,6 +112,70 @@ def test_standardised_difference_of_selection() -> None:
     spread = math.sqrt((4 * 0.75 * 0.25 + 8 * 0.25 * 0.75) / 10)  # sums of squares over n - 2
     assert found.value == pytest.approx(0.5 / spread, rel=1e-12)
     assert found.says.startswith("a: selection rate 0.75 vs 0.25 for others, ")
+
+
+LENDING = {"Black": (1065, 1337), "White": (13142, 14461), "Asian": (1224, 1286), "NA": (81, 94)}
+"""Approvals and applicants of a sample of published mortgage data."""
+
+
+def lending(**options: object) -> fg.Report:
+    counts = {name: {"tp": yes, "tn": n - yes} for name, (yes, n) in LENDING.items()}
+    return fg.audit(fg.confusion("race", counts), metrics="selection_smd_overall", **options)
+
+
+@pytest.mark.parametrize("group", ["Black", "Asian", "NA"])
+def test_the_smd_of_fair_lending_divides_by_the_deviation_of_all_applicants(group: str) -> None:
+    """100 (mean_g - mean_ref) / SD of all: the applicants of every other group are among all."""
+    every = [np.repeat([1.0, 0.0], [yes, n - yes]) for yes, n in LENDING.values()]
+    (yes, n), (others, m) = LENDING[group], LENDING["White"]
+    found = lending(reference="largest")["selection_smd_overall", "race", group]
+    deviation = np.concatenate(every).std()
+    assert found.value == pytest.approx(100 * (yes / n - others / m) / deviation, rel=1e-12)
+    assert found.interval.low < found.value < found.interval.high
+
+
+def test_the_smd_of_fair_lending_in_words() -> None:
+    found = lending(reference="largest")["selection_smd_overall", "race", "Black"]
+    assert found.says == (
+        "Black: selection rate 79.7% vs 90.9% for White, SMD −37.9 in hundredths of the overall "
+        "standard deviation (95% CI −45.5 to −30.8)"
+    )
+
+
+def test_the_smd_of_fair_lending_against_all_applicants_is_a_part_of_that_against_others() -> None:
+    rest = 1 - 1337 / sum(n for _, n in LENDING.values())
+    of_others, of_all = (
+        lending(reference=each)["selection_smd_overall", "race", "Black"]
+        for each in ("others", "overall")
+    )
+    assert of_all.value == pytest.approx(rest * of_others.value, rel=1e-12)
+    assert of_all.p_value == pytest.approx(of_others.p_value, rel=1e-9)
+
+
+def test_the_smd_of_fair_lending_of_weighted_rows_is_that_of_repeated_ones() -> None:
+    """Its value; the interval rests on the effective number of rows."""
+    rows = pl.DataFrame(
+        {
+            "race": [*"abcabcabc"],
+            "yes": [1, 1, 1, 0, 0, 0, 1, 0, 0],
+            "n": [30, 20, 60, 25, 20, 10, 15, 35, 5],
+            "person": [1, 2, 3, 4, 5, 6, 1, 2, 3],
+        }
+    )
+    asked = {"prediction": "yes", "positive": 1, "sensitive": "race", "reference": {"race": "c"}}
+    values = {}
+    for options in ({"count": "n"}, {"weight": "n"}, {"weight": "n", "cluster": "person"}):
+        report = fg.audit(rows, metrics="selection_smd_overall", **asked, **options)
+        values[str(options)] = [each.value for each in report.estimates]
+    first, *others = values.values()
+    assert all(each == pytest.approx(first, rel=1e-12) for each in others)
+
+
+def test_the_smd_of_fair_lending_of_equal_outcomes_is_undefined() -> None:
+    counts = {"a": {"tp": 30, "tn": 0}, "b": {"tp": 50, "tn": 0}}
+    found = fg.audit(fg.confusion("g", counts), metrics="selection_smd_overall").estimates[0]
+    assert str(found.status) == "undefined"
+    assert str(found.reason.code) == "no_variation"
 
 
 def test_an_index_of_inequality_has_an_interval_but_no_p_value() -> None:

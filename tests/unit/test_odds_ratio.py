@@ -154,6 +154,6 @@ def test_weights_and_clusters_have_intervals_too():
 def test_lending_shows_every_number_that_the_preset_quotes():
     report = admissions(preset="us-lending", metrics=None, strata="department", reference=None)
     shown = {(each.metric, str(each.scope.kind)) for each in report.estimates}
-    for metric in ("selection_rate.ratio", "selection_smd", "selection_odds.ratio"):
+    for metric in ("selection_rate.ratio", "selection_smd_overall", "selection_odds.ratio"):
         assert (metric, "overall") in shown
     assert ("selection_rate.ratio", "pooled") in shown

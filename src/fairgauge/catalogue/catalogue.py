@@ -44,7 +44,10 @@ from fairgauge.catalogue.score_statistics import (
     ScoreMean,
     ScoreTerm,
 )
-from fairgauge.catalogue.standardised_differences import StandardisedDifference
+from fairgauge.catalogue.standardised_differences import (
+    OverallStandardisedDifference,
+    StandardisedDifference,
+)
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, RelativeRate, Statistic
 from fairgauge.catalogue.synonyms import NAMES, plain
 from fairgauge.enums import Better
@@ -229,6 +232,7 @@ COMBINED: tuple[Metric, ...] = (
     Combined(name="generalized_worst_odds", set="native", title="Generalized equalized odds difference of one group", of=(_contrast(rate("generalized_true_positive_rate")), _contrast(rate("generalized_false_positive_rate"))), how="worst", says="the larger of the absolute differences in the mean score of observed positives and of observed negatives", positive="scores differ among rows of the same label", cite=("aif360:generalized_equalized_odds_difference",)),
     Contrast(name="average_predictive_value_difference", set="native", title="Average predictive value difference", of=PREDICTIVE, by="difference", says="the mean of the differences in positive predictive value and false omission rate", positive="the group's predicted positives and negatives are more often observed positive", cite=("aif360:average_predictive_value_difference",)),
     StandardisedDifference(name="selection_smd", set="native", title="Standardised mean difference of selection", of="selection", says="the difference in selection rate, in standard deviations", positive="the group is predicted positive more often", aka=("cohen d of selection",), cite=("Cohen 1988", "holisticai:cohen_d")),
+    OverallStandardisedDifference(name="selection_smd_overall", set="native", title="Standardised mean difference of selection, by the overall standard deviation", says="100 times the difference in selection rate, in standard deviations of all rows", positive="the group is predicted positive more often", aka=("SMD of fair lending",), cite=("solas-disparity:standardized_mean_difference",)),
     StandardisedDifference(name="score_smd", set="native", title="Standardised mean difference of scores", of="score", says="the difference in mean score, in standard deviations", positive="the group's scores are higher", aka=("standardized mean difference", "cohen d of scores"), cite=("Cohen 1988",)),
     StandardisedDifference(name="prediction_smd", set="native", title="Standardised mean difference of predictions", of="prediction", says="the difference in mean prediction, in standard deviations", positive="the group's predictions are higher", cite=("Cohen 1988",)),
     StandardisedDifference(name="label_smd", set="native", title="Standardised mean difference of labels", of="label", says="the difference in mean label, in standard deviations", positive="the group's labels are higher", cite=("Cohen 1988",)),

@@ -58,6 +58,8 @@ class Metric(ABC):
     """What it is one number of: a group, a group with strata pooled, a feature, all rows."""
     tasks: ClassVar[frozenset[Task]] = frozenset(Task)
     """The tasks that it can be asked in."""
+    needs_overall: ClassVar[bool] = False
+    """Whether it needs the counts of all rows beside those of both sides."""
     parameters: ClassVar[tuple[str, ...]] = ()
     """The names of its parameters; the first is meant where none is named."""
 

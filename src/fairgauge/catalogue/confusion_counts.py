@@ -73,6 +73,8 @@ class ConfusionCounts:
         Histograms of the scores.
     joint : array of shape (n, K, K), optional
         In a multiclass audit, rows by class of label and prediction, where both are known.
+    overall : ConfusionCounts, optional
+        All rows of the same slots, for metrics that need these beside both sides.
     """
 
     size: Array
@@ -83,6 +85,7 @@ class ConfusionCounts:
     moments: Mapping[str, Array] = field(default_factory=dict)
     scores: Scores | None = None
     joint: Array | None = None
+    overall: ConfusionCounts | None = None
 
     def counts(self, needs: frozenset[Need]) -> Array:
         """Return the confusion cells over rows where ``needs`` are known; shape (n, 4)."""

@@ -1,13 +1,14 @@
-"""Differences of means in units of the spread inside the two sides."""
+"""Differences of means in units of a spread: that inside the two sides, or that of all rows."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
+from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.comparisons import ComparisonMetric
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
@@ -101,3 +102,62 @@ class StandardisedDifference(ComparisonMetric):
         n, total, squares = self._sums(side)
         with np.errstate(divide="ignore", invalid="ignore"):
             return n, np.maximum(squares - total**2 / n, 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverallStandardisedDifference(ComparisonMetric):
+    """100 times the difference of two selection rates over the standard deviation of all rows."""
+
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
+    needs_overall: ClassVar[bool] = True
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return _PREDICTION
+
+    @property
+    def formula(self) -> str:
+        return "100 (p_d - p_a) / sqrt(p (1 - p)), p_d, p_a, p: selection rates of d, a, all rows"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (-math.inf, math.inf)
+
+    @property
+    def edges(self) -> str:
+        return "undefined with no rows on a side, or when all rows have the same prediction"
+
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
+        ours, theirs = self.side_values(group, reference, profile)
+        assert group.overall is not None
+        overall = self._rate(group.overall)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = 100 * (ours - theirs) / np.sqrt(overall * (1 - overall))
+        return np.where(np.isfinite(value), value, np.nan)
+
+    def side_values(
+        self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile
+    ) -> tuple[Array, Array]:
+        del profile
+        return self._rate(group), self._rate(reference)
+
+    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
+        return self.rows(group), self.rows(reference)
+
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
+        for side, name in ((group, "group"), (reference, "reference")):
+            if not self.rows(side)[at]:
+                return Reason.of(ReasonCode.NO_ROWS).on(name)
+        return Reason.of(ReasonCode.NO_VARIATION, of="predictions")
+
+    def rows(self, side: ConfusionCounts) -> Array:
+        """Return the rows of a side whose prediction is known."""
+        rows: Array = side.counts(_PREDICTION).sum(axis=-1)
+        return rows
+
+    def selected(self, side: ConfusionCounts) -> Array:
+        """Return the selected rows of a side."""
+        return side.counts(_PREDICTION)[..., 0]
+
+    def _rate(self, side: ConfusionCounts) -> Array:
+        return divide(self.selected(side), self.rows(side), Profile.DOCUMENTED)

@@ -312,13 +312,14 @@ class Clusters:
     ----------
     of : the clusters of all sides.
     which, slots : the side of each comparison by number, and its slot (0: margin).
-    pooled : whether its strata are wanted too.
+    pooled, overall : whether its strata, and the counts of all rows, are wanted too.
     """
 
     of: ClustersBySide
     which: Index
     slots: Index
     pooled: bool = False
+    overall: bool = False
 
     def share(
         self, needs: frozenset[Need], of: Cells, among: Cells, rows_per_weight: Array
@@ -355,7 +356,7 @@ class Clusters:
 
     def sides(self) -> ConfusionCounts:
         """Return the sides with no block omitted, then those without each; (1 + blocks) n rows."""
-        return self.of.without(self.which, self.slots, pooled=self.pooled)
+        return self.of.without(self.which, self.slots, pooled=self.pooled, overall=self.overall)
 
     def by_block(self, values: Array) -> Array:
         """Return values of `sides` by block, NaN where clusters are not omitted from strata."""
@@ -478,9 +479,11 @@ class ClustersBySide:
         weight = counts[self._measure].sum()
         return float(counts["n"].sum() / weight) if weight > 0 else 1.0
 
-    def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> Clusters:
+    def pick(
+        self, which: Index, slots: Index, *, pooled: bool = False, overall: bool = False
+    ) -> Clusters:
         """Return one side of comparisons: the numbers of the sides, and their slots (0: margin)."""
-        return Clusters(self, which, slots, pooled)
+        return Clusters(self, which, slots, pooled, overall)
 
     def sums(self, needs: frozenset[Need]) -> ClusterSums:
         """Return the sums over clusters of the rows where ``needs`` are known."""
@@ -503,23 +506,27 @@ class ClustersBySide:
         """Return whether clusters are omitted from strata too, not from all rows alone."""
         return self._size(len(self._counted.scopes)) <= _MOST_CELLS
 
-    def without(self, which: Index, slots: Index, *, pooled: bool) -> ConfusionCounts:
+    def without(
+        self, which: Index, slots: Index, *, pooled: bool, overall: bool
+    ) -> ConfusionCounts:
         """Return sides with no block omitted, then without each.
 
         The last ones are kept: values and sizes of one metric are both read off them.
         """
-        key = (which.tobytes(), slots.tobytes(), pooled)
+        key = (which.tobytes(), slots.tobytes(), pooled, overall)
         if self._last is None or self._last[0] != key:
-            self._last = key, self._without(which, slots, pooled=pooled)
+            self._last = key, self._without(which, slots, pooled=pooled, overall=overall)
         return self._last[1]
 
-    def _without(self, which: Index, slots: Index, *, pooled: bool) -> ConfusionCounts:
+    def _without(
+        self, which: Index, slots: Index, *, pooled: bool, overall: bool
+    ) -> ConfusionCounts:
         each = len(self._counted.scopes) if self.by_stratum else 1
         copies = 1 + self.blocks
         if not self.by_stratum:
             slots = np.zeros_like(slots)
         moved = np.add.outer(np.arange(copies) * each, slots).ravel()
-        return self._sides.pick(np.tile(which, copies), moved, pooled=pooled)
+        return self._sides.pick(np.tile(which, copies), moved, pooled=pooled, overall=overall)
 
     @property
     def _cells(self) -> ClusterCells:

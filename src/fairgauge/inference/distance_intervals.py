@@ -1,4 +1,4 @@
-"""Intervals of distances between distributions: of classes, of scores, of means.
+"""Intervals of distances between distributions: of classes and of scores.
 
 A distance of equal groups is above 0 in every sample, so an interval around its value would always
 exclude 0. A divergence is inverted from its noncentral chi-square; a norm gets a ball. The
@@ -12,16 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.cells import TN, TP
 from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.evidence import canonical_pair, generator, precedes
 from fairgauge.inference.interval import AUC_SCORE, Intervals, Methods, insufficient_rows
-from fairgauge.inference.regressions import ROUNDING, label_moments, prediction_moments
 from fairgauge.inference.resampled_intervals import (
     TOO_MANY_STRATA,
-    cells_table,
     resampled_comparisons,
-    resampled_interval,
 )
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
@@ -35,8 +31,6 @@ from fairgauge.stats.divergences import (
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.norm_ball import ball
 from fairgauge.stats.roc import curve_errors, null_areas
-from fairgauge.stats.squares import Moments
-from fairgauge.stats.standardised import standardised_difference
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +38,6 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
-    from fairgauge.catalogue.standardised_differences import StandardisedDifference
     from fairgauge.inference.evidence import Comparisons, Evidence
     from fairgauge.reasons import Reason
     from fairgauge.spec.specification import Spec
@@ -239,58 +232,6 @@ def _cell_starts(rows: Array) -> NDArray[np.int64]:
     before = np.concatenate([[0.0], after[:-1]])
     cell = np.minimum(before * _CELLS // max(after[-1], 1e-300), _CELLS)
     return np.flatnonzero(np.diff(cell, prepend=-1.0))
-
-
-def standardised_interval(
-    metric: StandardisedDifference, compared: Comparisons, spec: Spec
-) -> Intervals:
-    """Return the interval of a standardised difference.
-
-    Selection is of counts, and drawn. A group that is a part of its reference is
-    compared with all other rows of it, so that no row counts twice.
-
-    Raises
-    ------
-    NoInterval
-        Rows are clustered.
-    """
-    sides = compared.group, compared.other
-    cases = insufficient_rows(metric.sizes(*(each.cases for each in sides)))
-    if metric.of == "selection":
-        return resampled_interval(
-            metric, cells_table((TP, TN), metric.needs), compared, spec, cases
-        )
-
-    def counted(side: ConfusionCounts) -> Array:
-        return metric.sizes(side, side)[0]
-
-    one, two = (_moments(metric, each.side) for each in sides)
-    rows = compared.group.rows(counted), compared.other.rows(counted)
-    inside = compared.rest is not None
-    interval = standardised_difference(one, two, rows, spec.confidence, inside=inside)
-    alone = inside & (two.n == 0)  # a group that is the whole is what it is compared with
-    low, high = (np.where(alone, 0.0, each) for each in (interval.low, interval.high))
-    methods = (IntervalMethod.DELTA, IntervalMethod.STUDENT_T)
-    return Intervals(low, high, interval.p, [methods] * len(low), cases, ROUNDING)
-
-
-def _moments(metric: StandardisedDifference, side: ConfusionCounts) -> Moments:
-    if metric.of == "score":
-        return _score_moments(side)
-    return (label_moments if metric.of == "label" else prediction_moments)(side.moments)
-
-
-def _score_moments(side: ConfusionCounts) -> Moments:
-    """Return the moments of scores, each in the middle of its bin."""
-    assert side.scores is not None
-    middle = (side.scores.low + side.scores.high) / 2
-    n = side.scores.every.sum(axis=-1)
-    mean = quotient(side.scores.every @ middle, n)
-    away = middle - mean[:, None]
-    second, third, fourth = (
-        quotient((side.scores.every * away**power).sum(axis=-1), n) for power in (2, 3, 4)
-    )
-    return Moments(n, mean, second, third, fourth)
 
 
 def cross_auc_interval(metric: CrossAuc, compared: Comparisons, spec: Spec) -> Intervals:

@@ -20,7 +20,10 @@ from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast
 from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.catalogue.inequality import Inequality
-from fairgauge.catalogue.standardised_differences import StandardisedDifference
+from fairgauge.catalogue.standardised_differences import (
+    OverallStandardisedDifference,
+    StandardisedDifference,
+)
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule, Status
 from fairgauge.inference.contrast_intervals import (
@@ -454,9 +457,16 @@ def _(metric: ScoreDistance, compared: Comparisons, how: Uncertainty) -> Interva
 
 @interval.register(StandardisedDifference)
 def _(metric: StandardisedDifference, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.distance_intervals import standardised_interval
+    from fairgauge.inference.standardised_intervals import standardised_interval
 
     return standardised_interval(metric, compared, how.spec)
+
+
+@interval.register(OverallStandardisedDifference)
+def _(metric: OverallStandardisedDifference, compared: Comparisons, how: Uncertainty) -> Intervals:
+    from fairgauge.inference.standardised_intervals import overall_standardised_interval
+
+    return overall_standardised_interval(metric, compared, how.spec)
 
 
 @interval.register(CrossAuc)

@@ -337,10 +337,18 @@ class Slice:
             lambda which: self.evidence(which, np.zeros_like(which)),
         )
 
-    def evidence(self, which: Index, slots: Index, *, pooled: bool = False) -> Evidence:
-        """Return what is known of some sides, weighted and not."""
-        cases = self.cases.pick(which, slots, pooled=pooled)
-        clusters = self.clusters.pick(which, slots, pooled=pooled) if self.clusters else None
+    def evidence(
+        self, which: Index, slots: Index, *, pooled: bool = False, overall: bool = False
+    ) -> Evidence:
+        """Return what is known of some sides, weighted and not; of all rows too where needed."""
+
+        def picked(sides: CountsBySide) -> ConfusionCounts:
+            return sides.pick(which, slots, pooled=pooled, overall=overall)
+
+        cases = picked(self.cases)
+        clusters = None
+        if self.clusters:
+            clusters = self.clusters.pick(which, slots, pooled=pooled, overall=overall)
         everyone = None
         whole = self.sides.whole
         if self.counts.has_moments and not clusters and (which != whole).any():
@@ -348,7 +356,7 @@ class Slice:
             everyone = self.evidence(np.full_like(which, whole), slots)
         if self.squares is None:
             return Evidence(cases, cases, None, clusters, everyone)
-        side, squares = (s.pick(which, slots, pooled=pooled) for s in (self.sides, self.squares))
+        side, squares = picked(self.sides), picked(self.squares)
         cubes = self.cubes.pick(which, slots) if self.cubes else None
         return Evidence(side, cases, squares, clusters, everyone, cubes)
 
@@ -374,7 +382,7 @@ class Slice:
     def _both_sides(self, compared: Compared, scope: MetricScope) -> Comparisons:
         pooled = scope == "pooled"
         group, reference = (
-            self.evidence(which, compared.slots, pooled=pooled)
+            self.evidence(which, compared.slots, pooled=pooled, overall=metric.needs_overall)
             for which in (compared.groups, compared.references)
         )
         inside = scope != "table" and (compared.references == self.sides.whole).all()

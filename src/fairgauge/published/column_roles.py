@@ -11,19 +11,18 @@ from fairgauge.published.category_words import is_total, is_unknown
 from fairgauge.published.header_words import is_remark, role_of
 from fairgauge.published.printed_numbers import (
     Printed,
-    are_numbers,
     is_blank,
-    is_withheld,
+    is_dash,
     read_number,
     read_ratio,
     without_marks,
 )
 from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
 from fairgauge.published.table_files import Grid
-from fairgauge.published.table_shapes import are_blocks, regular, with_joined_header
+from fairgauge.published.table_shapes import are_blocks, is_numeric, regular, with_joined_header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
 _NUMBERS = (*_COUNTS_AND_RATE, ColumnRole.RATIO)
@@ -61,12 +60,11 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     category = [i for i, role in found.items() if role is ColumnRole.CATEGORY]
     grid = _without_marks(grid, category)
     numbers = {role: i for i, role in found.items() if role in _NUMBERS}
-    withheld = [any(is_withheld(cells[i]) for i in numbers.values()) for cells in grid.rows]
-    rows = _rows(grid, category, _numbers(grid, numbers), withheld)
+    rows = _rows(grid, category, numbers)
     if not rows:
         raise DataError(f"{_called(grid)} has no row with a number")
     dimensions = tuple(grid.header[i] or "category" for i in category)
-    unread = (i for i in range(len(grid.header)) if i not in found and _is_numeric(grid, i))
+    unread = (i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i))
     return PublishedTable(
         name=grid.name or " × ".join(dimensions),
         dimensions=dimensions,
@@ -103,14 +101,20 @@ def parts_of(grid: Grid) -> list[Grid]:
 def _rows(
     grid: Grid,
     category: Sequence[int],
-    numbered: Mapping[ColumnRole, Sequence[Printed | None]],
-    withheld: Sequence[bool],
+    columns: Mapping[ColumnRole, int],
 ) -> tuple[PublishedRow, ...]:
+    numbered = _numbers(grid, columns)
     rows = []
     above = [""] * len(category)
     for at, cells in enumerate(grid.rows):
-        values = [cells[i].strip("-–—") and cells[i] for i in category]
-        if not (withheld[at] or any(each[at] for each in numbered.values())):
+        values = ["" if is_dash(cells[i]) else cells[i] for i in category]
+        texts = tuple(
+            (role, cells[i])
+            for role, i in columns.items()
+            if cells[i] and numbered[role][at] is None
+        )
+        printed = any(each[at] for each in numbered.values())
+        if not (printed or (any(values) and _in_place_of_numbers(grid, cells, columns.values()))):
             above = [value or old for value, old in zip(values, above, strict=True)]
             continue  # a heading between the rows, or a note below them
         above = _filled(values, above)
@@ -119,11 +123,19 @@ def _rows(
             number=grid.number(at),
             categories=tuple(above),
             kind=_kind(above),
-            withheld=withheld[at],
+            texts=texts,
             **own,
         )
         rows.append(row)
     return tuple(_with_margins(rows))
+
+
+def _in_place_of_numbers(grid: Grid, cells: Sequence[str], columns: Iterable[int]) -> bool:
+    """Return whether a row without numbers has text in their place: no header, and no note.
+
+    A note stands in all cells where they are merged.
+    """
+    return any(cells[i] and cells[i] not in (grid.header[i], cells[0]) for i in columns)
 
 
 def _with_margins(rows: Sequence[PublishedRow]) -> Iterator[PublishedRow]:
@@ -180,7 +192,7 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
     text = [
         i
         for i in free
-        if not (_is_numeric(grid, i) or _is_empty(grid, i) or is_remark(grid.header[i]))
+        if not (is_numeric(grid, i) or _is_empty(grid, i) or is_remark(grid.header[i]))
     ]
     named = ColumnRole.CATEGORY in found.values()
     text = [
@@ -280,19 +292,19 @@ def _check_found(grid: Grid, found: Mapping[int, ColumnRole]) -> None:
 def _numbers(
     grid: Grid, columns: Mapping[ColumnRole, int]
 ) -> dict[ColumnRole, list[Printed | None]]:
-    """Return the printed numbers of every number column."""
+    """Return the printed numbers of every number column; text in their place is not stated."""
     found: dict[ColumnRole, list[Printed | None]] = {}
     for role, i in columns.items():
-        cells = [row[i] for row in grid.rows]
         read = read_ratio if role is ColumnRole.RATIO else read_number
-        for at, text in enumerate(cells):
-            if not is_blank(text) and read(text) is None:
-                raise DataError(
-                    f"row {at + 1} of {_called(grid)} has {quote(text)} as the "
-                    f"{_words(role)} (column {quote(grid.header[i])}); write a number, or leave it "
-                    "empty"
-                )
+        cells = [row[i] for row in grid.rows]
         found[role] = [None if is_blank(text) else read(text) for text in cells]
+        words = [at for at, text in enumerate(cells) if not is_blank(text)]
+        if words and not any(found[role]):
+            raise DataError(
+                f"row {grid.number(words[0])} of {_called(grid)} has {quote(cells[words[0]])} as "
+                f"the {_words(role)} (column {quote(grid.header[i])}), and no row has a number; "
+                "write numbers, or leave the column out"
+            )
         if role is ColumnRole.RATE:
             found[role] = _as_shares(found[role])
     return found
@@ -304,10 +316,6 @@ def _as_shares(rates: list[Printed | None]) -> list[Printed | None]:
     if sum(rate.value > 1 for rate in bare) * 2 <= len(bare):
         return rates
     return [rate if rate is None or rate.percent else rate.as_percentage() for rate in rates]
-
-
-def _is_numeric(grid: Grid, i: int) -> bool:
-    return are_numbers(row[i] for row in grid.rows)
 
 
 def _has_digits(grid: Grid, i: int) -> bool:

@@ -36,6 +36,7 @@ class FaultCode(StrEnum):
     RATIO_MISSING = "ratio_missing"  # n, share
     RATIO_OF_UNKNOWN = "ratio_of_unknown"  # printed
     NUMBERS_MISSING = "numbers_missing"  # columns
+    NOT_STATED = "not_stated"  # columns, printed
     COLUMNS_IGNORED = "columns_ignored"  # columns
     CATEGORY_MISSING = "category_missing"  # categories
     UNKNOWN_NOT_STATED = "unknown_not_stated"
@@ -47,6 +48,7 @@ _NOTES = frozenset(
         FaultCode.REFERENCE_IS_SMALL,
         FaultCode.NO_REFERENCE,
         FaultCode.CATEGORY_MISSING,
+        FaultCode.NOT_STATED,
         FaultCode.COLUMNS_IGNORED,
         FaultCode.UNKNOWN_NOT_STATED,
     }

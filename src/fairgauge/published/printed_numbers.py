@@ -19,7 +19,7 @@ _BLANK = frozenset({"", "-", "–", "—", "n/a", "na", "nan", "none", "null", "
 _STATED = re.compile(
     r"(excluded|omitted|suppressed|withheld|redacted|insufficient|too (few|small)|n/?a\b"
     r"|not (calculated|computed|reported|applicable|available|included|shown|required|meaningful)"
-    r"|[<≤]|(fewer|less) than|under|below)[^,;]*"
+    r"|unavailable|confidential|pending|see\b|[<≤]|(fewer|less) than|under|below)[^,;]*"
 )
 _REFERENCE = re.compile(
     r"\s*\((ref\.?|reference|baseline|highest)( group| category)?\)$", re.IGNORECASE
@@ -28,7 +28,8 @@ _REFERENCE_WORD = re.compile(
     r"[\[(]?(ref\.?|reference|referent|baseline|benchmark|highest)( group| category| rate)?[\])]?",
     re.IGNORECASE,
 )
-_MARKED = re.compile(r"^[*†‡§]+$")
+_MARKED = re.compile(r"[*†‡§]+")
+_DASH = re.compile(r"[-–—]+")
 _SLACK = 1e-9
 
 
@@ -81,18 +82,26 @@ def is_blank(text: str) -> bool:
     (True, True, True, False)
     """
     plain = text.strip().casefold()
-    if plain in _BLANK or _MARKED.match(plain) or _bare(plain) in _BLANK:
-        return True
-    return is_withheld(text)
+    return plain in _BLANK or _bare(plain) in _BLANK or is_withheld(text)
 
 
 def is_withheld(text: str) -> bool:
-    """Return whether words stand in the place of a number.
+    """Return whether words, or the mark of a footnote, stand in the place of a number.
 
-    >>> is_withheld("<10"), is_withheld("Excluded"), is_withheld(""), is_withheld("10")
-    (True, True, False, False)
+    >>> is_withheld("<10"), is_withheld("Excluded"), is_withheld("*"), is_withheld("10")
+    (True, True, True, False)
     """
-    return bool(_STATED.fullmatch(text.strip().casefold()))
+    plain = text.strip().casefold()
+    return bool(_STATED.fullmatch(plain) or _MARKED.fullmatch(plain))
+
+
+def is_dash(text: str) -> bool:
+    """Return whether a cell is a dash.
+
+    >>> is_dash(" — "), is_dash("-5")
+    (True, False)
+    """
+    return bool(_DASH.fullmatch(text.strip()))
 
 
 def read_number(text: str) -> Printed | None:

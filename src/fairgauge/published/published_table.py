@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from fairgauge.published.category_words import is_total
+from fairgauge.published.printed_numbers import is_dash
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +43,7 @@ class PublishedRow:
     categories : the value of every category column.
     kind : a group, a total, or people whose category is not known.
     n, selected, rate, ratio : the printed numbers; None where nothing is printed.
-    withheld : whether words, such as "<10" or "excluded", stand in the place of a number.
+    texts : what stands in the place of a number, such as "<10" or "see note", by column.
     """
 
     number: int
@@ -52,12 +53,17 @@ class PublishedRow:
     selected: Printed | None = None
     rate: Printed | None = None
     ratio: Printed | None = None
-    withheld: bool = False
+    texts: tuple[tuple[ColumnRole, str], ...] = ()
 
     @property
     def name(self) -> str:
         """Return the categories as one name."""
         return " & ".join(filter(None, self.categories))
+
+    @property
+    def withheld(self) -> bool:
+        """Return whether words, not dashes alone, stand in the place of a number."""
+        return any(not is_dash(text) for _, text in self.texts)
 
     def includes(self, other: PublishedRow) -> bool:
         """Return whether a total is of another row: its categories are all, blank or the same."""

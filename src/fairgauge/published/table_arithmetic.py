@@ -6,7 +6,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from fairgauge.published.faults import Fault, FaultCode
-from fairgauge.published.printed_numbers import is_whole
+from fairgauge.published.printed_numbers import is_dash, is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> lis
     found = [
         *(fault for row in table.rows for fault in _counts(table, row)),
         *(fault for row in table.rows for fault in _rate(table, row)),
+        *_not_stated(table),
         *_repeated(table),
         *_ignored(table),
         *_totals(table),
@@ -223,6 +224,19 @@ def _repeated(table: PublishedTable) -> Iterator[Fault]:
             and one.selected.value == other.selected.value
         ):
             yield _fault(FaultCode.REPEATED_ROW, table, other, other=one.name)
+
+
+def _not_stated(table: PublishedTable) -> Iterator[Fault]:
+    """Name the text that stands in the place of numbers; a dash for a ratio is usual."""
+    for row in table.rows:
+        texts = [
+            (str(role), text)
+            for role, text in row.texts
+            if not (is_dash(text) and (role is ColumnRole.RATIO or row.kind is not RowKind.GROUP))
+        ]
+        if texts:
+            columns, printed = zip(*texts, strict=True)
+            yield _fault(FaultCode.NOT_STATED, table, row, columns=columns, printed=printed)
 
 
 def _ignored(table: PublishedTable) -> Iterator[Fault]:

@@ -185,7 +185,7 @@ def _from_wide(grid: Grid) -> Grid:
     numeric = [
         i
         for i, header in enumerate(grid.header)
-        if _is_numeric(grid, i) or (_is_empty(grid, i) and role_of(header))
+        if is_numeric(grid, i) or (_is_empty(grid, i) and role_of(header))
     ]
     groups = _groups_of_columns([grid.header[i] for i in numeric])
     if not groups:
@@ -250,11 +250,18 @@ def _as_printed(name: str, headers: Sequence[str]) -> str:
 
 def _is_text(grid: Grid, i: int) -> bool:
     filled = any(not is_blank(row[i]) for row in grid.rows)
-    return filled and not _is_numeric(grid, i) and not is_remark(grid.header[i])
+    return filled and not is_numeric(grid, i) and not is_remark(grid.header[i])
 
 
-def _is_numeric(grid: Grid, i: int) -> bool:
-    return are_numbers(row[i] for row in grid.rows)
+def is_numeric(grid: Grid, i: int) -> bool:
+    """Return whether a column holds numbers: most of its cells, or some below a header of numbers.
+
+    The first column names categories unless most of it are numbers.
+    """
+    cells = [row[i] for row in grid.rows]
+    if are_numbers(cells):
+        return True
+    return i > 0 and role_of(grid.header[i]) is not None and any(map(_is_number, cells))
 
 
 def _is_empty(grid: Grid, i: int) -> bool:

@@ -13,7 +13,10 @@ from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.catalogue.inequality import Inequality, InequalityPart
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.catalogue.standardised_differences import StandardisedDifference
+from fairgauge.catalogue.standardised_differences import (
+    OverallStandardisedDifference,
+    StandardisedDifference,
+)
 from fairgauge.enums import ClassKind, ReferenceKind, ScopeKind, Status
 from fairgauge.render.metric_words import rate_title
 from fairgauge.render.names_in_use import find_metric, find_rate
@@ -241,6 +244,16 @@ def _(metric: StandardisedDifference, estimate: Estimate, value: float) -> str:
     return (
         f"{mean} {ours} vs {theirs} for {reference_name(estimate.reference)}, "
         f"{amount(abs(value))} standard deviations {direction}"
+    )
+
+
+@_compared.register(OverallStandardisedDifference)
+def _(metric: OverallStandardisedDifference, estimate: Estimate, value: float) -> str:
+    del metric
+    ours, theirs = (percent(r or 0.0) for r in (estimate.rate_group, estimate.rate_reference))
+    return (
+        f"selection rate {ours} vs {theirs} for {reference_name(estimate.reference)}, "
+        f"SMD {amount(value)} in hundredths of the overall standard deviation"
     )
 
 

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 Parameters: TypeAlias = "dict[str, Any]"
 """What a fault is about; its code decides which values there are, and of which types."""
-_COLUMNS = {"n": "number of people", "selected": "number selected", "rate": "selection rate"}
+_COLUMNS = {
+    "n": "number of people",
+    "selected": "number selected",
+    "rate": "selection rate",
+    "ratio": "impact ratio",
+}
 
 
 def describe_fault(fault: Fault) -> str:
@@ -156,6 +161,12 @@ def _numbers_missing(p: Parameters) -> str:
     return f"the {names} is missing, so the row cannot be checked"
 
 
+def _not_stated(p: Parameters) -> str:
+    cells = zip(p["printed"], p["columns"], strict=True)
+    named = ", ".join(f"{quote(text)} ({_COLUMNS[column]})" for text, column in cells)
+    return f"no number, and read as not stated: {named}"
+
+
 def _category_missing(p: Parameters) -> str:
     return f"these combinations have no row: {listing(p['categories'])}"
 
@@ -201,6 +212,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.RATIO_MISSING: _ratio_missing,
     FaultCode.RATIO_OF_UNKNOWN: _ratio_of_unknown,
     FaultCode.NUMBERS_MISSING: _numbers_missing,
+    FaultCode.NOT_STATED: _not_stated,
     FaultCode.COLUMNS_IGNORED: _columns_ignored,
     FaultCode.CATEGORY_MISSING: _category_missing,
     FaultCode.UNKNOWN_NOT_STATED: _unknown_not_stated,
@@ -229,6 +241,7 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.RATIO_MISSING: "category without a ratio",
     FaultCode.RATIO_OF_UNKNOWN: "ratio of people of unknown category",
     FaultCode.NUMBERS_MISSING: "row without numbers",
+    FaultCode.NOT_STATED: "text in the place of a number",
     FaultCode.COLUMNS_IGNORED: "columns that are not read",
     FaultCode.CATEGORY_MISSING: "combination without a row",
     FaultCode.UNKNOWN_NOT_STATED: "unknown categories not stated",

@@ -70,8 +70,13 @@ class CountsBySide:
         """Return whether the counts are of all classes together."""
         return bool(self._classes)
 
-    def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> ConfusionCounts:
-        """Return one side of comparisons: the numbers of the sides, and their slots (0: margin)."""
+    def pick(
+        self, which: Index, slots: Index, *, pooled: bool = False, overall: bool = False
+    ) -> ConfusionCounts:
+        """Return one side of comparisons: the numbers of the sides, and their slots (0: margin).
+
+        With ``overall``, the counts of all rows of the slots too.
+        """
         states = self._states[which, slots]
         label, prediction = states.sum(axis=2), states.sum(axis=1)
         zero = np.zeros(len(states))
@@ -89,6 +94,7 @@ class CountsBySide:
             moments={name: sums[which, slots] for name, sums in self._moments.items()},
             scores=self._scores.pick(which),
             joint=self._joint(raw) if self._classes else None,
+            overall=self.pick(np.full_like(which, self.whole), slots) if overall else None,
         )
 
     def _joint(self, raw: Array) -> Array:

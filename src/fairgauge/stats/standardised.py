@@ -1,4 +1,4 @@
-"""Confidence interval of a standardised difference of two means (Cohen's d)."""
+"""Confidence intervals of standardised differences: of two means, and of two rates."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from fairgauge.stats.squares import tail_weight
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from fairgauge.stats.arrays import Limits
     from fairgauge.stats.squares import Moments
 
 
@@ -105,6 +106,62 @@ def standardised_difference(
     half = np.where(known, critical_t(confidence, degrees) * error, np.nan)
     p = np.where(known, 2 * stdtr(degrees, -np.abs(value) / error), np.nan)
     return Standardised(value, value - half, value + half, p)
+
+
+@quiet
+def difference_in_overall_deviations(
+    rates: Array, limits: Limits, shares: Array, contrast: Array
+) -> Limits:
+    """Return limits of ``D / s``: a contrast of rates over the standard deviation of all rows.
+
+    All rows fall into K parts that share none, with the rates ``p_k``. ``D = sum a_k p_k`` is the
+    contrast, ``p = sum w_k p_k`` the rate of all rows, and ``s = sqrt(p (1 - p))``. By MOVER for a
+    linear combination, with the slopes of ``D / s`` as coefficients,
+    ``c_k = a_k / s - D (1 - 2 p) w_k / (2 s^3)``: the distance of a limit is the root of the summed
+    squares of ``c_k`` times the distances of the limits of the rates. Unlike the delta method's
+    intervals, these hold where a rate is near 0 or 1.
+
+    Parameters
+    ----------
+    rates : array of shape (K, n)
+    limits : pair of arrays of shape (K, n)
+        Of the rates.
+    shares : array of shape (K, n)
+        ``w_k``, the share of every part in all rows.
+    contrast : array of shape (K, n)
+        ``a_k``.
+
+    Returns
+    -------
+    low, high : array of shape (n,)
+        nan where all rows have the same outcome.
+
+    References
+    ----------
+    Zou, Huang & Zhang (2009), Computational Statistics & Data Analysis 53, 1080-1085, for linear
+    combinations of rates.
+
+    Examples
+    --------
+    >>> from fairgauge.stats.intervals import wilson
+    >>> x, n = np.array([[12.0], [48.0]]), np.array([[40.0], [80.0]])
+    >>> limits = wilson(x, n, 1.959964)
+    >>> contrast = np.array([[1.0], [-1.0]])
+    >>> low, high = difference_in_overall_deviations(x / n, limits, n / n.sum(), contrast)
+    >>> [round(float(end[0]), 3) for end in (low, high)]
+    [-0.931, -0.225]
+    """
+    overall = (shares * rates).sum(axis=0)
+    variance = overall * (1 - overall)
+    spread = np.sqrt(variance)
+    value = (contrast * rates).sum(axis=0) / spread
+    slopes = (contrast - value * (1 - 2 * overall) / (2 * spread) * shares) / spread
+    below, above = rates - limits[0], limits[1] - rates
+    down = slopes * np.where(slopes > 0, below, above)
+    up = slopes * np.where(slopes > 0, above, below)
+    low, high = (np.sqrt((each**2).sum(axis=0)) for each in (down, up))
+    known = variance > 0
+    return np.where(known, value - low, np.nan), np.where(known, value + high, np.nan)
 
 
 def _row_variance(linear: Array, square: Array, side: Moments, rows: Array) -> Array:

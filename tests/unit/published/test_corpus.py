@@ -12,6 +12,7 @@ from printed_tables import RATE, RATIO, SELECTED, STYLES, N, csv, markdown, prin
 
 import fairgauge as fg
 from fairgauge.published.faults import FaultCode
+from fairgauge.published.sources import read_sources
 
 SEX = [(("Male",), 1390, 667), (("Female",), 1181, 555)]
 RACE = [
@@ -375,6 +376,7 @@ PLANTED = {
     FaultCode.RATIO_MISSING: (BASE.changed(THIRD, ratio="N/A"), 3),
     FaultCode.RATIO_OF_UNKNOWN: (BASE.changed(8, selected="100", rate="40.0%", ratio="0.767"), 9),
     FaultCode.NUMBERS_MISSING: (BASE.changed(THIRD, n="", selected="", rate=""), 3),
+    FaultCode.NOT_STATED: (BASE.changed(THIRD, selected="see note"), 3),
     FaultCode.CATEGORY_MISSING: (printed(CROSSED[:-1], ("Sex", "Race")), None),
     FaultCode.UNKNOWN_NOT_STATED: (printed(CROSSED, ("Sex", "Race")), None),
 }
@@ -392,6 +394,45 @@ def test_every_planted_fault_is_found(code, style):
 def test_a_withheld_category_is_listed_without_numbers():
     (table,) = fg.check(CLEAN["withheld"]).tables
     assert [group.n for group in table.groups] == [797, 616, 11, None]
+
+
+TEXTS = ("n/a", "*", "<5", "suppressed", "—", "see note", "twelve", "1O5", "[a]", "not reported")
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("role", [N, SELECTED, RATE])
+def test_text_in_a_column_of_numbers_is_not_stated_and_named(text, role):
+    (table,) = fg.check(csv(BASE.changed(THIRD, **{role: text}))).tables
+    assert [group.name for group in table.groups] == [" & ".join(names) for names, _, _ in CROSSED]
+    (fault,) = [each for each in table.faults if each.code is FaultCode.NOT_STATED]
+    assert fault.row == (3, "Male & Black or African American")
+    assert (fault["columns"], fault["printed"]) == ((role,), (text,))
+    assert f"'{text}'" in fault.message
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_category_of_text_alone_is_still_a_category(text):
+    audit = BASE.changed(THIRD, **dict.fromkeys((N, SELECTED, RATE, RATIO), text))
+    groups = [group.name for group in fg.check(csv(audit)).tables[0].groups]
+    assert groups == [" & ".join(names) for names, _, _ in CROSSED]
+
+
+def test_most_cells_of_a_column_may_be_text():
+    (table,) = fg.check("""Race,Applicants,Hired,Rate
+White,797,412,51.7%
+Asian,616,suppressed,suppressed
+Black,390,see note,see note
+Hispanic,395,*,<50%
+""").tables
+    assert dict(table.columns) == {"n": "Applicants", "selected": "Hired", "rate": "Rate"}
+    assert [group.selected for group in table.groups] == [412, None, None, None]
+    assert [fault.code for fault in table.faults[:3]] == [FaultCode.NOT_STATED] * 3
+
+
+def test_a_column_of_words_alone_has_no_number():
+    text = "Sex,Applicants,Hired,Rate\nMale,see note,48,60%\nFemale,see the note,12,30%\n"
+    (table,) = fg.check(text).tables
+    assert [group.n for group in table.groups] == [None, None]
 
 
 def test_a_margin_that_is_not_the_sum_of_its_intersections():
@@ -456,6 +497,21 @@ def compared(audit):
 @settings(max_examples=60)
 def test_any_consistent_table_in_any_style_is_clean(audit, style):
     assert errors(STYLES[style](audit)) == []
+
+
+@given(audits(), st.sampled_from(sorted({*STYLES} - {"one_space"})), st.sampled_from(TEXTS),
+       st.data())  # fmt: skip
+@settings(max_examples=40)
+def test_text_for_a_number_leaves_any_table_readable(audit, style, text, data):
+    """All categories stay, whichever number of a table is text."""
+    row = data.draw(st.integers(0, len(audit.rows) - 1))
+    role = data.draw(st.sampled_from([N, SELECTED]))
+    before, after = (
+        [(table.dimensions, table.columns, [each.name for each in table.rows])
+         for source in read_sources(STYLES[style](each), {})[0] for table in source.tables]
+        for each in (audit, audit.changed(row, **{role: text}))
+    )  # fmt: skip
+    assert before == after
 
 
 WORDS = ["Reference", "ref.", "Baseline*", "N/A", "—", ""]
