@@ -171,6 +171,14 @@ def test_halves_add_up():
     assert second.min() >= 0
 
 
+def test_halves_of_billions_of_rows_are_alike():
+    counts = np.array([[10**9, 7], [0, 4 * 10**9]])
+    first, second = halves(counts, np.random.default_rng(3))
+    assert (first + second == counts).all()
+    assert first[0, 0] == pytest.approx(5e8, rel=1e-3)
+    assert first[1, 1] == pytest.approx(2e9, rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
