@@ -18,12 +18,15 @@ from fairgauge.catalogue.averages import agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.lookup import find_metric, find_rate
+from fairgauge.catalogue.pooling import is_odds_ratio, pool
+from fairgauge.enums import Profile
 from fairgauge.inference.contrast_intervals import side_interval
 from fairgauge.inference.evidence import Evidence
-from fairgauge.inference.paired_changes import disparity_changes, pooled_change, statistic_change
+from fairgauge.inference.paired_changes import Quantity, disparity_changes, statistic_change
 from fairgauge.inference.paired_draws import drawn_disparity, drawn_feature
 from fairgauge.inference.paired_extremes import combined_changes, spread_change
 from fairgauge.inference.paired_scores import ScoredRows, score_change
+from fairgauge.inference.paired_strata import pooled_change, pooled_odds_change
 from fairgauge.inference.paired_tables import PairedTable, confusion
 from fairgauge.spec.specification import Spec
 
@@ -83,34 +86,53 @@ def _cells_of_classes(old: float, new: float, correlation: float) -> np.ndarray:
 
 
 def strata() -> Iterator[Study]:
-    """Yield the change of a difference that is adjusted for strata of different rates."""
-    for name, several in product(("selection_rate", "true_positive_rate"), (3, 10)):
-        metric = find_metric(f"{name}.difference")
+    """Yield the changes of contrasts that are adjusted for strata of different rates."""
+    names = (
+        "selection_rate.difference", "true_positive_rate.difference", "selection_rate.ratio",
+        "selection_odds.ratio", "positive_predictive_value.difference",
+    )  # fmt: skip
+    for name, several in product(names, (3, 10)):
+        metric = find_metric(name)
         assert isinstance(metric, Contrast)
-        subject = f"change of {metric.of.title} difference, {several} strata pooled"
+        subject = f"change of {metric.of.title} {metric.by}, {several} strata pooled"
         yield _study(subject, partial(_of_strata, metric, several))
 
 
 def _of_strata(metric: Contrast, several: int, sets: int) -> Iterator[Scenario]:
     for n, correlation in product((20, 50, 200), (0.0, 0.5, 0.7)):
         rng = np.random.default_rng([32, several, n, round(100 * correlation)])
-        rates = np.linspace(0.3, 0.7, several)
-        by_side = []
-        truth, discordant = 0.1, np.inf
-        for gain in (0.1, 0.0):
-            cells = [cells_of(((p, p / 2), (p + gain, p / 2 + gain)), correlation) for p in rates]
-            tables = [drawn(each, n, sets, rng) for each in cells]
-            by_side.append(np.stack([each.weights for each in tables], axis=1))
-            discordant = min(
-                discordant, sum(n * float((c[:, 0, 1] + c[:, 1, 0]).sum()) for c in cells)
-            )
-        counts = np.concatenate(by_side).reshape(-1, 3, 2, 2)
-        made = change(metric, PairedTable(counts, counts, counts))
-        rows = made.rows.reshape(2, sets, several)
-        weights = rows[0] * rows[1] / (rows[0] + rows[1])
-        pooled = pooled_change(made, np.tile(weights, (2, 1)))
-        shift = disparity_changes(metric, pooled, inside=False).shift
-        yield discordant, _covered(shift.at(Z), truth)
+        cells = np.stack([
+            [cells_of(((p, p / 2), (p + gain, p / 2 + gain)), correlation) for p in rates]
+            for rates in [np.linspace(0.3, 0.7, several)]
+            for gain in (0.1, 0.0)
+        ])  # fmt: skip
+        tables = rng.multinomial(n, cells.reshape(2, several, -1), (sets, 2, several))
+        counts = tables.reshape(sets, 2, several, 3, 2, 2).astype(float)
+        truth = _pooled(metric, 1e6 * cells[None]).value[0]
+        by_label = n * (cells[..., :2, 0, 1] + cells[..., :2, 1, 0]).sum(axis=1).min(axis=0)
+        expected = by_label.sum()
+        if metric.of.name == "true_positive_rate":
+            expected = by_label[0]
+        elif metric.of.name == "positive_predictive_value":
+            expected = by_label.min()
+        yield float(expected), _covered(_pooled(metric, counts).at(Z), truth)
+
+
+def _pooled(metric: Contrast, counts: np.ndarray) -> Quantity:
+    """Return the change of a contrast; ``counts`` are by set, side and stratum."""
+    several = counts.shape[2]
+    if is_odds_ratio(metric):
+        made, _ = pooled_odds_change(metric, _table(counts.reshape(-1, 3, 2, 2)), several)
+        return made.shift
+    table = _table(counts.swapaxes(0, 1).reshape(-1, 3, 2, 2))
+    weights = []
+    for margin in table.margins:
+        halves = np.split(margin, 2)
+        sides = [confusion(half, classes=False) for half in halves]
+        made = pool(metric, *sides, several, Profile.DOCUMENTED)
+        weights.append(np.tile(made.weights, (2, 1)))
+    sides = pooled_change(metric.of, change(metric, table), (weights[0], weights[1]))
+    return disparity_changes(metric, sides, inside=False).shift
 
 
 def scores() -> Iterator[Study]:
