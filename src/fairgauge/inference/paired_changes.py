@@ -319,15 +319,11 @@ def _effective_rows(
     the spread of their weights.
     """
     kish = quotient(1.0, (table.squares * of_rows**2).sum(axis=(1, 2, 3)))
-    variance = table.covariance(of_rows * own, of_rows * own)
-    degrees = np.full(len(kish), np.inf)
-    if table.clusters is not None:
-        clusters = table.clusters_held()
-        variance, degrees = variance * clusters / (clusters - 1), clusters - 1
+    variance = table.correction * table.covariance(of_rows * own, of_rows * own)
     rows = quotient(spread, variance)
     rows = np.where(rows > kish, np.sqrt(rows * kish), rows)
     rows = np.where((spread > 0) & np.isfinite(rows), rows, kish)
-    return np.where(np.isfinite(rows), rows, 0.0), degrees
+    return np.where(np.isfinite(rows), rows, 0.0), table.degrees
 
 
 def _of_same_rows(statistic: Statistic, table: PairedTable) -> tuple[Mask, Mask] | None:

@@ -55,10 +55,7 @@ def pooled_change(
     assert change.table is not None
     shares = [quotient(each, each.sum(axis=1, keepdims=True)) for each in weights]
     joined = change.table.joined(shares[0].shape[1])
-    old, new = (
-        _mean(of, share, change.table, joined)
-        for of, share in zip(change.models, shares, strict=True)
-    )
+    old, new = (_mean(of, share, joined) for of, share in zip(change.models, shares, strict=True))
     rows = np.where(shares[0] > 0, change.rows.reshape(shares[0].shape), 0.0).sum(axis=1)
     methods = (IntervalMethod.STRATIFIED, *change.methods)
     pooled = change_of_models(joined, (old, new), rows, methods)
@@ -68,8 +65,8 @@ def pooled_change(
     return change_of_discordant(pooled, discordant, IntervalMethod.STRATIFIED)
 
 
-def _mean(of: Quantity, share: Array, table: PairedTable, joined: PairedTable) -> Quantity:
-    """Return the weighted mean over strata of a number (MOVER)."""
+def _mean(of: Quantity, share: Array, joined: PairedTable) -> Quantity:
+    """Return the weighted mean over strata of a number: MOVER, no narrower than by influences."""
     assert of.influence is not None
     used = share > 0
 
@@ -81,19 +78,19 @@ def _mean(of: Quantity, share: Array, table: PairedTable, joined: PairedTable) -
         return np.asarray(np.sqrt(squares.sum(axis=1)))
 
     value = mean(of.value)
-    scaled = share.reshape(-1, 1, 1, 1) * of.influence
-    influence = scaled.reshape(joined.weights.shape)
-    wider = np.ones(len(value))
-    if table.clusters is not None:  # clusters with rows in several strata
-        apart = table.covariance(scaled, scaled).reshape(share.shape).sum(axis=1)
-        wider = np.sqrt(quotient(joined.covariance(influence, influence), apart))
-        wider = np.where(np.isfinite(wider), wider, 1.0)
+    influence = (share.reshape(-1, 1, 1, 1) * of.influence).reshape(joined.weights.shape)
+    degrees, correction = joined.degrees, joined.correction
+    error = np.sqrt(correction * joined.covariance(influence, influence))
 
     def at(z: ArrayLike) -> Limits:
         critical = np.broadcast_to(np.asarray(z, dtype=float), value.shape)
         low, high = of.at(np.repeat(critical, share.shape[1]))
         with np.errstate(invalid="ignore"):
             below, above = far(of.value - low), far(high - of.value)
+            usual = np.sqrt((below**2 + above**2) / 2)
+        # limits of thin strata are pulled to the middle, and clusters may have rows in several
+        wider = quotient(as_critical_t(critical, degrees) * error, usual)
+        wider = np.maximum(np.nan_to_num(wider), 1.0)
         return value - wider * below, value + wider * above
 
     return Quantity(value, at, influence)
@@ -115,15 +112,11 @@ def pooled_odds_change(
     )
     both = of_both(*(h.reshape(-1, *shape[3:]) for h in (h_old, h_new)))
     before, after = (h.reshape(pair.weights.shape) for h in both)
-    degrees = np.full(len(old), np.inf)
-    wider = np.ones(len(old))
-    if pair.clusters is not None:
-        clusters = pair.clusters_held()
-        degrees, wider = clusters - 1, clusters / (clusters - 1)
+    degrees, correction = pair.degrees, pair.correction
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(old), np.log(new)
         shift, level = (
-            _normal(value, wider * pair.covariance(h, h, smoothed=True), degrees)
+            _normal(value, correction * pair.covariance(h, h, smoothed=True), degrees)
             for value, h in (
                 (logs[1] - logs[0], after - before),
                 (logs[1] + logs[0], after + before),

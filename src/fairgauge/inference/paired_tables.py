@@ -169,6 +169,21 @@ class PairedTable:
         variances = np.diagonal(products)
         return correlation(products, variances[:, None], variances)
 
+    @property
+    def degrees(self) -> Array:
+        """Return the degrees of freedom of every side: infinite where rows are independent."""
+        if self.clusters is None:
+            return np.full(len(self.weights), np.inf)
+        return self.clusters_held() - 1
+
+    @property
+    def correction(self) -> Array:
+        """Return what corrects the variances of every side for few clusters."""
+        if self.clusters is None:
+            return np.ones(len(self.weights))
+        clusters = self.clusters_held()
+        return quotient(clusters, clusters - 1)
+
     def clusters_held(self) -> Array:
         """Return how many clusters every side has rows in."""
         assert self.clusters is not None
