@@ -3,7 +3,8 @@
 Two models decide the same rows; their decisions are correlated within each label. Every scenario
 goes through the product's own path from counts to limits, many data sets at once. The command
 writes docs/paired_coverage.json and the table in docs/coverage.md; ``--page`` writes the table
-alone.
+alone. What is measured already, with as many data sets or more, is kept, so that the command can be
+interrupted and started again; ``--again`` measures it anew.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import json
 import math
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired import paired_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DATA, PAGE = DOCS / "paired_coverage.json", DOCS / "coverage.md"
@@ -195,8 +196,14 @@ def _fairer(made) -> float:
     return 100 * float(np.mean(high < 0))
 
 
-def exact(n: int) -> dict:
-    """Enumerate every table of one group: the coverage of Tango's interval."""
+def exact(n: int) -> Study:
+    """Return the coverage of Tango's interval in every table of one group."""
+    subject = f"change of a rate, {n} rows, every table"
+    return Study((subject,), lambda _: [record(subject, "exact", *enumerated(n), 0)])
+
+
+def enumerated(n: int) -> tuple[list[float], list[float]]:
+    """Return coverages with enough discordant rows, and all of them."""
     gained, lost = (each.ravel() for each in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
     kept = gained + lost <= n
     gained, lost = gained[kept].astype(float), lost[kept].astype(float)
@@ -209,9 +216,7 @@ def exact(n: int) -> dict:
         logs = ways + g * math.log(p) + h * math.log(q) + (n - g - h) * math.log(1 - p - q)
         inside = (low <= p - q + 1e-12) & (p - q - 1e-12 <= high)
         found.append((n * (p + q), 100 * float(np.exp(logs)[inside].sum())))
-    enough = [c for expected, c in found if expected >= ENOUGH]
-    every = [c for _, c in found]
-    return record(f"change of a rate, {n} rows, every table", "exact", enough, every, 0)
+    return [c for expected, c in found if expected >= ENOUGH], [c for _, c in found]
 
 
 def record(subject: str, setting: str, enough: list, every: list, sets: int) -> dict:
@@ -229,35 +234,46 @@ def record(subject: str, setting: str, enough: list, every: list, sets: int) -> 
     }
 
 
-def measure(sets: int, only: str) -> Iterator[dict]:
-    """Yield a record for each kind of change; ``only`` one family, or all of them."""
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Some intervals whose coverage is measured together.
+
+    Attributes
+    ----------
+    subjects : the intervals; a record is made of each.
+    measured : returns the records, of a number of data sets.
+    """
+
+    subjects: tuple[str, ...]
+    measured: Callable[[int], list[dict]]
+
+
+def families() -> dict[str, Iterator[Study]]:
+    """Return the studies of every family of changes."""
     from bench import paired_other_coverage as other
 
-    families = {
-        "exact": lambda: (exact(n) for n in (20, 50)),
-        "rates": lambda: rates(sets, RATES[:3]),
-        "quotients": lambda: rates(sets, RATES[3:]),
-        "dependent": lambda: dependent(sets),
-        "classes": lambda: other.classes(sets),
-        "strata": lambda: other.strata(sets),
-        "scores": lambda: other.scores(sets),
-        "extremes": lambda: other.extremes(sets),
-        "draws": lambda: other.draws(sets),
+    return {
+        "exact": (exact(n) for n in (20, 50)),
+        "rates": rates(RATES[:3]),
+        "quotients": rates(RATES[3:]),
+        "dependent": dependent(),
+        "classes": other.classes(),
+        "strata": other.strata(),
+        "scores": other.scores(),
+        "extremes": other.extremes(),
+        "draws": other.draws(),
     }
-    for name, family in families.items():
-        if only in ("all", name):
-            yield from family()
 
 
-def rates(sets: int, names: Sequence[str]) -> Iterator[dict]:
+def rates(names: Sequence[str]) -> Iterator[Study]:
     """Yield the changes of rates, and of their differences and ratios."""
     for rate, by in product(names, ("difference", "ratio")):
         metric = find_metric(f"{rate}.{by}")
         assert isinstance(metric, Contrast)
-        yield from _several(metric, SIZES, CORRELATIONS, sets, drawn, "")
+        yield _several(metric, SIZES, CORRELATIONS, drawn, "")
 
 
-def dependent(sets: int) -> Iterator[dict]:
+def dependent() -> Iterator[Study]:
     """Yield the changes of weighted and of clustered rows."""
     for rate, (draw, words) in product(
         ("selection_rate", "true_positive_rate", "positive_predictive_value"),
@@ -267,25 +283,30 @@ def dependent(sets: int) -> Iterator[dict]:
             continue  # its sides have cluster-robust intervals of their own
         metric = find_metric(f"{rate}.difference")
         sizes = ((200, 200), (1_000, 1_000))
-        yield from _several(metric, sizes, (0.0, 0.5, 0.8), max(sets // 4, 100), draw, words)
+        yield _several(metric, sizes, (0.0, 0.5, 0.8), draw, words)
 
 
-def _several(metric, sizes, correlations, sets, draw, words: str) -> list[dict]:
-    found = [
-        one
-        for models, size, correlation in product(MODELS, sizes, correlations)
-        if (one := coverage(metric, models, size, correlation, sets, draw)) is not None
-    ]
+def _several(metric, sizes, correlations, draw, words: str) -> Study:
     name = metric.of.title
-    records = []
-    for key, subject in (
-        ("rate", f"{metric.by} of {name}"),
-        ("disparity", f"change of {name} {metric.by}"),
-    ):
-        every = [one[key] for one in found]
-        enough = [one[key] for one in found if one["discordant"] >= ENOUGH]
-        records.append(record(subject + words, "simulated", enough, every, sets))
-    return records
+    subjects = {
+        "rate": f"{metric.by} of {name}{words}",
+        "disparity": f"change of {name} {metric.by}{words}",
+    }
+
+    def measured(sets: int) -> list[dict]:
+        found = [
+            one
+            for models, size, correlation in product(MODELS, sizes, correlations)
+            if (one := coverage(metric, models, size, correlation, sets, draw)) is not None
+        ]
+        records = []
+        for key, subject in subjects.items():
+            every = [one[key] for one in found]
+            enough = [one[key] for one in found if one["discordant"] >= ENOUGH]
+            records.append(record(subject, "simulated", enough, every, sets))
+        return records
+
+    return Study(tuple(subjects.values()), measured)
 
 
 def table(records: list[dict]) -> str:
@@ -332,24 +353,44 @@ def verdict_table(records: list[dict]) -> str:
     return f"{head}{equal}\n{planned}{rule}{power}"
 
 
+def _held() -> dict[str, dict]:
+    return {each["subject"]: each for each in json.loads(DATA.read_text(encoding="utf-8"))}
+
+
+def _is_open(study: Study, sets: int) -> bool:
+    """Return whether a study is not measured yet with so many data sets."""
+    held = _held()
+    records = [held.get(subject) for subject in study.subjects]
+    return any(
+        each is None or (each["setting"] != "exact" and each["data_sets"] < sets)
+        for each in records
+    )
+
+
+def _measure(study: Study, sets: int) -> None:
+    """Measure a study, and write its records."""
+    start = time.perf_counter()
+    with np.errstate(all="ignore"):
+        made = study.measured(sets)
+    held = _held() | {each["subject"]: each for each in made}
+    DATA.write_text(json.dumps(list(held.values()), indent=1) + "\n", encoding="utf-8")
+    print(f"{time.perf_counter() - start:.0f} s", *made, sep="\n", flush=True)
+
+
 def main() -> None:
     """Measure, and write the data and the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=4_000)
     parser.add_argument("--only", default="all", help="one family of changes; others are kept")
+    parser.add_argument("--again", action="store_true", help="measure what is measured, too")
     parser.add_argument("--page", action="store_true")
     given = parser.parse_args()
     if not given.page:
-        start = time.perf_counter()
-        with np.errstate(all="ignore"):
-            for each in measure(given.sets, given.only):
-                held = {r["subject"]: r for r in json.loads(DATA.read_text(encoding="utf-8"))}
-                held[each["subject"]] = each
-                every = list(held.values())
-                DATA.write_text(json.dumps(every, indent=1) + "\n", encoding="utf-8")
-                print(each, flush=True)
-        print(f"{time.perf_counter() - start:.0f} s")
-    records = json.loads(DATA.read_text(encoding="utf-8"))
+        for name, studies in families().items():
+            for study in studies:
+                if given.only in ("all", name) and (given.again or _is_open(study, given.sets)):
+                    _measure(study, given.sets)
+    records = list(_held().values())
     print(table(records))
     if BEGIN in PAGE.read_text(encoding="utf-8"):
         PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), records), encoding="utf-8")

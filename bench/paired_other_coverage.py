@@ -1,41 +1,49 @@
 """Coverage of changes that are no contrast of one binary rate: classes, strata, scores, draws.
 
-Each function returns records as those of `bench.paired_coverage`, which writes them.
+Each function yields studies, which `bench.paired_coverage` measures and writes.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.paired_coverage import ENOUGH, Z, both_sides, cells_of, change, drawn, record
+from bench.paired_coverage import ENOUGH, Study, Z, both_sides, cells_of, change, drawn, record
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.averages import agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.lookup import find_metric, find_rate
+from fairgauge.catalogue.pooling import is_odds_ratio, pool
+from fairgauge.enums import Profile
 from fairgauge.inference.contrast_intervals import side_interval
 from fairgauge.inference.evidence import Evidence
-from fairgauge.inference.paired_changes import disparity_changes, pooled_change, statistic_change
+from fairgauge.inference.paired_changes import Quantity, disparity_changes, statistic_change
 from fairgauge.inference.paired_draws import drawn_disparity, drawn_feature
 from fairgauge.inference.paired_extremes import combined_changes, spread_change
 from fairgauge.inference.paired_scores import ScoredRows, score_change
+from fairgauge.inference.paired_strata import pooled_change, pooled_odds_change
 from fairgauge.inference.paired_tables import PairedTable, confusion
 from fairgauge.spec.specification import Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from fairgauge.catalogue.statistics import Statistic
 
 SIZES = (50, 200, 2_000)
 CORRELATIONS = (0.0, 0.5, 0.8, 0.95)
 LABELS = np.array([0.5, 0.3, 0.2])
 """The shares of three classes."""
+Scenario = tuple[float, float]
+"""The expected discordant rows of a scenario, and the coverage in it."""
 
 
-def classes(sets: int) -> Iterator[dict]:
+def classes() -> Iterator[Study]:
     """Yield the changes of averages over three classes, of accuracy and of kappa."""
     statistics = {
         "macro average of true positive rate": averaged(find_rate("true_positive_rate"), "macro"),
@@ -47,22 +55,24 @@ def classes(sets: int) -> Iterator[dict]:
         "Cohen's kappa": KAPPA,
     }
     for name, statistic in statistics.items():
-        found = []
-        for n, correlation, new in product(SIZES, CORRELATIONS, (0.6, 0.75)):
-            cells = _cells_of_classes(0.6, new, correlation)
-            rng = np.random.default_rng([31, n, round(100 * correlation), round(100 * new)])
-            table = replace(drawn(cells, n, sets, rng), classes=True)
-            sides = [confusion(margin, classes=True) for margin in table.margins]
-            old_new = [side_interval(statistic, Evidence(side, side)) for side in sides]
-            made = statistic_change(statistic, table, *old_new)
-            truth = [
-                statistic.value(confusion(1e6 * margin[None], classes=True), "documented")[0]
-                for margin in (cells.sum(axis=2), cells.sum(axis=1))
-            ]
-            differing = 1 - np.einsum("lii->l", cells[:-1]) / LABELS
-            found.append((n * float((LABELS * differing).min()),
-                          _covered(made.difference.at(Z), truth[1] - truth[0])))  # fmt: skip
-        yield _of(f"difference of {name}, 3 classes", found, sets)
+        yield _study(f"difference of {name}, 3 classes", partial(_of_classes, statistic))
+
+
+def _of_classes(statistic: Statistic, sets: int) -> Iterator[Scenario]:
+    for n, correlation, new in product(SIZES, CORRELATIONS, (0.6, 0.75)):
+        cells = _cells_of_classes(0.6, new, correlation)
+        rng = np.random.default_rng([31, n, round(100 * correlation), round(100 * new)])
+        table = replace(drawn(cells, n, sets, rng), classes=True)
+        sides = [confusion(margin, classes=True) for margin in table.margins]
+        old_new = [side_interval(statistic, Evidence(side, side)) for side in sides]
+        made = statistic_change(statistic, table, *old_new)
+        truth = [
+            statistic.value(confusion(1e6 * margin[None], classes=True), "documented")[0]
+            for margin in (cells.sum(axis=2), cells.sum(axis=1))
+        ]
+        differing = 1 - np.einsum("lii->l", cells[:-1]) / LABELS
+        expected = n * float((LABELS * differing).min())
+        yield expected, _covered(made.difference.at(Z), truth[1] - truth[0])
 
 
 def _cells_of_classes(old: float, new: float, correlation: float) -> np.ndarray:
@@ -75,48 +85,69 @@ def _cells_of_classes(old: float, new: float, correlation: float) -> np.ndarray:
     return np.concatenate([cells, np.zeros((1, 3, 3))])
 
 
-def strata(sets: int) -> Iterator[dict]:
-    """Yield the change of a difference that is adjusted for strata of different rates."""
-    for name, several in product(("selection_rate", "true_positive_rate"), (3, 10)):
-        metric = find_metric(f"{name}.difference")
+def strata() -> Iterator[Study]:
+    """Yield the changes of contrasts that are adjusted for strata of different rates."""
+    names = (
+        "selection_rate.difference", "true_positive_rate.difference", "selection_rate.ratio",
+        "selection_odds.ratio", "positive_predictive_value.difference",
+    )  # fmt: skip
+    for name, several in product(names, (3, 10)):
+        metric = find_metric(name)
         assert isinstance(metric, Contrast)
-        found = []
-        for n, correlation in product((20, 50, 200), (0.0, 0.5, 0.7)):
-            rng = np.random.default_rng([32, several, n, round(100 * correlation)])
-            rates = np.linspace(0.3, 0.7, several)
-            by_side = []
-            truth, discordant = 0.1, np.inf
-            for gain in (0.1, 0.0):
-                cells = [
-                    cells_of(((p, p / 2), (p + gain, p / 2 + gain)), correlation) for p in rates
-                ]
-                tables = [drawn(each, n, sets, rng) for each in cells]
-                by_side.append(np.stack([each.weights for each in tables], axis=1))
-                discordant = min(
-                    discordant, sum(n * float((c[:, 0, 1] + c[:, 1, 0]).sum()) for c in cells)
-                )
-            counts = np.concatenate(by_side).reshape(-1, 3, 2, 2)
-            made = change(metric, PairedTable(counts, counts, counts))
-            rows = made.rows.reshape(2, sets, several)
-            weights = rows[0] * rows[1] / (rows[0] + rows[1])
-            pooled = pooled_change(made, np.tile(weights, (2, 1)))
-            shift = disparity_changes(metric, pooled, inside=False).shift
-            found.append((discordant, _covered(shift.at(Z), truth)))
-        yield _of(f"change of {metric.of.title} difference, {several} strata pooled", found, sets)
+        subject = f"change of {metric.of.title} {metric.by}, {several} strata pooled"
+        yield _study(subject, partial(_of_strata, metric, several))
 
 
-def scores(sets: int) -> Iterator[dict]:
+def _of_strata(metric: Contrast, several: int, sets: int) -> Iterator[Scenario]:
+    for n, correlation in product((20, 50, 200), (0.0, 0.5, 0.7)):
+        rng = np.random.default_rng([32, several, n, round(100 * correlation)])
+        cells = np.stack([
+            [cells_of(((p, p / 2), (p + gain, p / 2 + gain)), correlation) for p in rates]
+            for rates in [np.linspace(0.3, 0.7, several)]
+            for gain in (0.1, 0.0)
+        ])  # fmt: skip
+        tables = rng.multinomial(n, cells.reshape(2, several, -1), (sets, 2, several))
+        counts = tables.reshape(sets, 2, several, 3, 2, 2).astype(float)
+        truth = _pooled(metric, 1e6 * cells[None]).value[0]
+        by_label = n * (cells[..., :2, 0, 1] + cells[..., :2, 1, 0]).sum(axis=1).min(axis=0)
+        expected = by_label.sum()
+        if metric.of.name == "true_positive_rate":
+            expected = by_label[0]
+        elif metric.of.name == "positive_predictive_value":
+            expected = by_label.min()
+        yield float(expected), _covered(_pooled(metric, counts).at(Z), truth)
+
+
+def _pooled(metric: Contrast, counts: np.ndarray) -> Quantity:
+    """Return the change of a contrast; ``counts`` are by set, side and stratum."""
+    several = counts.shape[2]
+    if is_odds_ratio(metric):
+        made, _ = pooled_odds_change(metric, _table(counts.reshape(-1, 3, 2, 2)), several)
+        return made.shift
+    table = _table(counts.swapaxes(0, 1).reshape(-1, 3, 2, 2))
+    weights = []
+    for margin in table.margins:
+        halves = np.split(margin, 2)
+        sides = [confusion(half, classes=False) for half in halves]
+        made = pool(metric, *sides, several, Profile.DOCUMENTED)
+        weights.append(np.tile(made.weights, (2, 1)))
+    sides = pooled_change(metric.of, change(metric, table), (weights[0], weights[1]))
+    return disparity_changes(metric, sides, inside=False).shift
+
+
+def scores() -> Iterator[Study]:
     """Yield the changes of the area under the ROC curve (DeLong) and of the Brier score."""
-    for name, statistic in (("ROC AUC", find_rate("roc_auc")),
-                            ("Brier score", find_rate("brier_score"))):  # fmt: skip
-        found = []
-        for n, correlation in product((50, 200, 1_000), (-0.5, *CORRELATIONS)):
-            rng = np.random.default_rng([33, n, round(100 * (1 + correlation))])
-            truth = _difference(statistic, *_scored(1_000_000, correlation, rng))
-            several = [ScoredRows(*_scored(n, correlation, rng)) for _ in range(sets)]
-            made = score_change(statistic, several)
-            found.append((np.inf, _covered(made.difference.at(np.full(sets, Z)), truth)))
-        yield _of(f"difference of {name}", found, sets)
+    for name, rate in (("ROC AUC", "roc_auc"), ("Brier score", "brier_score")):
+        yield _study(f"difference of {name}", partial(_of_scores, find_rate(rate)))
+
+
+def _of_scores(statistic: Statistic, sets: int) -> Iterator[Scenario]:
+    for n, correlation in product((50, 200, 1_000), (-0.5, *CORRELATIONS)):
+        rng = np.random.default_rng([33, n, round(100 * (1 + correlation))])
+        truth = _difference(statistic, *_scored(1_000_000, correlation, rng))
+        several = [ScoredRows(*_scored(n, correlation, rng)) for _ in range(sets)]
+        made = score_change(statistic, several)
+        yield np.inf, _covered(made.difference.at(np.full(sets, Z)), truth)
 
 
 def _scored(n: int, correlation: float, rng: np.random.Generator) -> tuple:
@@ -142,60 +173,63 @@ GROUPS = {  # P(accepted | label) under both models, and their correlation, of f
 }
 
 
-def extremes(sets: int) -> Iterator[dict]:
+def extremes() -> Iterator[Study]:
     """Yield the changes of the largest of several numbers."""
     for name in ("worst_odds", "average_absolute_odds"):
-        metric = find_metric(name)
-        assert isinstance(metric, Combined)
-        found = []
-        for cells, n in product(_sides(), SIZES):
-            rng = np.random.default_rng([34, n])
-            made, _ = _combined(metric, both_sides(*(drawn(each, n, sets, rng) for each in cells)))
-            _, (old, new) = _combined(metric, both_sides(*map(_known, cells)))
-            found.append((_discordant(cells, n), _covered(made.shift.at(np.full(sets, Z)),
-                                                          (new - old)[0])))  # fmt: skip
-        yield _of(f"change of {metric.title}", found, sets)
-    few = max(sets // 4, 100)
+        odds = find_metric(name)
+        assert isinstance(odds, Combined)
+        yield _study(f"change of {odds.title}", partial(_of_odds, odds))
     for by in ("largest_gap", "minimum"):
-        metric = find_metric(f"selection_rate.{by}")
-        assert isinstance(metric, Spread)
-        rate = find_metric("selection_rate.difference")
-        found = []
-        for each, n in product(GROUPS.values(), SIZES):
-            cells = np.stack([cells_of((old, new), r) for old, new, r in each])
-            rng = np.random.default_rng([35, n])
-            known = spread_change(metric, change(rate, _table(1e6 * cells)))
-            (old, new), hits = known.values, []
-            for _ in range(few):
-                counts = np.stack([rng.multinomial(n, c.ravel()).reshape(c.shape) for c in cells])
-                made = spread_change(metric, change(rate, _table(counts.astype(float))))
-                hits.append(_covered(made.made.shift.at(np.full(1, Z)), (new - old)[0]))
-            found.append((_discordant(cells, n), float(np.mean(hits))))
-        yield _of(f"change of {metric.title} (4 groups)", found, few)
+        spread = find_metric(f"selection_rate.{by}")
+        assert isinstance(spread, Spread)
+        yield _study(f"change of {spread.title} (4 groups)", partial(_of_spread, spread))
 
 
-def draws(sets: int) -> Iterator[dict]:
+def _of_odds(metric: Combined, sets: int) -> Iterator[Scenario]:
+    for cells, n in product(_sides(), SIZES):
+        rng = np.random.default_rng([34, n])
+        made, _ = _combined(metric, both_sides(*(drawn(each, n, sets, rng) for each in cells)))
+        _, (old, new) = _combined(metric, both_sides(*map(_known, cells)))
+        limits = made.shift.at(np.full(sets, Z))
+        yield _discordant(cells, n), _covered(limits, (new - old)[0])
+
+
+def _of_spread(metric: Spread, sets: int) -> Iterator[Scenario]:
+    rate = find_metric("selection_rate.difference")
+    for each, n in product(GROUPS.values(), SIZES):
+        cells = np.stack([cells_of((old, new), r) for old, new, r in each])
+        rng = np.random.default_rng([35, n])
+        (old, new), hits = spread_change(metric, change(rate, _table(1e6 * cells))).values, []
+        for _ in range(sets):
+            counts = np.stack([rng.multinomial(n, c.ravel()).reshape(c.shape) for c in cells])
+            made = spread_change(metric, change(rate, _table(counts.astype(float))))
+            hits.append(_covered(made.made.shift.at(np.full(1, Z)), (new - old)[0]))
+        yield _discordant(cells, n), float(np.mean(hits))
+
+
+def draws() -> Iterator[Study]:
     """Yield the changes of smooth functions of the counts, by draws."""
-    few = max(sets // 4, 100)
-    spec = replace(Spec(), replicates=400)
     for name in ("selection_rate.variance", "generalized_entropy", "prediction.js", "lift.ratio"):
-        metric = find_metric(name)
-        of_feature = name in ("selection_rate.variance", "generalized_entropy")
-        found = []
-        for each, n in product(GROUPS.values(), (200, 1_000)):
-            cells = np.stack([cells_of((old, new), r) for old, new, r in each])
-            cells = cells[:1] if name == "generalized_entropy" else cells
-            cells = cells if of_feature else cells[[0, -1]]
-            rng = np.random.default_rng([36, n])
-            one = drawn_feature if of_feature else drawn_disparity
-            known, _ = one(metric, _table(1e6 * cells), replace(spec, replicates=2))
-            hits = []
-            for _ in range(few):
-                counts = np.stack([rng.multinomial(n, c.ravel()).reshape(c.shape) for c in cells])
-                made, _ = one(metric, _table(counts.astype(float)), spec)
-                hits.append(_covered(made.shift.at(Z), known.shift.value[0]))
-            found.append((_discordant(cells, n), float(np.mean(hits))))
-        yield _of(f"change of {metric.title}, draws", found, few)
+        title = find_metric(name).title
+        yield _study(f"change of {title}, draws", partial(_of_draws, name))
+
+
+def _of_draws(name: str, sets: int) -> Iterator[Scenario]:
+    metric, spec = find_metric(name), replace(Spec(), replicates=400)
+    of_feature = name in ("selection_rate.variance", "generalized_entropy")
+    for each, n in product(GROUPS.values(), (200, 1_000)):
+        cells = np.stack([cells_of((old, new), r) for old, new, r in each])
+        cells = cells[:1] if name == "generalized_entropy" else cells
+        cells = cells if of_feature else cells[[0, -1]]
+        rng = np.random.default_rng([36, n])
+        one = drawn_feature if of_feature else drawn_disparity
+        known, _ = one(metric, _table(1e6 * cells), replace(spec, replicates=2))
+        hits = []
+        for _ in range(sets):
+            counts = np.stack([rng.multinomial(n, c.ravel()).reshape(c.shape) for c in cells])
+            made, _ = one(metric, _table(counts.astype(float)), spec)
+            hits.append(_covered(made.shift.at(Z), known.shift.value[0]))
+        yield _discordant(cells, n), float(np.mean(hits))
 
 
 def _sides() -> list[tuple[np.ndarray, np.ndarray]]:
@@ -231,6 +265,13 @@ def _covered(limits, truth: float) -> float:
     return 100 * float(inside[known].mean())
 
 
-def _of(subject: str, found: list[tuple[float, float]], sets: int) -> dict:
-    enough = [covered for expected, covered in found if expected >= ENOUGH]
-    return record(subject, "simulated", enough, [covered for _, covered in found], sets)
+def _study(subject: str, scenarios: Callable[[int], Iterator[Scenario]]) -> Study:
+    """Return a study of one interval, from the coverage in its scenarios."""
+
+    def measured(sets: int) -> list[dict]:
+        found = list(scenarios(sets))
+        enough = [covered for expected, covered in found if expected >= ENOUGH]
+        every = [covered for _, covered in found]
+        return [record(subject, "simulated", enough, every, sets)]
+
+    return Study((subject,), measured)

@@ -94,7 +94,7 @@ class FeatureThresholds:
     common : the common threshold closest to today's that meets the goal and keeps the rate in the
         half that chooses: by the whole interval of every group where a threshold does, else by the
         values alone; None where none does.
-    by_group : thresholds of each group that meet the goal with the best performance; None where
+    by_group : the most accurate thresholds of each group that meet the goal, likewise; None where
         none do, or the goal has none. Different thresholds by group are disparate treatment in many
         places.
     reweighing : weights of Kamiran and Calders by group and label, for retraining.

@@ -8,7 +8,7 @@ correlation of the two. A disparity changes by the difference (or ratio) of two 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -145,104 +145,89 @@ def statistic_change(
     h_old, h_new = of_both(
         *(influences(statistic, margin, classes=table.classes) for margin in margins)
     )
+    models = (
+        Quantity(old.estimate, lambda z: old.at(_z(z)), h_old),
+        Quantity(new.estimate, lambda z: new.at(_z(z)), h_new),
+    )
+    methods = (IntervalMethod.PAIRED_MOVER, *new.methods)
+    change = change_of_models(table, models, np.minimum(old.n, new.n), methods)
+    discordant = discordant_rows(statistic, table)
+    return change if discordant is None else change_of_discordant(change, discordant)
+
+
+def change_of_models(
+    table: PairedTable,
+    models: tuple[Quantity, Quantity],
+    rows: Array,
+    methods: tuple[IntervalMethod, ...],
+) -> StatisticChange:
+    """Return what becomes of a statistic, from it under both models and their correlation.
+
+    References
+    ----------
+    Zou & Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER of correlated numbers).
+    """
+    old, new = models
+    h_old, h_new = old.influence, new.influence
+    assert h_old is not None
+    assert h_new is not None
     var_old, var_new, both = (
         table.covariance(a, b, smoothed=True)
         for a, b in ((h_old, h_old), (h_new, h_new), (h_old, h_new))
     )
     r = correlation(both, var_old, var_new)
-
-    def paired(z: ArrayLike) -> Limits:
-        return mover_difference(new.estimate, *new.at(_z(z)), old.estimate, *old.at(_z(z)), r)
-
-    def summed(z: ArrayLike) -> Limits:
-        low, high = old.at(_z(z))
-        return mover_difference(new.estimate, *new.at(_z(z)), -old.estimate, -high, -low, -r)
-
     with np.errstate(divide="ignore", invalid="ignore"):
-        log_old, log_new = np.log(old.estimate), np.log(new.estimate)
+        log_old, log_new = np.log(old.value), np.log(new.value)
         to_logs = [quotient(h, value[:, None, None, None]) for h, value in
-                   ((h_old, old.estimate), (h_new, new.estimate))]  # fmt: skip
+                   ((h_old, old.value), (h_new, new.value))]  # fmt: skip
     l_old, l_new = (np.nan_to_num(each, posinf=0.0, neginf=0.0) for each in to_logs)
+
+    def plain(sign: int) -> At:
+        def at(z: ArrayLike) -> Limits:
+            low, high = old.at(z)
+            if sign > 0:
+                low, high = -high, -low
+            return mover_difference(new.value, *new.at(z), -sign * old.value, low, high, -sign * r)
+
+        return at
 
     def logs(sign: int) -> At:
         def at(z: ArrayLike) -> Limits:
-            low, high = logs_of(old.at(_z(z)))
+            low, high = logs_of(old.at(z))
             if sign > 0:
                 low, high = -high, -low
-            return mover_difference(log_new, *logs_of(new.at(_z(z))), -sign * log_old, low, high,
-                                    -sign * r)  # fmt: skip
+            return mover_difference(
+                log_new, *logs_of(new.at(z)), -sign * log_old, low, high, -sign * r
+            )
 
         return at
 
     with np.errstate(invalid="ignore"):
-        difference = Quantity(new.estimate - old.estimate, paired, h_new - h_old)
+        difference = Quantity(new.value - old.value, plain(-1), h_new - h_old)
         ratio = Quantity(_equal(log_new, log_old), logs(-1), l_new - l_old)
-        total = Quantity(new.estimate + old.estimate, summed, h_new + h_old)
+        total = Quantity(new.value + old.value, plain(1), h_new + h_old)
         log_total = Quantity(log_new + log_old, logs(1), l_new + l_old)
-    methods = (IntervalMethod.PAIRED_MOVER, *new.methods)
-    ratio_methods = methods
-    rows = np.minimum(old.n, new.n)
-    p = None
-    discordant = _discordant(statistic, table)
-    if discordant is not None:
-        difference = Quantity(difference.value, discordant.difference, difference.influence)
-        ratio = Quantity(ratio.value, discordant.log_ratio, ratio.influence)
-        rows = discordant.n
-        p = discordant.p_value()
-        clustered = (IntervalMethod.CLUSTER_ROBUST,) if table.clusters is not None else ()
-        methods = (*clustered, IntervalMethod.TANGO)
-        ratio_methods = (*clustered, IntervalMethod.BONETT_PRICE)
     return StatisticChange(
-        table, old.estimate, new.estimate, rows, difference, ratio, total, log_total,
-        methods, ratio_methods, p,
-        (Quantity(old.estimate, lambda z: old.at(_z(z)), h_old),
-         Quantity(new.estimate, lambda z: new.at(_z(z)), h_new)),
+        table, old.value, new.value, rows, difference, ratio, total, log_total,
+        methods, methods, None, models,
     )  # fmt: skip
 
 
-def pooled_change(change: StatisticChange, weights: Array) -> StatisticChange:
-    """Return what becomes of the weighted mean over strata of a statistic.
-
-    ``change`` holds the strata of each side one after another, ``weights`` has a row for each side
-    and a column for each stratum, 0 where it is excluded. Differences alone are pooled.
-
-    References
-    ----------
-    Tang (2021): MOVER over strata; Zou & Donner (2008), Statistics in Medicine 27, 1693-1702.
-    """
-    share = quotient(weights, weights.sum(axis=1, keepdims=True))
-
-    def mean(values: Array) -> Array:
-        held = np.where(share > 0, values.reshape(share.shape), 0.0)
-        return np.asarray((share * held).sum(axis=1))
-
-    def pooled(of: Quantity) -> Quantity:
-        value = mean(of.value)
-
-        def at(z: ArrayLike) -> Limits:
-            each = np.repeat(np.broadcast_to(_z(z), value.shape), share.shape[1])
-            low, high = of.at(each)
-            below, above = (
-                np.sqrt(((share * np.where(share > 0, d.reshape(share.shape), 0.0)) ** 2).sum(1))
-                for d in (of.value - low, high - of.value)
-            )
-            return value - below, value + above
-
-        return Quantity(value, at)
-
-    difference = pooled(change.difference)
-    unknown = Quantity(np.full(len(share), np.nan), lambda z: _unknown(len(share), z))
-    rows = np.where(weights > 0, change.rows.reshape(share.shape), 0.0).sum(axis=1)
-    return StatisticChange(
-        None, mean(change.old), mean(change.new), rows, difference, unknown, pooled(change.total),
-        unknown, (IntervalMethod.STRATIFIED, *change.methods), change.ratio_methods,
-        None, (pooled(change.models[0]), pooled(change.models[1])),
-    )  # fmt: skip
-
-
-def _unknown(size: int, z: ArrayLike) -> Limits:
-    del z
-    return np.full(size, np.nan), np.full(size, np.nan)
+def change_of_discordant(
+    change: StatisticChange, discordant: Discordant, *stratified: IntervalMethod
+) -> StatisticChange:
+    """Return the change of a rate of the same rows, by the rows that are decided differently."""
+    clustered = np.isfinite(discordant.degrees).any()
+    first = (*([IntervalMethod.CLUSTER_ROBUST] if clustered else []), *stratified)
+    return replace(
+        change,
+        rows=discordant.n,
+        difference=replace(change.difference, at=discordant.difference),
+        ratio=replace(change.ratio, at=discordant.log_ratio),
+        methods=(*first, IntervalMethod.TANGO),
+        ratio_methods=(*first, IntervalMethod.BONETT_PRICE),
+        tested=discordant.p_value(),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -281,31 +266,47 @@ class Discordant:
 
 
 @quiet
-def _discordant(statistic: Statistic, table: PairedTable) -> Discordant | None:
+def discordant_rows(
+    statistic: Statistic, table: PairedTable, share: Array | None = None
+) -> Discordant | None:
+    """Return the rows of a rate that are decided differently; None of other statistics.
+
+    With ``share``, of shape (n, strata), the sides of the table are the strata of every side one
+    after another, and the rows of a stratum count by its share.
+    """
     inside = _of_same_rows(statistic, table)
     if inside is None:
         return None
     of, among = inside  # (C + 1, C), (C + 1,)
     old, new = of[:, :, None], of[:, None, :]
     counted = np.broadcast_to(among[:, None, None], table.weights.shape[1:])
+    single = share is None
+    shares = np.ones((len(table.weights), 1)) if share is None else share
 
     def weight(cells: Mask) -> Array:
         total: Array = (table.weights * (cells & counted)).sum(axis=(1, 2, 3))
-        return total
+        return total.reshape(shares.shape)
 
-    both, gained, lost = weight(old & new), weight(new & ~old), weight(old & ~new)
     n = weight(np.broadcast_to(True, counted.shape))
-    change = (gained - lost) / n
-    # the influence of a row on the change: its own change, less the mean
-    own = new.astype(float) - old.astype(float) - change[:, None, None, None]
-    of_rows = counted / n[:, None, None, None]
-    effective, degrees = _effective_rows(
-        table, of_rows, own, ((gained + lost) / n - change**2) * (gained + lost > 0)
+    of_each = np.where(shares > 0, shares / n, 0.0)
+    both, gained, lost = (
+        (of_each * weight(cells)).sum(axis=1) for cells in (old & new, new & ~old, old & ~new)
     )
-    if table.clusters is None and (table.squares == table.weights).all():
-        effective = n
-    scale = np.where(n > 0, np.nan_to_num(effective / n), 0.0)
-    return Discordant(both * scale, gained * scale, lost * scale, effective, degrees)
+    within = np.nan_to_num((weight(new & ~old) - weight(old & ~new)) / n)
+    # the influence of a row on the change: its own change, less the mean of its stratum
+    own = new.astype(float) - old.astype(float) - within.reshape(-1, 1, 1, 1)
+    of_rows = np.where(counted, of_each.reshape(-1, 1, 1, 1), 0.0)
+    joined = table.joined(shares.shape[1])
+    effective, degrees = _effective_rows(
+        joined,
+        of_rows.reshape(joined.weights.shape),
+        np.broadcast_to(own, table.weights.shape).reshape(joined.weights.shape),
+        (gained + lost - (gained - lost) ** 2) * (gained + lost > 0),
+    )
+    if single and table.clusters is None and (table.squares == table.weights).all():
+        effective = n[:, 0]
+    both, gained, lost = (np.nan_to_num(part * effective) for part in (both, gained, lost))
+    return Discordant(both, gained, lost, effective, degrees)
 
 
 def _effective_rows(
@@ -318,15 +319,11 @@ def _effective_rows(
     the spread of their weights.
     """
     kish = quotient(1.0, (table.squares * of_rows**2).sum(axis=(1, 2, 3)))
-    variance = table.covariance(of_rows * own, of_rows * own)
-    degrees = np.full(len(kish), np.inf)
-    if table.clusters is not None:
-        clusters = table.clusters_held()
-        variance, degrees = variance * clusters / (clusters - 1), clusters - 1
+    variance = table.correction * table.covariance(of_rows * own, of_rows * own)
     rows = quotient(spread, variance)
     rows = np.where(rows > kish, np.sqrt(rows * kish), rows)
     rows = np.where((spread > 0) & np.isfinite(rows), rows, kish)
-    return np.where(np.isfinite(rows), rows, 0.0), degrees
+    return np.where(np.isfinite(rows), rows, 0.0), table.degrees
 
 
 def _of_same_rows(statistic: Statistic, table: PairedTable) -> tuple[Mask, Mask] | None:

@@ -47,6 +47,15 @@ class ClusterCounts:
         return np.bincount(self.cluster, influences, clusters).astype(np.float64)
 
 
+def joined_clusters(sides: Sequence[ClusterCounts], cells: int) -> ClusterCounts:
+    """Return the rows of several sides as those of one, the cells of each after the former's."""
+    return ClusterCounts(
+        np.concatenate([each.cluster for each in sides]),
+        np.concatenate([i * cells + each.cell for i, each in enumerate(sides)]),
+        np.concatenate([each.weights for each in sides]),
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PairedTable:
     """One side of many comparisons, by label, decision of the model in use and of the candidate.
@@ -60,6 +69,7 @@ class PairedTable:
     classes : whether the outcomes are classes.
     clusters : the rows of each side by cluster; None where rows are independent.
     cluster_count : how many clusters there are.
+    strata : how many strata of a side are held one after another, as further labels.
     """
 
     weights: Array
@@ -68,6 +78,30 @@ class PairedTable:
     classes: bool = False
     clusters: Sequence[ClusterCounts] | None = None
     cluster_count: int = 0
+    strata: int = 1
+
+    def joined(self, sides: int, strata: int | None = None) -> PairedTable:
+        """Return as many sides one after another as one, their labels as further labels.
+
+        They are strata of one side, or as many ``strata`` of several.
+        """
+        if sides == 1:
+            return self
+        cells = self.weights[0].size
+        clusters = None
+        if self.clusters is not None:
+            clusters = [
+                joined_clusters(self.clusters[i : i + sides], cells)
+                for i in range(0, len(self.clusters), sides)
+            ]
+        decisions = self.weights.shape[2:]
+        weights, squares, cases = (
+            of.reshape(-1, sides * of.shape[1], *decisions)
+            for of in (self.weights, self.squares, self.cases)
+        )
+        return PairedTable(
+            weights, squares, cases, self.classes, clusters, self.cluster_count, strata or sides
+        )
 
     def part(self, at: slice) -> PairedTable:
         """Return some of the sides."""
@@ -91,7 +125,7 @@ class PairedTable:
         outcomes = self.weights.shape[-1]
         rows = self.cases.sum(axis=(1, 2, 3))
         unit = np.where(rows > 0, quotient(self.weights.sum(axis=(1, 2, 3)), rows), 1.0)
-        differing = _SMOOTHING * (1 - np.eye(outcomes))
+        differing = _SMOOTHING / self.strata * (1 - np.eye(outcomes))
         return np.asarray(unit[:, None, None, None] * differing)
 
     def covariance(
@@ -118,7 +152,8 @@ class PairedTable:
             total = np.array([float(a @ b) for a, b in pairs])
         if smoothed:
             added = np.broadcast_to(self.smoothing, self.weights.shape).copy()
-            added[:, -1] = 0.0  # of missing labels
+            labels = self.weights.shape[-1] + 1
+            added[:, labels - 1 :: labels] = 0.0  # of missing labels
             unit = quotient(self.squares.sum(axis=(1, 2, 3)), self.weights.sum(axis=(1, 2, 3)))
             total = total + np.nan_to_num(unit) * (added * one * two).sum(axis=(1, 2, 3))
         return np.asarray(total)
@@ -133,6 +168,21 @@ class PairedTable:
         products = totals @ totals.T
         variances = np.diagonal(products)
         return correlation(products, variances[:, None], variances)
+
+    @property
+    def degrees(self) -> Array:
+        """Return the degrees of freedom of every side: infinite where rows are independent."""
+        if self.clusters is None:
+            return np.full(len(self.weights), np.inf)
+        return self.clusters_held() - 1
+
+    @property
+    def correction(self) -> Array:
+        """Return what corrects the variances of every side for few clusters."""
+        if self.clusters is None:
+            return np.ones(len(self.weights))
+        clusters = self.clusters_held()
+        return quotient(clusters, clusters - 1)
 
     def clusters_held(self) -> Array:
         """Return how many clusters every side has rows in."""

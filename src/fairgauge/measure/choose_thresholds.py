@@ -63,6 +63,10 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-12
 _FAR = np.finfo(float).max
+_PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
+"""Parts of the disparity that a goal allows, among which thresholds of each group are chosen."""
+_MOST_BANDS = 200
+"""Bands of a part below 1 that are tried."""
 _BY_SEVERITY = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)
 
 
@@ -130,8 +134,11 @@ class _Half:
         return np.stack([positive[0], negative[0], positive[1], negative[1]], axis=-1)
 
     def cells_at(self, cuts: Index) -> Array:
-        """Return the cells with a threshold for every group: (3, groups + 1, 1, 4)."""
-        return np.take_along_axis(self.cells, cuts[None, :, None, None], axis=2)
+        """Return the cells with some thresholds for every group: (3, groups + 1, n, 4).
+
+        ``cuts`` is of shape (groups + 1, n).
+        """
+        return np.take_along_axis(self.cells, cuts[None, :, :, None], axis=2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,26 +230,28 @@ class _Chooser:
         )
 
     def _common(self) -> Index | None:
-        """Return the common threshold closest to today's that meets the goal and keeps the rate.
-
-        Of the first kind that there is: today's threshold, if the whole interval of every group
-        meets the goal, or any that does with room enough for the other half to confirm it; any
-        whose intervals meet the goal; any whose values do.
-        """
+        """Return the common threshold closest to today's that meets the goal and keeps the rate."""
         performance = _value(self.kept, self.first.cells[0].sum(axis=0))
         better = -1.0 if self.kept.better is Better.LOWER else 1.0
         keeps = better * (performance[self.today] - performance) <= self.margin + _ROUNDING
-        wide, usual = (
-            self._disparities(self.first.cells, z) for z in (self._confirmed, self._usual)
-        )
-        confirmed, surely = wide.passing, usual.passing
-        confirmed[self.today] |= surely[self.today]
-        kinds = (np.flatnonzero(keeps & each) for each in (confirmed, surely, usual.meet))
-        allowed = next((each for each in kinds if len(each)), None)
-        if allowed is None:
+        allowed = self._surest(self.first.cells, keeps, self.today)
+        if not len(allowed):
             return None
         closest = allowed[np.argmin(np.abs(allowed - self.today))]
         return np.full(len(self.counts.groups) + 1, closest)
+
+    def _surest(self, cells: Array, kept: Mask, today: int | None = None) -> Index:
+        """Return the choices that meet the goal, of the first kind that there is.
+
+        Those that do with room enough for the other half to confirm it (of ``today`` its whole
+        intervals are enough); those whose whole intervals do; those whose values do.
+        """
+        wide, usual = (self._disparities(cells, z) for z in (self._confirmed, self._usual))
+        confirmed, surely = wide.passing, usual.passing
+        if today is not None:
+            confirmed[today] |= surely[today]
+        kinds = (np.flatnonzero(kept & each) for each in (confirmed, surely, usual.meet))
+        return next((each for each in kinds if len(each)), np.array([], dtype=np.int64))
 
     @property
     def _usual(self) -> Array:
@@ -324,33 +333,42 @@ class _Chooser:
         return groups, whole + 1 + groups
 
     def _by_group(self) -> Index | None:
-        """Return thresholds of each group that meet the goal with the best performance.
-
-        The rates of all groups must lie in one band whose width the goal allows. For every band,
-        whose upper end is the rate of some group at some threshold, each group takes the threshold
-        inside it that has the most correct decisions.
-        """
-        band = _band(self.metric, self.goal)
-        if band is None or self.kept.name != "accuracy":
+        """Return the most accurate thresholds of each group that meet the goal."""
+        if self.kept.name != "accuracy":
             return None
-        cells = self.first.cells[0]
+        choices = self._in_bands()
+        cells = self.first.cells_at(choices)
+        allowed = self._surest(cells, np.ones(choices.shape[1], dtype=bool))
+        if not len(allowed):
+            return None
+        accuracy = _value(self.kept, cells[0].sum(axis=0))
+        return np.asarray(choices[:, allowed[np.argmax(accuracy[allowed])]])
+
+    def _in_bands(self) -> Index:
+        """Return thresholds of each group at which the rates of all lie close: (groups + 1, n).
+
+        The rates of all groups lie in one band that is as wide as the goal allows, or a part of
+        that, which leaves room for the sampling variation of the rates. For every band, whose upper
+        end is the rate of some group at some threshold, each group takes the threshold inside it
+        that has the most correct decisions. Rows of no group are decided as today.
+        """
         groups = len(self.counts.groups)
-        rates = np.stack(
-            [
-                _value(self.metric.of, cells[g])
-                for g in range(groups)
-            ]
-        )  # fmt: skip
-        correct = cells[:groups, :, 0] + cells[:groups, :, 3]
-        best, chosen = -1.0, None
-        for top in np.unique(rates[np.isfinite(rates)]).tolist():
-            inside = (rates >= band(top) - 1e-12) & (rates <= top + 1e-12)
-            if not inside.any(axis=1).all():
-                continue
-            right = np.where(inside, correct, -1.0)
-            if right.max(axis=1).sum() > best:
-                best, chosen = float(right.max(axis=1).sum()), right.argmax(axis=1)
-        return None if chosen is None else np.append(chosen, self.today)
+        cells = self.first.cells[0, :groups]
+        rates = np.stack([_value(self.metric.of, of_group) for of_group in cells])
+        correct = cells[..., 0] + cells[..., 3]
+        tops = np.unique(rates[np.isfinite(rates)])
+        few = tops[np.unique(np.linspace(0, len(tops) - 1, _MOST_BANDS, dtype=np.int64))]
+        chosen = [np.empty((0, groups), dtype=np.int64)]
+        for part in _PARTS:
+            band = _band(self.metric, self.goal, part)
+            if band is None:
+                break
+            for top in (tops if part == 1 else few).tolist():
+                inside = (rates >= band(top) - _ROUNDING) & (rates <= top + _ROUNDING)
+                if inside.any(axis=1).all():
+                    chosen.append(np.where(inside, correct, -1.0).argmax(axis=1)[None])
+        every = np.unique(np.concatenate(chosen), axis=0)
+        return np.append(every, np.full((len(every), 1), self.today), axis=1).T
 
     def _effect(self, cuts: Index) -> ThresholdEffect:
         """Return what thresholds of each group change in the other half of the rows."""
@@ -377,8 +395,8 @@ class _Chooser:
             for g in groups.tolist()
         ]
         disparities = tuple(contrast_records(self.metric, made, compared, bases, level))
-        (chosen,) = self._disparities(self.first.cells_at(cuts), self._usual).outcomes
-        measured = self._disparities(self.second.cells_at(cuts), self._usual)
+        (chosen,) = self._disparities(self.first.cells_at(cuts[:, None]), self._usual).outcomes
+        measured = self._disparities(self.second.cells_at(cuts[:, None]), self._usual)
         (outcome,), (meets,) = measured.outcomes, measured.meet.tolist()
         return ThresholdEffect(
             thresholds={
@@ -495,12 +513,16 @@ def _interval_of_margins(statistic: Statistic, margins: Array) -> StatisticInter
     return statistic_interval(statistic, Evidence(weights, cases, squares if weighted else None))
 
 
-def _band(metric: Contrast, goal: Rule) -> Callable[[float], float] | None:
-    """Return the least rate that a goal allows beside the greatest; None of one-sided goals."""
+def _band(metric: Contrast, goal: Rule, part: float) -> Callable[[float], float] | None:
+    """Return the least rate beside the greatest in a part of what a goal allows.
+
+    None of one-sided goals.
+    """
     if metric.by == "ratio" and 0 < goal.low <= 1:
-        return lambda top: goal.low * top
+        least = 1 - part * (1 - goal.low)
+        return lambda top: least * top
     if metric.by == "difference" and goal.low <= 0 <= goal.high:
-        width = min(-goal.low, goal.high)
+        width = part * min(-goal.low, goal.high)
         return lambda top: top - width
     return None
 

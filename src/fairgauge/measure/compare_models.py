@@ -16,6 +16,7 @@ from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.inequality import Inequality, InequalityPart
 from fairgauge.catalogue.lookup import find_metric
+from fairgauge.catalogue.pooling import is_odds_ratio, pool
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.standardised_differences import StandardisedDifference
 from fairgauge.comparison.model_comparison import (
@@ -31,6 +32,7 @@ from fairgauge.enums import (
     ClassKind,
     IntervalMethod,
     Performance,
+    Profile,
     ReferenceKind,
     Status,
     Task,
@@ -38,7 +40,7 @@ from fairgauge.enums import (
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.group_intervals import is_resampled
 from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.paired_changes import disparity_changes, pooled_change
+from fairgauge.inference.paired_changes import disparity_changes
 from fairgauge.inference.paired_draws import (
     drawn_change,
     drawn_conditional,
@@ -53,9 +55,11 @@ from fairgauge.inference.paired_extremes import (
     spread_change,
 )
 from fairgauge.inference.paired_scores import score_change
+from fairgauge.inference.paired_strata import pooled_change, pooled_odds_change
 from fairgauge.measure.candidate_verdicts import judged
 from fairgauge.measure.change_records import (
     contrast_records,
+    contrasted,
     disparity_records,
     rate_records,
 )
@@ -66,7 +70,6 @@ from fairgauge.report.results import NO_CLASS, POOLED, ClassScope, Interval, Ref
 from fairgauge.resolve.asked_metrics import asked_metrics
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import resolve
-from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical, wilson
 
 if TYPE_CHECKING:
@@ -510,28 +513,50 @@ class _Measured:
     def _pooled_changes(
         self, sliced: _Sliced, metric: Contrast, scope: ClassScope
     ) -> Iterator[DisparityChange]:
-        """Yield a difference adjusted for the strata, with the weights of Mantel and Haenszel."""
+        """Yield a contrast adjusted for the strata, with the weights of Mantel and Haenszel."""
         strata = len(sliced.of.current.counts.strata)
-        if not strata or metric.by == "ratio" or "score" in metric.needs:
+        if not strata or "score" in metric.needs:
             return
         compared = self._compared(sliced, metric, scope, overall=True)
         bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
-        which = np.repeat(np.concatenate([compared.groups, compared.references]), strata)
-        slots = np.tile(np.arange(strata) + 1, 2 * len(bases))
+        compared = replace(compared, bases=bases)
+        pooled = self._pooled_odds if is_odds_ratio(metric) else self._pooled_means
         try:
-            by_stratum = self._change(sliced, metric.of, which, slots)
-            value, rows = (
-                of.reshape(2, len(bases), strata)
-                for of in (by_stratum.difference.value, by_stratum.rows)
-            )
-            known = np.isfinite(value).all(axis=0)
-            weights = np.where(known, quotient(rows[0] * rows[1], rows[0] + rows[1]), 0.0)
-            sides = pooled_change(by_stratum, np.tile(weights, (2, 1)))
-            made = disparity_changes(metric, sides, inside=compared.inside)
+            made, values = pooled(sliced, metric, compared, strata)
         except NoInterval as refused:
-            yield from replace(compared, bases=bases).refused(refused.reason)
+            yield from compared.refused(refused.reason)
             return
-        yield from contrast_records(metric, made, sides, bases, self.spec.confidence)
+        yield from disparity_records(metric, made, values, bases, self.spec.confidence)
+
+    def _pooled_means(
+        self, sliced: _Sliced, metric: Contrast, compared: _Comparisons, strata: int
+    ) -> tuple[DisparityChanges, tuple[Array, Array]]:
+        """Return a contrast of the means over strata of both sides."""
+        if is_resampled(metric.of):
+            raise NoInterval(ReasonCode.RESAMPLED_NOT_POOLED)
+        slots = np.tile(np.arange(strata) + 1, len(compared.groups))
+        halves = [np.repeat(of, strata) for of in (compared.groups, compared.references)]
+        weights = []
+        for slice_ in (sliced.of.current, sliced.of.candidate):
+            group, reference = (slice_.evidence(half, slots).side for half in halves)
+            of = pool(metric, group, reference, strata, Profile.DOCUMENTED)
+            weights.append(np.tile(of.weights, (2, 1)))
+        which, slots = np.concatenate(halves), np.tile(slots, 2)
+        by_stratum = self._change(sliced, metric.of, which, slots)
+        sides = pooled_change(metric.of, by_stratum, (weights[0], weights[1]))
+        made = disparity_changes(metric, sides, inside=compared.inside)
+        old, new = (contrasted(metric, *np.split(of, 2)) for of in (sides.old, sides.new))
+        return made, (old, new)
+
+    def _pooled_odds(
+        self, sliced: _Sliced, metric: Contrast, compared: _Comparisons, strata: int
+    ) -> tuple[DisparityChanges, tuple[Array, Array]]:
+        """Return Mantel and Haenszel's odds ratio."""
+        if compared.inside:
+            raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
+        both = np.stack([compared.groups, compared.references], axis=1).ravel()
+        table = sliced.of.table(np.repeat(both, strata), np.tile(np.arange(strata) + 1, len(both)))
+        return pooled_odds_change(metric, table, strata)
 
     def _compared(
         self,

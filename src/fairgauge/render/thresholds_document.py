@@ -76,9 +76,9 @@ WARNING = (
 )
 METHOD = (
     "One random half of the rows chooses the thresholds. Numbers and outcomes are of the other "
-    "half, except for the weights for retraining, which are of all rows. A common threshold is "
-    "chosen with a margin where one can be: the choosing half meets the goal clearly enough for "
-    "the other half to confirm it more often than not. Both halves are drawn from the counts "
+    "half, except for the weights for retraining, which are of all rows. Thresholds are chosen "
+    "with a margin where they can be: the choosing half meets the goal clearly enough for the "
+    "other half to confirm it more often than not. Both halves are drawn from the counts "
     "(hypergeometric), with the seed of the audit. Changes against today are paired: both "
     "thresholds decide the same rows."
 )
@@ -210,11 +210,18 @@ def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
     yield Paragraph(WARNING, Tone.BAD)
     cuts = (f"{called(name)} {cut:g}" for name, cut in effect.thresholds.items())
     yield Paragraph(
-        f"The most accurate thresholds whose values meet the goal in the half of the rows that "
+        f"The most accurate thresholds {_how_met(effect)} in the half of the rows that "
         f"chooses: {', '.join(cuts)}. In the other half, {_OUTCOMES[effect.outcome][2]}."
         f"{_next_step(effect, 'these thresholds')}"
     )
     yield from _effect(choice, effect)
+
+
+def _how_met(effect: ThresholdEffect) -> str:
+    """Return whether the goal was met by the whole interval of every group, or by values alone."""
+    if effect.choosing_outcome is Outcome.PASS:
+        return "that meet the goal with the whole confidence interval of every group"
+    return "whose values meet the goal"
 
 
 def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]:

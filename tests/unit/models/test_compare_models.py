@@ -298,6 +298,77 @@ def test_pooled_changes_are_means_over_strata_and_decide():
     assert overall.p_adjusted is None
 
 
+ADJUSTED = [
+    f"{rate}.{by}"
+    for rate in ("selection_rate", "accuracy", "positive_predictive_value", "f1")
+    for by in ("difference", "ratio")
+] + ["selection_odds.ratio", "DI"]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"weight": "weight"}, {"cluster": "person"}, {"reference": {"sex": "M"}}]
+)
+def test_what_is_adjusted_for_strata_changes_as_two_audits_do(options):
+    asked = {"metrics": ADJUSTED, "strata": "region", **options}
+    found = [
+        d for d in compared("fairer", **asked)["fairer"].disparities if d.scope.kind == "pooled"
+    ]
+    assert {d.metric for d in found} == set(ADJUSTED)
+    question = {k: v for k, v in QUESTION.items() if k != "prediction"} | asked
+    audits = [fg.audit(PEOPLE, prediction=p, **question) for p in ("current", "fairer")]
+    for each in found:
+        values = [
+            next(
+                e.value
+                for e in audit.estimates
+                if (e.metric, e.group, str(e.scope.kind)) == (each.metric, each.group, "pooled")
+            )
+            for audit in audits
+        ]
+        assert (each.old, each.new) == pytest.approx(values), each.metric
+        assert each.interval.low < each.change < each.interval.high, each.metric
+
+
+def test_ratios_within_strata_are_those_of_all_rows_where_strata_are_alike():
+    """Strata that are copies of each other adjust nothing."""
+    copies = pl.concat([PEOPLE.with_columns(region=pl.lit(name)) for name in "abc"])
+    metrics = ["selection_rate.ratio", "selection_rate.difference", "selection_odds.ratio"]
+    found = compared("fairer", copies, strata="region", metrics=metrics)["fairer"].disparities
+    for metric in metrics:
+        overall, pooled = (
+            next(d for d in found if (d.metric, str(d.scope.kind)) == (metric, kind))
+            for kind in ("overall", "pooled")
+        )
+        assert pooled.change == pytest.approx(overall.change)
+        assert tuple(pooled.interval) == pytest.approx(tuple(overall.interval), rel=5e-3)
+        assert tuple(pooled.distance_interval) == pytest.approx(
+            tuple(overall.distance_interval), rel=0.03
+        )
+
+
+def test_clusters_with_rows_in_all_strata_widen_what_is_adjusted_for_them():
+    """Every row has a copy in each stratum, so that there are as few people as in one."""
+    copies = pl.concat([
+        PEOPLE.with_row_index("id").with_columns(region=pl.lit(name)) for name in "abcd"
+    ])  # fmt: skip
+    metrics = ["selection_rate.difference", "selection_rate.ratio", "f1.difference",
+               "selection_odds.ratio"]  # fmt: skip
+    once, copied = (
+        compared("fairer", data, strata="region", metrics=metrics, cluster="id")["fairer"]
+        for data in (copies.filter(region="a"), copies)
+    )
+    for metric in metrics:
+        widths = [
+            np.diff(np.log(interval) if metric.endswith("ratio") else interval)[0]
+            for found in (once, copied)
+            for interval in [
+                tuple(next(d.interval for d in found.disparities
+                           if d.metric == metric and d.scope.kind == "pooled"))
+            ]
+        ]  # fmt: skip
+        assert widths[1] == pytest.approx(widths[0], rel=0.02), metric
+
+
 def test_the_largest_gap_changes_as_the_two_groups_do():
     found = compared("fairer", metrics=["selection_rate.largest_gap", "selection_rate.difference"])
     gap, difference = sorted(found["fairer"].disparities, key=lambda d: d.metric, reverse=True)

@@ -130,6 +130,18 @@ def test_thresholds_end_with_what_the_goal_comes_to(people):
     assert "Traceback" not in wrong.stderr
 
 
+def test_quiet_thresholds_are_one_line(people):
+    flags = ("--label", "repaid", "--score", "score", "--sensitive", "sex")
+    goal = ("--goal", "selection_rate.ratio >= 0.5")
+    quiet = run("thresholds", people, *flags, *goal, "-q")
+    assert quiet.exit_code == 0, quiet.output
+    assert quiet.stdout.count("\n") == 1
+    assert "PASS AT 0.5" in quiet.stdout
+    refused = run("thresholds", people, *flags, *goal, "-q", "--format", "json")
+    assert refused.exit_code == 2
+    assert "--quiet is an option of text, not of json" in refused.stderr
+
+
 def test_planning_says_how_many_rows_a_pair_needs():
     result = run("plan", "--paired", "0.1", "--margin", "accuracy=0.01", "--tolerance", "0.03")
     assert result.exit_code == 0, result.output

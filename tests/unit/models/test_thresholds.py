@@ -121,6 +121,26 @@ def test_thresholds_by_group_meet_the_goal_and_are_at_least_as_accurate():
     assert "disparate treatment" in str(found)
 
 
+def of_unequal_base_rates(seed):
+    """Return rows in which the most accurate thresholds are beyond the goal."""
+    woman, repaid = pl.col("sex") == "F", pl.col("repaid") == 1
+    return scored(seed=seed).filter(~(woman & repaid & (pl.col("person") % 3 > 0)))
+
+
+def test_the_margin_of_thresholds_by_group_lets_the_other_half_confirm_them():
+    """Of 120 simulated tables 97 were confirmed; chosen by value alone, 21."""
+    effects = [chosen(of_unequal_base_rates(seed), seed=seed)["sex"].by_group for seed in range(8)]
+    assert all(each.choosing_outcome is Outcome.PASS for each in effects)
+    assert sum(each.outcome is Outcome.PASS for each in effects) >= 5
+
+
+def test_thresholds_by_group_chosen_by_value_alone_say_so():
+    found = chosen(scored(400, gap=0.2), goal="selection_rate.ratio >= 0.99")
+    assert found["sex"].by_group.choosing_outcome is Outcome.INCONCLUSIVE
+    assert "thresholds whose values meet the goal" in " ".join(str(found).split())
+    assert "with the whole confidence interval" in " ".join(str(chosen()).split())
+
+
 def test_where_today_meets_the_goal_nothing_changes():
     found = chosen(scored(gap=0.0))
     assert set(found["sex"].common.thresholds.values()) == {0.5}
@@ -169,6 +189,14 @@ def test_halves_add_up():
     assert first.sum() == counts.sum() // 2
     assert first.min() >= 0
     assert second.min() >= 0
+
+
+def test_halves_of_billions_of_rows_are_alike():
+    counts = np.array([[10**9, 7], [0, 4 * 10**9]])
+    first, second = halves(counts, np.random.default_rng(3))
+    assert (first + second == counts).all()
+    assert first[0, 0] == pytest.approx(5e8, rel=1e-3)
+    assert first[1, 1] == pytest.approx(2e9, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +269,10 @@ def test_weights_count_as_repeated_rows_do_in_rates_and_widen_intervals():
     "goal", ["selection_rate.ratio >= 0.9", "-0.1 <= selection_rate.difference <= 0.1"]
 )
 def test_thresholds_by_group_are_the_best_of_all_pairs(goal):
-    """Against every pair of thresholds; rows stand for so many that both halves are alike."""
+    """Against every pair of thresholds that meets the goal with a little room.
+
+    Rows stand for so many that both halves are alike.
+    """
     few = scored(160, gap=1.0, seed=8).with_columns(n=pl.lit(200_000))
     found = chosen(few, goal=goal, keep="accuracy within 0.5", count="n")["sex"].by_group
     woman, score = few["sex"].to_numpy() == "F", few["score"].to_numpy()
@@ -256,6 +287,6 @@ def test_thresholds_by_group_are_the_best_of_all_pairs(goal):
     gap = np.abs(first - second)
     with np.errstate(invalid="ignore"):
         ratio = np.minimum(first, second) / np.maximum(first, second)
-    allowed = ratio >= 0.9 if "ratio" in goal else gap <= 0.1
+    allowed = ratio >= 0.9 + 2e-3 if "ratio" in goal else gap <= 0.1 - 2e-3
     best = (right[0][:, None] + right[1][None, :])[allowed].max() / len(few)
     assert found.performance.new == pytest.approx(best, abs=2e-3)

@@ -9,6 +9,7 @@ from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.spec_flags import Texts, asked, question
 from fairgauge.cli.streams import print_result, terminal_style
 from fairgauge.enums import Outcome
+from fairgauge.errors import DataError
 
 _EXIT_CODES = ((None, 1), (Outcome.FAIL, 1), (Outcome.INCONCLUSIVE, 3), (Outcome.PASS, 0))
 """By the least outcome of all features; None where no common threshold meets the goal."""
@@ -28,6 +29,7 @@ _EXIT_CODES = ((None, 1), (Outcome.FAIL, 1), (Outcome.INCONCLUSIVE, 3), (Outcome
     metavar="'RATE within MARGIN'",
     help="Rate of all rows that may be worse by a margin at most (default 'accuracy within 0.01').",
 )
+@click.option("-q", "--quiet", is_flag=True, help="Print one line with the chosen thresholds.")
 @question
 @where()
 @format_option("thresholds")
@@ -36,6 +38,7 @@ def command(
     data: tuple[str, ...],
     goal: str,
     keep: str,
+    quiet: bool,
     at: Where,
     config: str | None,
     format_: str,
@@ -52,6 +55,8 @@ def command(
     fairgauge thresholds loans.parquet --label repaid --score risk --threshold 0.5 --sensitive sex
         --goal 'selection_rate.ratio >= 0.8' --keep 'accuracy within 0.01' -o thresholds.html
     """  # noqa: D301 - the paragraph mark of click
+    if quiet and format_ != "text":
+        raise DataError(f"--quiet is an option of text, not of {format_}")
     check_outputs(outputs, [*data, *([config] if config else [])])
     given = asked(config, flags)
     rows = given.read(data, at)
@@ -62,7 +67,7 @@ def command(
 
     with progress("Counting rows"):
         found = thresholds(rows, goal=goal, keep=keep, **given.options)
-    text = render(found, format_, **terminal_style(format_))
+    text = render(found, format_, **terminal_style(format_), **({"quiet": True} if quiet else {}))
     save_all(found, outputs)
     print_result(text)
     outcomes = {each.common.outcome if each.common else None for each in found.features}
