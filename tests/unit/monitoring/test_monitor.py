@@ -316,7 +316,9 @@ def test_counts_at_hand_are_of_periods_of_one_length_and_of_one_question():
     with pytest.raises(fg.DataError, match="the periods are of different lengths"):
         fg.monitor({"2026-01-01": cube(40), "2026-W02": cube(40)}, asked(RATIO))
     other = fg.confusion("gender", {"F": {"tp": 1, "fn": 2}, "M": {"tp": 2, "fn": 2}})
-    with pytest.raises(fg.CubeError, match="2026-01-02 and those of 2026-01-01 .* different quest"):
+    with pytest.raises(
+        fg.CubeError, match=r"2026-01-02 and those of 2026-01-01 .* different quest"
+    ):
         fg.monitor({"2026-01-01": cube(40), "2026-01-02": other}, asked(RATIO))
     with pytest.raises(fg.CubeError, match=r"different questions: .*\(the specification first\)"):
         fg.monitor({"2026-01-01": other}, asked(RATIO))

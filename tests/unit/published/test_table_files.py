@@ -210,7 +210,7 @@ def test_what_is_too_large_for_a_published_table_is_refused(tmp_path, monkeypatc
     for row in (["Sex", "n", "hired"], ["F", 10, 2]):
         book.active.append(row)
     book.save(tmp_path / "rows.xlsx")
-    with pytest.raises(fg.DataError, match="the sheet 'Sheet' of .* has more than 5 cells"):
+    with pytest.raises(fg.DataError, match=r"the sheet 'Sheet' of .* has more than 5 cells"):
         fg.check(tmp_path / "rows.xlsx")
 
 
