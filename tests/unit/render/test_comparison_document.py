@@ -119,13 +119,13 @@ def test_what_is_beyond_the_most_rows_is_counted(monkeypatch):
     sizes = {"tp": 400, "fn": 400, "fp": 100, "tn": 100}
     better = {"tp": 700, "fn": 100, "fp": 180, "tn": 20}
     others = {"tp": 790, "fn": 10, "fp": 190, "tn": 10}
-    before = {name: better for name in "ABCDE"} | {
+    before = dict.fromkeys("ABCDE", better) | {
         "Z": others,
         "X": better,
         "Y": better,
         "W": better,
     }
-    after = {name: sizes for name in "ABCDE"} | {"Z": others}
+    after = dict.fromkeys("ABCDE", sizes) | {"Z": others}
     options = {
         "rules": [fg.rule("selection_rate.ratio", at_least=0.8)],
         "metrics": ["selection_rate.ratio"],
