@@ -314,10 +314,8 @@ def _ratios(table: PublishedTable) -> Iterator[Fault]:
         return
     several = _not_one(table, reference)
     for row in table.groups:
-        if row.ratio is None or row in several or _fits(row, reference):
-            continue
         bounds = _ratio(row, reference)
-        if bounds is None:
+        if row.ratio is None or bounds is None or row in several or _fits(row, reference):
             continue
         code = FaultCode.RATIO_MISMATCH
         more: dict[str, Parameter] = {}

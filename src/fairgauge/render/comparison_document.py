@@ -465,6 +465,8 @@ def _group(each: Change) -> str:
     if of_class.name is not None:
         prefix = "" if of_class.kind is ClassKind.SELECTION else "class "
         parts.append(f"{prefix}{called(of_class.name)}")
+        if of_class.kind is ClassKind.WORST:
+            parts.append("where the difference is largest")
     elif of_class.average is not None:
         parts.append(f"{of_class.average} average")
     if each.threshold is not None:

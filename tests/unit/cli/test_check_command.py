@@ -27,6 +27,7 @@ def run(*args, text=None):
         (CLEAN.replace("1000,480,0.96", "100,41,0.82"), ("--limit", "0.8"), 3),
         (CLEAN, ("--limit", "8"), 2),
         (CLEAN, ("--column", "n"), 2),
+        (CLEAN, ("--column", "selected=hired", "--column", "n=n"), 0),
         ("", (), 2),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import time
 from dataclasses import replace
 
@@ -125,7 +126,8 @@ def test_a_year_of_many_groups_is_folded():
     fg.monitor({"2026-01-01": counts}, QUESTION | {"monitor": {"rules": rules}})
     begun = time.process_time()
     report = fg.monitor(cubes, QUESTION | {"monitor": {"rules": rules, "horizon": 3650}})
-    assert time.process_time() - begun < 1
+    traced = sys.gettrace() is not None  # as branch coverage does, which takes time of its own
+    assert time.process_time() - begun < (5 if traced else 1)
     assert len(report.comparisons) == 250
     assert module.LARGEST < 250 * 3650
 

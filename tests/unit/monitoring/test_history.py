@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -52,6 +53,44 @@ def test_periods_of_two_lengths_do_not_mix(tmp_path):
     history.add("2026-11-20", cube(40))
     with pytest.raises(fg.DataError, match="2026-W47 is a week"):
         history.add("2026-W47", cube(40))
+
+
+def test_folders_of_two_lengths_are_named_and_other_folders_are_not_read(tmp_path):
+    history = fg.History(tmp_path)
+    history.add("2026-11-20", cube(40))
+    (tmp_path / "notes").mkdir()
+    shutil.copy(tmp_path / "period=2026-11-20" / "counts.cube.json", tmp_path / "notes")
+    assert [str(each) for each in history.periods] == ["2026-11-20"]
+    shutil.copytree(tmp_path / "period=2026-11-20", tmp_path / "period=2026-W47")
+    with pytest.raises(fg.DataError, match="mixes periods of different lengths: day, week"):
+        _ = history.periods
+
+
+def test_a_period_that_a_history_lacks_is_named(tmp_path):
+    history = fg.History(tmp_path)
+    history.add("2026-11-20", cube(40))
+    with pytest.raises(fg.DataError, match="has no period 2026-11-21"):
+        history.cubes([parse_period("2026-11-20"), parse_period("2026-11-21")])
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_file_system_without_links_keeps_the_first_counts_too(tmp_path, monkeypatch, taken):
+    history = fg.History(tmp_path)
+
+    def no_links(*_):
+        raise OSError("links are not supported")
+
+    if taken:
+        history.add("2026-11-20", cube(41))
+    monkeypatch.setattr("os.link", no_links)
+    if taken:
+        with pytest.raises(fg.CubeError, match="--replace"):
+            history.add("2026-11-20", cube(40))
+    else:
+        assert history.add("2026-11-20", cube(40))
+    kept = cube(41) if taken else cube(40)
+    assert history.cube(parse_period("2026-11-20")) == kept
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
 
 
 @pytest.mark.parametrize("cut", [0, 1, 300, -2])

@@ -284,6 +284,24 @@ def test_absent_periods_are_reported(shifted):
             "the largest group of an intersection may be another one",
         ),
         (asked(7), r"monitor.rules\[0\]: must be a rule, not 7"),
+        (
+            asked(RATIO | {"within": 0.1, "of": "day.cube.json"}),
+            r"monitor.rules\[0\].at_least: a rule has limits, or a baseline, not both",
+        ),
+        (
+            asked(RATIO) | {"positive": {"ordered": ["low", "high"]}},
+            "positive: is ordered levels, and a monitor follows one selection",
+        ),
+        (
+            {"label": "label", "score": "score", "positive": 1, "sensitive": "sex"}
+            | {"threshold": "median", "monitor": {"rules": [RATIO]}},
+            "threshold: the median of every period is another threshold; give a number",
+        ),
+        (
+            {"label": "label", "score": "score", "positive": 1, "sensitive": "sex"}
+            | {"threshold": [0.3, 0.5], "monitor": {"rules": [RATIO]}},
+            "threshold: a monitor takes one threshold; monitor each alone",
+        ),
         (asked("DI > 0.8"), "cannot read"),
         (QUESTION | {"rules": ["f1 >= 0.5"]}, r"rules\[0\].metric: the f1 of groups"),
         (QUESTION | {"monitor": 5}, "monitor: must be a table"),
@@ -292,6 +310,45 @@ def test_absent_periods_are_reported(shifted):
 def test_mistakes_in_what_is_asked(spec, message):
     with pytest.raises(fg.SpecError, match=message):
         fg.monitor({"2026-01-01": cube(40)}, spec)
+
+
+def test_counts_at_hand_are_of_periods_of_one_length_and_of_one_question():
+    with pytest.raises(fg.DataError, match="the periods are of different lengths"):
+        fg.monitor({"2026-01-01": cube(40), "2026-W02": cube(40)}, asked(RATIO))
+    other = fg.confusion("gender", {"F": {"tp": 1, "fn": 2}, "M": {"tp": 2, "fn": 2}})
+    with pytest.raises(
+        fg.CubeError, match=r"2026-01-02 and those of 2026-01-01 .* different quest"
+    ):
+        fg.monitor({"2026-01-01": cube(40), "2026-01-02": other}, asked(RATIO))
+    with pytest.raises(fg.CubeError, match=r"different questions: .*\(the specification first\)"):
+        fg.monitor({"2026-01-01": other}, asked(RATIO))
+
+
+def test_a_rule_of_some_features_follows_these_alone():
+    import pandas as pd
+
+    rows = [(s, r, i % 2, (i + len(s)) % 2) for s in ("F", "Man") for r in "AB" for i in range(20)]
+    table = pd.DataFrame(rows, columns=["sex", "race", "label", "prediction"])
+    question = QUESTION | {"sensitive": ["sex", "race"]}
+    days = dict.fromkeys(day_names(3), fg.count(table, **question))
+    for metric in ("selection_rate.difference", "balanced_accuracy.difference"):
+        rule = {"metric": metric, "at_least": -0.1, "features": ["race"]}
+        found = fg.monitor(days, question | {"monitor": {"rules": [rule]}})
+        assert {each.feature for each in found.comparisons} == {"race"}, metric
+        grouped = fg.monitor(days, question | {"monitor": {"rules": [rule | {"groups": ["A"]}]}})
+        assert [each.group for each in grouped.comparisons] == ["A"], metric
+
+
+def test_missing_values_stop_a_monitor_that_takes_them_for_errors():
+    import pandas as pd
+
+    rows = pd.DataFrame({"sex": ["F", "M", None] * 20, "label": [0, 1] * 30,
+                         "prediction": [1, 0] * 30})  # fmt: skip
+    days = {"2026-01-01": fg.count(rows, **QUESTION)}
+    asking = asked(RATIO)
+    assert fg.monitor(days, asking).periods == ("2026-01-01",)
+    with pytest.raises(fg.DataError, match="missing"):
+        fg.monitor(days, asking | {"missing": "error"})
 
 
 def test_a_metric_of_ones_own_has_evidence_like_any_rate(shifted):

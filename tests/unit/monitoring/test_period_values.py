@@ -94,3 +94,42 @@ def test_a_new_negative_value_beside_positive_ones_is_nothing_to_warn_of():
     spec = asked(RATIO) | {"positive": "yes"}
     report = fg.monitor({"2026-01-01": before, "2026-01-02": after}, spec)
     assert not report.rows[-1].new_values
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("given", [{"label": "label"}, {"prediction": "prediction"}])
+def test_another_coding_is_an_error_where_one_column_is_monitored(given, place):
+    question = {"positive": 1, "sensitive": "sex"} | given
+    rate = "base_rate" if "label" in given else "selection_rate"
+    good, coded = (day(v, v, question=question) for v in ([0, 1], ["no", "yes"]))
+    days = dict(zip(day_names(3), [good, good, good], strict=True))
+    spec = question | {"monitor": {"rules": [f"{rate}.ratio >= 0.8"], "labels": "later"}}
+    assert fg.monitor(days, spec).periods == tuple(days)
+    days[day_names(3)[place]] = coded
+    with pytest.raises(DataError, match=f"{day_names(3)[place]}.*'yes'"):
+        fg.monitor(days, spec)
+
+
+def test_a_positive_value_by_default_is_no_other_coding():
+    question = {key: QUESTION[key] for key in ("label", "prediction", "sensitive")}
+    days = {
+        "2026-01-01": day([0, 1], [0, 1], question=question),
+        "2026-01-02": day([0], [0], question=question),
+    }
+    spec = question | {"monitor": {"rules": [RATIO]}}
+    assert fg.monitor(days, spec).periods == tuple(days)
+    days["2026-01-03"] = day(["no", "yes"], ["no", "yes"], question=question)
+    with pytest.raises(DataError, match="2026-01-03"):
+        fg.monitor(days, spec)
+
+
+def test_numbers_that_are_predicted_have_no_coding():
+    question = QUESTION | {"task": "regression"}
+    del question["positive"]
+    days = {
+        name: day([i, i + 0.5], [i + 0.25, i + 1], question=question)
+        for i, name in enumerate(day_names(3))
+    }
+    rule = {"metric": "mean_error.difference", "between": [-1, 1]}
+    report = fg.monitor(days, question | {"monitor": {"rules": [rule]}})
+    assert report.periods == tuple(days)

@@ -259,3 +259,32 @@ def test_errors_stand_in_the_order_of_the_rows():
 def test_the_ratio_of_the_reference_itself_is_checked():
     """No ratio is 1: the reference is the category with which most ratios compare."""
     assert errors(planted(set_cell(1, 5, "1.050"))) == [(FaultCode.RATIO_MISMATCH, 2)]
+
+
+def test_a_table_of_other_categories_is_no_margin_of_the_intersections():
+    by_age = [["under 40", "999", "400", "40.0%", "1.000"], ["40 or over", "9", "3", "33.3%", ""]]
+    text = markdown(by_age, ["Age", *HEADER[2:]]) + markdown(clean(NEW_YORK))
+    assert FaultCode.MARGIN_MISMATCH not in {code for code, _ in errors(text)}
+
+
+def test_a_sum_of_which_a_part_is_not_printed_is_not_held_against_the_margin():
+    rows = [["Male", "600", "300", "50.0%", "1.000"], ["Female", "500", "200", "40.0%", "0.800"]]
+    single = markdown(rows, ["Sex", *HEADER[2:]])
+    parts = [("Male", "A", 300, 150), ("Male", "B", 300, 150), ("Female", "A", 499, 200)]
+    whole, withheld = clean(parts), clean(parts)
+    withheld[2][2:] = ["", "", "", ""]
+    assert (FaultCode.MARGIN_MISMATCH, 2) in errors(single + markdown(whole))
+    assert (FaultCode.MARGIN_MISMATCH, 2) not in errors(single + markdown(withheld))
+
+
+def test_a_ratio_of_a_printed_rate_to_a_rate_of_counts_is_checked():
+    def table(ratio):
+        return f"Sex,n,hired,rate,ratio\nMale,200,100,50.0%,1.000\nFemale,,,40.0%,{ratio}\n"
+
+    assert FaultCode.RATIO_MISMATCH not in {code for code, _ in errors(table("0.800"))}
+    assert (FaultCode.RATIO_MISMATCH, 2) in errors(table("0.850"))
+
+
+def test_a_ratio_to_a_reference_that_nobody_was_selected_of_is_not_checked():
+    text = "Sex,n,hired,ratio\nMale,200,0,1.00\nFemale,100,0,0.70\n"
+    assert FaultCode.RATIO_MISMATCH not in {code for code, _ in errors(text)}

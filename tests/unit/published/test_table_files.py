@@ -195,3 +195,64 @@ def test_a_missing_file_and_an_empty_folder(tmp_path):
         fg.check(tmp_path / "no.csv")
     with pytest.raises(fg.DataError, match="holds no"):
         fg.check(tmp_path)
+
+
+def test_what_is_too_large_for_a_published_table_is_refused(tmp_path, monkeypatch):
+    openpyxl = pytest.importorskip("openpyxl")
+    monkeypatch.setattr("fairgauge.published.table_files.MOST_BYTES", 5_000)
+    monkeypatch.setattr("fairgauge.published.table_files.MOST_CELLS", 5)
+    (tmp_path / "rows.csv").write_text(CSV * 100, encoding="utf-8")
+    with pytest.raises(
+        fg.DataError, match=r"at most 5,000\. For rows of data, use fairgauge audit"
+    ):
+        fg.check(tmp_path / "rows.csv")
+    book = openpyxl.Workbook()
+    for row in (["Sex", "n", "hired"], ["F", 10, 2]):
+        book.active.append(row)
+    book.save(tmp_path / "rows.xlsx")
+    with pytest.raises(fg.DataError, match=r"the sheet 'Sheet' of .* has more than 5 cells"):
+        fg.check(tmp_path / "rows.xlsx")
+
+
+def test_empty_lines_separate_the_tables_of_a_file(tmp_path):
+    single = "Sex,Applicants,Hired\nMale,1500,630\nFemale,900,300\n"
+    (tmp_path / "two.csv").write_text(f"\n\n{CSV}\n,,\n\n{single}", encoding="utf-8")
+    groups = [[group.name for group in t.groups] for t in fg.check(tmp_path / "two.csv").tables]
+    assert groups == [["Male & A", "Male & B", "Female & A"], ["Male", "Female"]]
+    apart = f"{PASTED}\n\n\n{PASTED}"
+    assert [len(table.groups) for table in fg.check(apart).tables] == [3, 3]
+
+
+def test_ordinals_keep_the_raised_letters_that_footnotes_lose():
+    table = "<table>\n<tr><th>Quarter<th>n<th>hired</tr><tr><td>{}<td>10<td>5</tr></table>"
+    for raised, name in (("2<sup>nd</sup>", "2nd"), ("last<sup>b</sup>", "last")):
+        (found,) = fg.check(table.format(raised)).tables
+        assert [group.name for group in found.groups] == [name]
+
+
+def test_numbers_of_a_workbook_are_read_with_the_places_that_are_shown(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["Sex", "n", "hired", "Rate"], ["F", 30, 10, 1 / 3], ["M", 30, 20, 2 / 3]):
+        book.active.append(row)
+    book.active["D2"].number_format = book.active["D3"].number_format = "0.00"
+    book.active["C2"] = 10.0
+    book.save(tmp_path / "audit.xlsx")
+    (table,) = fg.check(tmp_path / "audit.xlsx").tables
+    assert table.errors == ()
+    book.active["D2"] = 0.36
+    book.save(tmp_path / "audit.xlsx")
+    (error,) = fg.check(tmp_path / "audit.xlsx").tables[0].errors
+    assert "0.36" in error.message
+
+
+def test_columns_that_the_table_does_not_have_are_named_with_those_that_it_has():
+    with pytest.raises(fg.SpecError, match="n: no column 'applicants' in the table; it has 'sex'"):
+        fg.check("sex,n,hired\nF,5,2\nM,6,3\n", columns={"n": "applicants"})
+
+
+def test_nothing_to_check_is_an_error():
+    with pytest.raises(fg.DataError, match="no file to check; give at least one"):
+        fg.check([])
+    with pytest.raises(fg.DataError, match="has no row with a number"):
+        fg.check("sex,n,hired\nF,,\nM,,\n")

@@ -176,3 +176,33 @@ def test_columns_of_groups_that_differ_are_named_with_the_flag():
     text = "Race,Men,Men hired,Women\nA,100,50,90\nB,80,30,70\n"
     with pytest.raises(fg.DataError, match="--column"):
         fg.check(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sex Applicants Selected\nMale 80 48\nFemale 40\n",  # a number is missing
+        "Applicants Selected\nMale 80 48\nFemale 40 12\n",  # no header for the names
+        "Sex Foo Bar\nMale 80 48\nFemale 40 12\n",  # headers without a role
+        "Sex Selected of Applicants Rate\nMale 1 2 3 4 5\nFemale 1 2 3 4 5\n",  # many numbers
+    ],
+)
+def test_lines_with_one_space_that_divide_into_no_columns_are_no_table(text):
+    with pytest.raises(fg.DataError, match="holds no table of at least two columns"):
+        fg.check(text)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Men hired,Women hired,Others",  # no group has the name of the last column
+        "Men,Men applied,Men hired,Women applied,Women hired",  # the men are counted twice
+        "Men applied,Men hired,Women applied",  # nobody knows how many women are hired
+        "Applicants men,Hired men,Rate men,Applicants women,Hired women",  # one rate for two groups
+        "Hired (men),Hired (),Applicants (men),Applicants ()",  # a group without a name
+    ],
+)
+def test_columns_of_groups_that_do_not_match_are_not_taken_for_groups(header):
+    cells = ",".join(str(100 - 7 * i) for i in range(header.count(",") + 1))
+    with pytest.raises(fg.DataError, match=r"could each be the number .*--column"):
+        fg.check(f"Race,{header}\nA,{cells}\nB,{cells}\n")

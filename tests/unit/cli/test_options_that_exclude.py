@@ -1,0 +1,53 @@
+"""Options and inputs that do not go together are refused, with what to do instead."""
+
+from __future__ import annotations
+
+import pytest
+from loan_cases import BASIC, SEX
+
+WHOLE = "--full is an option of text and markdown; {} is always whole"
+MONITOR = """
+label = "approved"
+prediction = "predicted"
+positive = "yes"
+sensitive = "sex"
+[monitor]
+rules = ["selection_rate.ratio >= 0.8"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("audit", *SEX, "--table", "groups", "--quiet"), "prints CSV; remove --quiet"),
+        (("audit", *SEX, "--table", "groups", "--full"), "prints CSV; remove --full"),
+        (("audit", *SEX, "--full", "--format", "html"), WHOLE.format("html")),
+        (("check", "--full", "--format", "json"), WHOLE.format("json")),
+        (("check", "-"), "standard input (-) is read alone, without other tables"),
+        (("check", "--column", "n"), "--column: must be ROLE=HEADER, not 'n'"),
+        (("check", "--column", "n= "), "must be ROLE=HEADER, not 'n= '"),
+    ],
+)
+def test_the_message_names_what_to_remove(fails, loans, args, message):
+    assert message in fails(args[0], loans, *args[1:])
+
+
+def test_a_mistake_in_a_flag_is_named_where_a_plan_needs_no_table(fails):
+    assert fails("plan", "--rate", "0.3", "--sensitive", "age:x").startswith("sensitive")
+
+
+def test_counts_where_something_else_is_expected(run, fails, loans, tmp_path):
+    (tmp_path / "monitor.toml").write_text(MONITOR)
+    for sensitive, cube in (("sex", "day.cube.json"), ("region", "other.cube.json")):
+        counted = run("count", loans, *BASIC, "--sensitive", sensitive, "-o", cube)
+        assert counted.exit_code == 0, counted.output
+    message = "'day.cube.json' holds counts, not a report; audit it first"
+    assert fails("render", "day.cube.json") == message
+    begun = run("monitor", "run", "history", "day.cube.json", "--period", "2026-01-01",
+                "-c", "monitor.toml")  # fmt: skip
+    assert begun.exit_code in (0, 3), begun.output
+    message = "the counts in 'other.cube.json' answer another question: sensitive is "
+    other = ("run", "history", "other.cube.json", "--period", "2026-01-02")
+    assert message in fails("monitor", *other)
+    quiet = fails("monitor", "status", "history", "--quiet", "--format", "json")
+    assert quiet == "--quiet is an option of text, not of json"

@@ -1,0 +1,124 @@
+"""The document of a comparison of models: classes, thresholds, and what has no value."""
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.unit.models.model_rows import QUESTION, rows
+
+import fairgauge as fg
+from fairgauge.render import models_document, render
+
+RNG = np.random.default_rng(1)
+PEOPLE = rows(600).with_columns(
+    **{name: pl.Series(RNG.choice(list("abc"), 600)) for name in ("grade", "old", "new")},
+    **{name: pl.Series(RNG.random(600)) for name in ("score", "other_score")},
+    one=pl.lit("x"),
+)
+CLASSES = {"label": "grade", "prediction": "old", "sensitive": "sex"}
+SCORES = {"label": "repaid", "score": "score", "positive": 1, "sensitive": "sex"}
+
+
+def shown(found):
+    """Return the Markdown of a comparison."""
+    return render(found, "markdown").replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_classes_are_named_and_a_margin_is_of_all_classes():
+    margins = {"accuracy": 0.1, "true_positive_rate": 0.1}
+    found = fg.compare(PEOPLE, **CLASSES, candidate="new", margins=margins)
+    text = shown(found)
+    assert [text.count(f"| F (sex), class {name} |") for name in "abc"] == [1] * 3
+    accuracy = [float((PEOPLE["grade"] == PEOPLE[name]).mean()) for name in ("old", "new")]
+    assert f"- Accuracy: {accuracy[0]:.1%} → {accuracy[1]:.1%} (change " in text
+    assert [each.rate for each in found["new"].margins] == list(margins)
+    assert "newly accepted" not in text  # of classes there is no one favourable decision
+
+
+def test_each_threshold_has_its_margin_and_a_rate_of_scores_has_none():
+    found = fg.compare(
+        PEOPLE, **SCORES, threshold=[0.3, 0.6], candidate="other_score",
+        metrics=["selection_rate.difference", "roc_auc.difference"],
+        margins={"accuracy": 0.1, "roc_auc": 0.05},
+    )  # fmt: skip
+    tested = [(each.rate, each.change.threshold) for each in found["other_score"].margins]
+    assert sorted(tested, key=str) == [("accuracy", 0.3), ("accuracy", 0.6), ("roc_auc", None)]
+    text = shown(found)
+    assert "- Accuracy at threshold 0.3: " in text
+    assert "| F (sex), threshold 0.6 |" in text
+    assert "| F (sex) |" in text
+    assert text.count("- ROC AUC: ") == 1
+
+
+def test_what_has_no_value_has_its_reason():
+    repaid = PEOPLE.filter(pl.col("repaid") == 1)
+    found = fg.compare(
+        repaid, **QUESTION, positive=1, candidate="fairer",
+        metrics="false_positive_rate.difference", margins={"false_positive_rate": 0.1},
+    )  # fmt: skip
+    (change,) = found["fairer"].disparities
+    assert (change.old, change.new, change.change) == (None, None, None)
+    text = shown(found)
+    assert "- False positive rate: no observed negatives (FP + TN = 0)." in text
+    assert "| F (sex) | - |" in text
+    assert "no number of rows would show that it dominates" in text
+
+
+def test_scores_of_one_class_have_no_change():
+    repaid = PEOPLE.filter(pl.col("repaid") == 1)
+    metrics = ["roc_auc.difference", "roc_auc.largest_gap"]
+    found = fg.compare(repaid, **SCORES, candidate="other_score", metrics=metrics)
+    of_area = [each for each in found["other_score"].rates if each.rate == "roc_auc"]
+    assert {str(each.reason.code) for each in of_area} == {"one_class_only"}
+    assert all(each.change is None for each in found["other_score"].disparities)
+
+
+def test_one_group_alone_has_no_disparity_to_change():
+    found = fg.compare(
+        PEOPLE, **(QUESTION | {"sensitive": "one"}), positive=1, candidate="fairer",
+        metrics=["selection_rate.difference", "selection_rate.largest_gap"],
+    )  # fmt: skip
+    assert all(each.change is None for each in found["fairer"].disparities)
+    assert {str(each.status) for each in found["fairer"].disparities} <= {
+        "undefined",
+        "not_applicable",
+    }
+
+
+def test_a_candidate_that_decides_alike_can_never_dominate():
+    same = PEOPLE.with_columns(copy=pl.col("current"))
+    found = fg.compare(
+        same, **QUESTION, positive=1, candidate="copy", metrics="selection_rate.ratio",
+        margins={"accuracy": 0.02},
+    )  # fmt: skip
+    (change,) = found["copy"].disparities
+    assert change.change == pytest.approx(1.0)
+    assert "(change 0.0 pp, " in shown(found)
+
+
+def test_a_small_group_is_marked():
+    few = pl.concat([PEOPLE.filter(pl.col("sex") == "M"), PEOPLE.filter(pl.col("sex") == "F")[:12]])
+    found = fg.compare(
+        few, **QUESTION, positive=1, candidate="fairer", metrics="selection_rate.difference"
+    )
+    text = shown(found)
+    assert "?" in next(line for line in text.splitlines() if line.startswith("| F (sex) |"))
+    assert "? insufficient data" in text
+
+
+def test_disparities_beyond_the_most_are_counted(monkeypatch):
+    monkeypatch.setattr(models_document, "_MOST_ITEMS", 1)
+    metrics = ["selection_rate.difference", "selection_rate.ratio"]
+    found = fg.compare(rows(3_000), **QUESTION, positive=1, candidate="fairer", metrics=metrics)
+    significant = sum(each.significant for each in found["fairer"].disparities)
+    assert significant == 2
+    assert "1 more below." in shown(found)
+
+
+def test_the_rows_that_would_decide_are_a_practical_number_or_none(monkeypatch):
+    found = fg.compare(
+        PEOPLE, **QUESTION, positive=1, candidate="fairer", margins={"accuracy": 0.004}
+    )
+    assert 1_000 < found["fairer"].needed < 10_000
+    assert "rows of this composition would determine it with 80% power" in shown(found)
+    monkeypatch.setattr(models_document, "_MOST_NEEDED", 1_000)
+    assert "would take more rows than is practical" in shown(found)

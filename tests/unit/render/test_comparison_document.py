@@ -1,0 +1,147 @@
+"""What the text of a comparison states of strata, classes, thresholds, settings and rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairgauge as fg
+from fairgauge.render import comparison_document, render
+
+ASKED = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
+SCORED = {"label": "label", "score": "score", "positive": 1, "sensitive": "sex"}
+CLASSES = {"label": "grade", "prediction": "given", "task": "multiclass", "sensitive": "sex"}
+DIFFERENCE = "selection_rate.difference"
+
+
+def rows(seed, missing=0):
+    """Return 600 rows, of which more men are selected the greater the seed."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "sex": rng.choice(["F", "M"], 600),
+            "age": rng.integers(20, 60, 600),
+            "dept": rng.choice(["A", "B"], 600),
+            "score": rng.random(600).round(2),
+            "n": rng.integers(1, 4, 600),
+            "grade": rng.choice(["a", "b", "c"], 600),
+            "given": rng.choice(["a", "b", "c"], 600),
+        }
+    )
+    table["label"] = (rng.random(600) < table["score"]).astype(int)
+    table["prediction"] = (table["score"] > 0.5 - 0.2 * (table["sex"] == "M") * seed).astype(int)
+    table["sex"] = table["sex"].where(table.index >= missing, None)
+    return table
+
+
+OLD, NEW = rows(0), rows(1, missing=5)
+
+
+def compared(old, new=None):
+    """Return the text of a comparison, as wide as its names."""
+    found = fg.compare(fg.audit(OLD, **old), fg.audit(NEW, **(new or old)))
+    return " ".join(render(found, "markdown").split())
+
+
+def test_reports_without_a_common_estimate_share_rows_alone():
+    text = compared(ASKED | {"metrics": "DI"}, ASKED | {"metrics": "RD"})
+    assert "The two reports have no estimate in common." in text
+    assert "metric DI (2 estimates)" in text
+    assert "metric RD (2 estimates)" in text
+    assert "Disparities" not in text
+
+
+def test_strata_cases_and_the_whole_table_are_named():
+    asked = {
+        "metrics": [DIFFERENCE, "generalized_entropy"],
+        "strata": "dept",
+        "count": "n",
+        "reference": {"sex": "M"},
+    }
+    text = compared(ASKED | asked)
+    for subject in (
+        "F (sex), in A",
+        "F (sex), in B",
+        "F (sex), adjusted for the strata",
+        "all rows",
+    ):
+        assert subject in text
+    assert f"| cases | {OLD['n'].sum():,} | {NEW['n'].sum():,} |" in text
+    assert "| rows with a missing sex | 0 | 5 |" in text
+
+
+def test_thresholds_are_named():
+    text = compared(SCORED | {"metrics": DIFFERENCE, "threshold": [0.3, 0.6]})
+    assert "F (sex), threshold 0.3 |" in text
+    assert "F (sex), threshold 0.6 |" in text
+
+
+def test_a_class_stands_once_and_as_the_one_of_the_largest_difference():
+    text = compared(CLASSES | {"metrics": "true_positive_rate.difference"})
+    subjects = [f"F (sex), class {name} |" for name in "abc"]
+    subjects += [f"F (sex), {kind} average |" for kind in ("macro", "micro", "weighted")]
+    assert [text.count(each) for each in subjects] == [1] * 6
+    assert text.count(", where the difference is largest |") == 1
+
+
+def test_settings_are_written_as_they_are_asked():
+    text = compared(
+        ASKED | {"metrics": DIFFERENCE, "sensitive": [fg.cut("age", [40])]},
+        ASKED
+        | {
+            "metrics": DIFFERENCE,
+            "sensitive": [fg.cut("age", [40]), "sex", "dept"],
+            "intersections": [("sex", "dept")],
+        },
+    )
+    assert "age [40.0] → age [40.0], sex, dept" in text
+    assert "none → sex\\*dept" in text
+    assert "feature sex\\*dept (4 estimates)" in text
+
+
+def test_a_value_in_one_report_only_has_its_reason():
+    old, new = (
+        fg.confusion("sex", {"F": women, "M": {"tp": 40, "fn": 20, "fp": 10, "tn": 30}})
+        for women in ({"fp": 20, "tn": 40}, {"tp": 20, "fn": 10, "fp": 20, "tn": 40})
+    )
+    asked = {"metrics": "true_positive_rate.difference"}
+    found = fg.compare(fg.audit(old, **asked), fg.audit(new, **asked))
+    text = " ".join(render(found, "text").split())
+    assert "1 disparity with a value in one report only." in text
+    reason = "the old report has no value: the group has no observed positives (TP + FN = 0)"
+    assert f"true positive rate difference, F (sex): {reason}." in text
+
+
+def test_what_is_beyond_the_most_rows_is_counted(monkeypatch):
+    monkeypatch.setattr(comparison_document, "_MOST_ROWS", 2)
+    monkeypatch.setattr(comparison_document, "_MOST_CHANGES", 2)
+    sizes = {"tp": 400, "fn": 400, "fp": 100, "tn": 100}
+    better = {"tp": 700, "fn": 100, "fp": 180, "tn": 20}
+    others = {"tp": 790, "fn": 10, "fp": 190, "tn": 10}
+    before = dict.fromkeys("ABCDE", better) | {
+        "Z": others,
+        "X": better,
+        "Y": better,
+        "W": better,
+    }
+    after = dict.fromkeys("ABCDE", sizes) | {"Z": others}
+    options = {
+        "rules": [fg.rule("selection_rate.ratio", at_least=0.8)],
+        "metrics": ["selection_rate.ratio"],
+        "reference": {"g": "Z"},
+    }
+    found = fg.compare(*(fg.audit(fg.confusion("g", each), **options) for each in (before, after)))
+    assert len(found.flips) == 5
+    text = render(found, "text")
+    changed, disparities = text.split("Disparities", 1)
+    assert changed.count("3 more in the JSON report.") == 1
+    assert changed.count("1 more in the JSON report.") == 1
+    assert disparities.count("3 more in the JSON report.") == 1
+
+
+@pytest.mark.parametrize("name", ["old", "new"])
+def test_another_task_is_refused(name):
+    asked = {"old": ASKED, "new": ASKED} | {name: ASKED | {"task": "regression", "positive": None}}
+    with pytest.raises(fg.SpecError, match=r"task: '.*' in the old report, '.*' in the new one"):
+        compared(asked["old"], {k: v for k, v in asked["new"].items() if v is not None})
