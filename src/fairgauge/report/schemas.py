@@ -574,6 +574,7 @@ def monitor_schema() -> Schema:
             _object({"feature": _STRING, "group": _STRING, "rows": _WHOLE, "first": _STRING})
         ),
         "imported": _list(_object({**names, "value": _NUMBER})),
+        "metrics": _map(_FACTS),
     }
     return _named("Report of a monitor", properties)
 
