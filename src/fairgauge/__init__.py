@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fairgauge.api.audit import audit, count
     from fairgauge.api.checking import check
     from fairgauge.api.comparing import compare
+    from fairgauge.api.loading import load
     from fairgauge.api.planning import plan
     from fairgauge.api.thresholding import thresholds
     from fairgauge.catalogue.cells import FN, FP, TN, TP
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from fairgauge.integrations.scikit_learn import scorer
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor
+    from fairgauge.published.check_results import Check
     from fairgauge.report.estimates import Estimate
-    from fairgauge.report.loading import load
     from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
     from fairgauge.report.verdicts import RulesNotMet
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from fairgauge.spec.specification import Spec
 
 _HOME = {
+    "Check": "published.check_results",
     "Comparison": "comparison.comparison",
     "Cube": "cube.cube",
     "CubeError": "errors",
@@ -82,7 +84,7 @@ _HOME = {
     "confusion": "cube.confusion",
     "count": "api.audit",
     "cut": "spec.features",
-    "load": "report.loading",
+    "load": "api.loading",
     "metric": "catalogue.descriptions",
     "metrics": "catalogue.descriptions",
     "monitor": "monitoring.monitor",
@@ -105,6 +107,7 @@ __all__ = [
     "FP",
     "TN",
     "TP",
+    "Check",
     "Comparison",
     "Cube",
     "CubeError",

@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 from test_catalogue_properties import COUNTED, exact
 
 import fairgauge as fg
+from fairgauge.api.loading import load
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.render.reason_sentences import describe_reason
-from fairgauge.report.loading import load
 from fairgauge.report.report import Report
 from fairgauge.report.results import POOLED
 

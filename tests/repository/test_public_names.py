@@ -14,6 +14,7 @@ import pytest
 import fairgauge as fg
 
 PUBLIC = [
+    "Check",
     "Comparison",
     "Cube",
     "CubeError",
@@ -80,7 +81,7 @@ MODULES = [
     "fairgauge.integrations.scikit_learn",
     "fairgauge.api.planning",
     "fairgauge.api.thresholding",
-    "fairgauge.report.loading",
+    "fairgauge.api.loading",
     "fairgauge.scan.group_probabilities",
     "fairgauge.scan.sql_query",
     "fairgauge.spec.features",

@@ -156,7 +156,10 @@ def test_saving_and_loading(tmp_path):
     [
         (lambda text: text[:-40], "'day' is not a fairgauge cube file, or is truncated"),
         (lambda text: "[1]", "'day' is not a fairgauge cube file"),
-        (lambda text: text.replace('"rows":3', '"rows":4'), "was changed or damaged: its digest"),
+        (
+            lambda text: text.replace('"rows":3', '"rows":4'),
+            "'day': these counts were changed or damaged",
+        ),
         (lambda text: text.replace("cube/1", "cube/9"), "has format 'fairgauge.cube/9'; this"),
     ],
 )
@@ -169,7 +172,7 @@ def test_damaged_files(change, message):
 def test_a_file_that_is_whole_but_makes_no_sense():
     found = made(["a"], [1]).to_dict()
     del found["levels"]
-    with pytest.raises(CubeError, match="'day' is not a fairgauge cube file"):
+    with pytest.raises(CubeError, match="'day': this is not a fairgauge cube file"):
         read_cube(json.dumps(found | {"digest": _digest(found)}), "day")
 
 

@@ -1,13 +1,25 @@
-"""Reading back what was saved: a cube or a report, told apart by its schema."""
+"""Reading back what was saved: the schema of a file chooses the reader."""
 
 from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
+import polars as pl
 import pytest
+from click.testing import CliRunner
+from tests.unit.models.model_rows import QUESTION, rows
+from tests.unit.monitoring.conftest_monitoring import asked, cube, days
 
+import compared_reports
 import fairgauge as fg
+from fairgauge.api.loading import NOT_READ, READERS
+from fairgauge.cli import main
+from fairgauge.render import render
+from fairgauge.render.formats import SUBJECTS, _subject, names
+from fairgauge.report.monitor_results import ImportedValue
+from fairgauge.report.shown_result import ShownResult
 
 CUBE = fg.confusion("sex", {"F": {"tp": 20, "fp": 5, "fn": 7, "tn": 18}, "M": {"tp": 65, "tn": 20}})
 
@@ -35,44 +47,63 @@ def test_a_report_comes_back(tmp_path):
         (
             "",
             fg.CubeError,
-            "is not a cube or report of fairgauge, or is truncated; fairgauge",
+            "is no saved result of fairgauge, or is truncated; fairgauge",
         ),
-        ("[]", fg.CubeError, "is not a cube or report of fairgauge, or is truncated"),
-        ("{}", fg.CubeError, "is not a cube or report of fairgauge, or is truncated"),
-        ("a,b\n1,2\n", fg.CubeError, "is not a cube or report of fairgauge, or is truncated"),
-        ("[" * 100_000, fg.CubeError, "is not a cube or report of fairgauge, or is truncated"),
+        ("[]", fg.CubeError, "is no saved result of fairgauge, or is truncated"),
+        ("{}", fg.CubeError, "is no saved result of fairgauge, or is truncated"),
+        ("a,b\n1,2\n", fg.CubeError, "is no saved result of fairgauge, or is truncated"),
+        ("[" * 100_000, fg.CubeError, "is no saved result of fairgauge, or is truncated"),
         (
             CUBE.to_json()[:-9],
             fg.CubeError,
-            "is not a cube or report of fairgauge, or is truncated",
+            "is no saved result of fairgauge, or is truncated",
         ),
-        ('{"schema": "fairgauge.cube/99"}', fg.CubeError, "has format 'fairgauge.cube/99'; this v"),
         (
-            '{"schema": 5}',
+            '{"schema": "fairgauge.cube/99"}',
             fg.CubeError,
-            "has format '5', which is neither a cube ('fair",
+            "has format 'fairgauge.cube/99', another version of fairgauge's; this version reads fa",
         ),
+        ('{"schema": 5}', fg.CubeError, "has format '5', which fairgauge does not read; it reads"),
+        ('{"schema": ["a"]}', fg.CubeError, "has format \"['a']\", which fairgauge does not read"),
         (
             '{"schema": "fairgauge.report/3"}',
             fg.CubeError,
-            "has format 'fairgauge.report/3'; this",
+            "has format 'fairgauge.report/3', another version of fairgauge's; this version reads f",
         ),
-        (
-            '{"schema": "fairgauge.comparison/2"}',
-            fg.CubeError,
-            "has format 'fairgauge.compari",
-        ),
-        (CUBE.to_json().replace("20", "21"), fg.CubeError, "was changed or damaged: its digest do"),
-        ('{"schema": "fairgauge.report/1"}', fg.FairgaugeError, "is not a fairgauge report"),
     ],
 )
-def test_files_that_hold_neither(tmp_path, monkeypatch, content, kind, said):
+def test_files_that_are_not_read(tmp_path, monkeypatch, content, kind, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.cube.json").write_text(content)
     with pytest.raises(kind) as caught:
         fg.load("x.cube.json")
     assert str(caught.value).startswith(f"'x.cube.json' {said}")
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("schema", READERS)
+def test_a_file_that_does_not_hold_what_it_states(tmp_path, monkeypatch, schema):
+    monkeypatch.chdir(tmp_path)
+    path = Path("x.json")
+    for values in ({}, {"tool": 5}, {"tool": {"version": "1"}, "tables": [{}], "plan": None}):
+        path.write_text(json.dumps({"schema": schema} | values))
+        with pytest.raises(fg.FairgaugeError) as caught:
+            fg.load(path)
+        assert str(caught.value).startswith("'x.json': ")
+
+
+def test_counts_that_were_changed(tmp_path):
+    (tmp_path / "x.cube.json").write_text(CUBE.to_json().replace("20", "21"))
+    with pytest.raises(fg.CubeError, match=r"x\.cube\.json': these counts were changed or"):
+        fg.load(tmp_path / "x.cube.json")
+
+
+def test_files_that_fairgauge_writes_and_does_not_read_back_say_so(tmp_path):
+    for schema, advice in NOT_READ.items():
+        (tmp_path / "x.json").write_text(json.dumps({"schema": schema}))
+        with pytest.raises(fg.CubeError, match="which is not read back") as caught:
+            fg.load(tmp_path / "x.json")
+        assert str(caught.value).endswith(advice)
 
 
 def test_files_that_cannot_be_read(tmp_path, monkeypatch):
@@ -87,7 +118,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     os.mkfifo("pipe")
     assert said("pipe") == "cannot read 'pipe': it is a folder, a pipe or a device"
     (tmp_path / "b").write_bytes(b"\xff\x00")
-    assert said("b") == "'b' is not a cube or report of fairgauge: not UTF-8"
+    assert said("b") == "'b' is no saved result of fairgauge: not UTF-8"
     assert said("n" * 5_000).endswith("File name too long")
     assert said("a\0b").startswith("cannot read 'a\\x00b': ")
 
@@ -100,3 +131,83 @@ def test_a_resaved_report_is_strict_json(tmp_path):
     report.save(tmp_path / "r.json")
     json.loads((tmp_path / "r.json").read_text(), parse_constant=refuse)
     assert fg.load(tmp_path / "r.json").to_dict() == report.to_dict()
+
+
+PUBLISHED = (
+    "group,n,hired,rate,ratio\nA,5000,2500,50%,1.00\nB,4000,1800,45%,0.80\nC,60,24,40%,0.80\n"
+    "Infinity,10,0,0%,0\nA,5,1,20%,\nUnknown,30,9,30%,\n"
+)
+GOAL = "selection_rate.ratio >= 0.8"
+CAUGHT = fg.rate("caught", of=fg.TP, among=fg.TP + fg.FN, says="the share that is caught")
+SCORED = pl.DataFrame({"repaid": [0, 1, 1, 0] * 50, "score": [i % 97 / 97 for i in range(200)],
+                       "sex": ["F", "M", "M", "F", "M"] * 40})  # fmt: skip
+RESULTS = {
+    "report": lambda: fg.audit(CUBE, rules=[GOAL]),
+    "comparison": lambda: fg.compare(*compared_reports.months()),
+    "hostile comparison": lambda: fg.compare(*compared_reports.hostile()),
+    "models": lambda: fg.compare(
+        rows(), **QUESTION, candidate=["fairer", "unfair"], margins={"accuracy": 0.02}
+    ),
+    "thresholds": lambda: fg.thresholds(
+        SCORED, label="repaid", score="score", sensitive="sex",
+        goal=GOAL, keep="accuracy within 0.3"),
+    "check": lambda: fg.check(PUBLISHED, limit=0.8),
+    "check of a reference": lambda: fg.check(PUBLISHED, reference="B", test="pearson"),
+    "monitor": lambda: fg.monitor(
+        days(8, 4, 0.1),
+        asked(GOAL, "balanced_accuracy.difference >= -0.5", fg.rule(CAUGHT, at_least=0.1)),
+    ),
+    "monitor of nothing": lambda: fg.monitor(
+        {"2026-01-01": cube(0, of=0)}, asked("selection_rate <= 0.9")
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_what_is_loaded_equals_what_was_saved_in_every_format(name, tmp_path):
+    shown = RESULTS[name]()
+    shown.save(tmp_path / "saved.json")
+    loaded = fg.load(tmp_path / "saved.json")
+    assert type(loaded) is type(shown)
+    assert loaded == shown
+    for format_ in names(_subject(shown)):
+        assert render(loaded, format_) == render(shown, format_)
+    for saved in ("again.json", "again.html"):
+        arguments = ["render", str(tmp_path / "saved.json"), "-o", str(tmp_path / saved)]
+        assert CliRunner().invoke(main, arguments).exit_code == 0
+    assert (tmp_path / "again.json").read_text() == (tmp_path / "saved.json").read_text()
+
+
+def test_every_result_that_is_shown_has_a_reader():
+    read = {reader.name for reader in READERS.values()}
+    assert read == {"Cube", *(shown.__name__ for shown in ShownResult.__subclasses__())}
+    assert len(read) == len(SUBJECTS) + 1
+
+
+def test_a_monitor_with_all_that_it_may_have_comes_back(tmp_path):
+    cube(500, of=1_000, others=1_000, size=2_000).save(tmp_path / "b.cube.json")
+    near = {"metric": "selection_rate.difference", "within": 0.05,
+            "of": str(tmp_path / "b.cube.json")}  # fmt: skip
+    history = fg.History(tmp_path / "history")
+    for name, counts in days(40, 25, 0.22).items():
+        history.add(name, counts)
+    value = {"metric": "DI", "feature": "sex", "group": "F", "value": float("inf")}
+    history.import_values([ImportedValue(period="2025-12-31", source="analysis.json", **value)])
+    report = fg.monitor(history, asked({"metric": "selection_rate.ratio", "at_least": 0.8,
+                                        "groups": ["F", "f"]}, near))  # fmt: skip
+    assert report.alarms
+    assert report.unmatched
+    assert report.imported
+    report.save(tmp_path / "monitor.json")
+    assert fg.load(tmp_path / "monitor.json") == report
+
+
+def test_a_format_that_a_result_lacks_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fg.compare(*compared_reports.months()).save("diff.json")
+    done = CliRunner().invoke(main, ["render", "diff.json", "-o", "diff.xlsx"])
+    assert done.exit_code == 2
+    assert "names no format of a comparison" in done.output
+    CUBE.save("day.cube.json")
+    done = CliRunner().invoke(main, ["render", "day.cube.json"])
+    assert "'day.cube.json' holds counts, not a report; audit it first" in done.output

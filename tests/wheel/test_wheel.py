@@ -57,8 +57,8 @@ def test_what_is_packed(built):
         names = set(archive.namelist())
         info = next(name for name in names if name.endswith(".dist-info/METADATA"))
         metadata = archive.read(info).decode()
-    sources = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")}
-    assert sources < names
+    files = [path for path in (ROOT / "src").rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    assert {path.relative_to(ROOT / "src").as_posix() for path in files} < names
     assert "fairgauge/py.typed" in names
     assert all(name.startswith(("fairgauge/", "fairgauge-")) for name in names)
     assert "Requires-Dist: duckdb" in metadata

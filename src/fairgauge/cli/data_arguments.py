@@ -140,9 +140,9 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     DataError, CubeError
         A file cannot be read, is no cube, is named twice, or the cubes count different things.
     """
+    from fairgauge.api.loading import load
     from fairgauge.cube.cube import Cube
     from fairgauge.errors import CubeError
-    from fairgauge.report.loading import load
 
     total: Cube | None = None
     seen: list[tuple[Path, Cube]] = []
@@ -151,7 +151,7 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     for path in paths:
         cube = load(path)
         if not isinstance(cube, Cube):
-            raise CubeError(f"{quote(path)} is a report, not a cube; count its data again")
+            raise CubeError(f"{quote(path)} is no cube of counts; fairgauge count makes one")
         same = next((name for name, each in seen if cube.has_counts_of(each)), None)
         seen.append((path, cube))
         if same is not None and not allow_duplicates:

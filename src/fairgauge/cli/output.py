@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound="Callable[..., object]")
 
 
-def format_option(of: Subject) -> Callable[[Command], Command]:
+def format_option(*of: Subject) -> Callable[[Command], Command]:
     """Return the option that chooses the format of standard output."""
     return click.option(
         "--format",
         "format_",
-        type=click.Choice(names(of, files=True)),
+        type=click.Choice(names(*of, files=True)),
         default="text",
         help="Format of standard output (default text).",
     )
 
 
-def output_option(of: Subject) -> Callable[[Command], Command]:
+def output_option(*of: Subject) -> Callable[[Command], Command]:
     """Return the option that names files to write, whose suffixes choose their formats."""
 
     def check(
@@ -38,9 +38,10 @@ def output_option(of: Subject) -> Callable[[Command], Command]:
     ) -> tuple[str, ...]:
         del context, option
         for path in filter(None, paths):
-            format_of(path, of)
+            format_of(path, *of)
         return paths
 
+    what = of[0] if len(of) == 1 else "result"
     return click.option(
         "-o",
         "--output",
@@ -48,8 +49,8 @@ def output_option(of: Subject) -> Callable[[Command], Command]:
         metavar="FILE",
         multiple=True,
         callback=check,
-        help=f"File to write, with the {of} in full; its suffix chooses the format: "
-        f"{' '.join(suffixes(of))}. Repeatable.",
+        help=f"File to write, with the {what} in full; its suffix chooses the format: "
+        f"{' '.join(suffixes(*of))}. Repeatable.",
     )
 
 

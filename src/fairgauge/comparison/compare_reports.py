@@ -12,11 +12,12 @@ from fairgauge.comparison.changes import changes
 from fairgauge.comparison.comparison import Alone, Comparison, Difference, GroupChange, Origin
 from fairgauge.comparison.subjects import is_of_all_groups, subject_of
 from fairgauge.comparison.verdict_changes import overall_turn, verdict_changes
+from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.loading import load
-from fairgauge.report.report import Report
+from fairgauge.report.report import SCHEMA, SCHEMA_1, Report, read_report
 from fairgauge.report.results import OVERALL
+from fairgauge.report.saved_files import read_saved
 from fairgauge.spec.options import BY_NAME, OPTIONS
 from fairgauge.spec.readers import items
 from fairgauge.values import canonical, matches, name_of
@@ -81,15 +82,17 @@ def _report(asked: Report | str | Path) -> Report:
         kind = type(asked).__name__
         raise DataError(f"cannot compare a {kind}; compare two reports, or the files of two")
     try:
-        found = load(asked)
+        saved = read_saved(asked)
     except CubeError:
         raise DataError(f"{quote(asked)} is no report of fairgauge; {_MAKE}") from None
-    if not isinstance(found, Report):
+    if saved["schema"] == CUBE_SCHEMA:
         data = quote(asked)
         raise DataError(
             f"{data} holds counts, not a report; fairgauge audit {data} -o report.json makes one"
         )
-    return found
+    if saved["schema"] not in (SCHEMA, SCHEMA_1):
+        raise DataError(f"{quote(asked)} is no report of fairgauge; {_MAKE}")
+    return read_report(saved, str(asked))
 
 
 def _refuse_unlike(old: Report, new: Report) -> None:

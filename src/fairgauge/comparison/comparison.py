@@ -22,6 +22,7 @@ from fairgauge.report.plain_values import (
     read_interval,
     read_reason,
     read_verdict,
+    reading,
 )
 from fairgauge.report.shown_result import ShownResult
 
@@ -245,10 +246,8 @@ class Comparison(ShownResult):
         FairgaugeError
             The values are no comparison of this version.
         """
-        try:
+        with reading("a comparison of fairgauge"):
             return _read(found)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise FairgaugeError(f"this is not a comparison of fairgauge: {error}") from None
 
     def __repr__(self) -> str:
         moved = sum(each.moved for each in self.changes)

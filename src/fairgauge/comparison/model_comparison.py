@@ -15,7 +15,6 @@ from fairgauge.enums import (
     Status,
     Task,
 )
-from fairgauge.errors import FairgaugeError
 from fairgauge.report.plain_values import (
     number,
     plain,
@@ -29,6 +28,7 @@ from fairgauge.report.plain_values import (
     read_reason,
     read_reference,
     read_scope,
+    reading,
 )
 from fairgauge.report.results import NO_CLASS, OVERALL, ClassScope, Interval, Reference, Scope
 from fairgauge.report.shown_result import ShownResult
@@ -299,10 +299,8 @@ class ModelComparison(ShownResult):
         FairgaugeError
             The values are no comparison of models of this version.
         """
-        try:
+        with reading("a comparison of models"):
             return _read(found)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise FairgaugeError(f"this is not a comparison of models: {error}") from None
 
     def __repr__(self) -> str:
         verdicts = ", ".join(f"{each.name} {each.verdict}" for each in self.candidates)

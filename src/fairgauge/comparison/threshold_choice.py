@@ -14,8 +14,8 @@ from fairgauge.comparison.model_comparison import (
     read_rate_change,
 )
 from fairgauge.enums import Outcome
-from fairgauge.errors import DataError, FairgaugeError, quote
-from fairgauge.report.plain_values import number, plain, plain_interval, read_interval
+from fairgauge.errors import DataError, quote
+from fairgauge.report.plain_values import number, plain, plain_interval, read_interval, reading
 from fairgauge.report.shown_result import ShownResult
 from fairgauge.values import name_of
 
@@ -237,10 +237,8 @@ class ThresholdChoice(ShownResult):
         FairgaugeError
             The values are no choice of thresholds of this version.
         """
-        try:
+        with reading("a choice of thresholds"):
             return _read(found)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise FairgaugeError(f"this is not a choice of thresholds: {error}") from None
 
 
 def _groups_of(columns: Sequence[Sequence[Value]]) -> list[str | None]:

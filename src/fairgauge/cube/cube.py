@@ -255,6 +255,25 @@ class Cube:
         found = self.to_dict()
         return json.dumps(found | {"digest": _digest(found)}, separators=(",", ":"))
 
+    @classmethod
+    def from_dict(cls, found: Saved) -> Cube:
+        """Read the plain values of a ``.cube.json`` file: `to_dict` and the digest.
+
+        Raises
+        ------
+        CubeError
+            The values are no counts, or were changed since they were written.
+        """
+        counts = {name: value for name, value in found.items() if name != "digest"}
+        try:
+            intact = found.get("digest") == _digest(counts)
+            cube = _from_dict(counts) if intact else None
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise CubeError("this is not a fairgauge cube file") from None
+        if cube is None:
+            raise CubeError("these counts were changed or damaged: their digest does not fit them")
+        return cube
+
     def save(self, path: str | Path) -> None:
         """Write a ``.cube.json`` file, whole or not at all."""
         from fairgauge.atomic_files import write_whole
@@ -277,13 +296,10 @@ def read_cube(text: str, name: str) -> Cube:
         raise CubeError(f"{quote(name)} is not a fairgauge cube file, or is truncated") from None
     if schema != SCHEMA:
         raise CubeError(f"{quote(name)} has format {quote(schema)}; this version reads {SCHEMA!r}")
-    digest = found.pop("digest", None)
-    if digest != _digest(found):
-        raise CubeError(f"{quote(name)} was changed or damaged: its digest does not fit its counts")
     try:
-        return _from_dict(found)
-    except (KeyError, TypeError, ValueError):
-        raise CubeError(f"{quote(name)} is not a fairgauge cube file") from None
+        return Cube.from_dict(found)
+    except CubeError as error:
+        raise CubeError(f"{quote(name)}: {error}") from None
 
 
 def _from_dict(found: Saved) -> Cube:

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.api.loading import load
 from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
 from fairgauge.enums import Role, Task
 from fairgauge.errors import CubeError, DataError, quote
-from fairgauge.report.loading import load
 from fairgauge.stats.disclosure import (
     disclosed_by_history,
     disclosed_by_repetition,
@@ -195,7 +195,7 @@ def _rounded(counts: Array, history: _History, random: np.random.Generator) -> A
 def _read(cube: Cube | str | Path) -> Cube:
     found = cube if isinstance(cube, Cube) else load(cube)
     if not isinstance(found, Cube):
-        raise DataError(f"{quote(cube)} is a report; protect the counts that it was made of")
+        raise DataError(f"{quote(cube)} is no cube of counts; fairgauge count makes one")
     return found
 
 

@@ -9,13 +9,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from fairgauge.api.loading import load
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.errors import DataError, FairgaugeError, quote
 from fairgauge.evidence.bundle import COUNTS, REPORT, SCHEMA, SUFFIX, digest, manifest_bytes, pack
 from fairgauge.evidence.bundle import unpack as read_bundle
 from fairgauge.evidence.recomputation import drawn_numbers, options_beside, recompute
-from fairgauge.report.loading import load
 from fairgauge.report.report import Report, read_report
 from fairgauge.report.verification import NAME_OF_SIGNATURE, DifferentNumber, Verification
 from fairgauge.version import __version__

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairgauge.api.loading import load
 from fairgauge.cli import main as run_command
 from fairgauge.enums import Outcome
 from fairgauge.render.names_in_use import naming_in
 from fairgauge.render.verdict_sentences import describe_outcome
-from fairgauge.report.loading import load
 from fairgauge.report.report import Report
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fairgauge.catalogue.facts import described
 from fairgauge.catalogue.statistics import none_of
 from fairgauge.enums import ReferenceRule
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, closest, quote
@@ -154,7 +155,7 @@ def monitor(
         alpha=asked.alpha,
         length=str(periods[0].length) if periods else "period",
         comparisons=comparisons,
-        catalogue=asked.catalogue,
+        own=tuple(map(described, asked.catalogue.own)),
         rows=tuple(rows_of_periods(periods, followed.rows)),
         unmatched=_unmatched(asked, comparisons, cubes),
         sparse_groups=_sparse_groups(asked, comparisons),

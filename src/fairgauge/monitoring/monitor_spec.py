@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.api.loading import load
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import catalogue_of
 from fairgauge.catalogue.statistics import Rate
@@ -18,7 +19,6 @@ from fairgauge.cube.plan import plan, read_question
 from fairgauge.enums import ReferenceRule, Threshold
 from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.monitoring.periods import Period, parse_period
-from fairgauge.report.loading import load
 from fairgauge.spec.features import Ordered
 from fairgauge.spec.needs import unmet_needs_of_rule
 from fairgauge.spec.option_types import OptionType, number, word
@@ -237,7 +237,8 @@ def read_monitor_spec(
         beside = folder / source
         cube = kept if kept is not None else load(beside if beside.exists() else source)
         if not isinstance(cube, Cube):
-            raise SpecError(Problem("of", f"{quote(of)} is a report; fairgauge count makes a cube"))
+            message = f"{quote(of)} is no cube of counts; fairgauge count makes one"
+            raise SpecError(Problem("of", message))
         return BaselineCounts(Path(source).name, cube)
 
     rules = _rules(settings.get("rules"), question, load_baseline, problems)

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import Level, Outcome, RateTest
 from fairgauge.published.check_summary import decision_of, decisions, fault_kinds
-from fairgauge.report.plain_values import plain, plain_interval
+from fairgauge.published.faults import Fault, FaultCode
+from fairgauge.published.smallest_reference import SmallestReference
+from fairgauge.published.sources import UnreadTable
+from fairgauge.report.plain_values import (
+    number,
+    plain,
+    plain_interval,
+    plain_verdict,
+    read_interval,
+    read_verdict,
+    reading,
+)
 from fairgauge.report.shown_result import ShownResult
 from fairgauge.report.verdicts import overall
 
@@ -15,12 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairgauge.published.check_summary import Decision, FaultKind
-    from fairgauge.published.faults import Fault
-    from fairgauge.published.smallest_reference import SmallestReference
-    from fairgauge.published.sources import UnreadTable
     from fairgauge.report.plain_values import Plain
     from fairgauge.report.results import Interval
     from fairgauge.report.verdicts import Verdict
+    from fairgauge.values import Saved
 
 SCHEMA = "fairgauge.check/1"
 
@@ -194,9 +203,38 @@ class Check(ShownResult):
                     for kind in self.fault_kinds
                 ],
             },
-            "unread": [{"source": each.source, "reason": each.reason} for each in self.unread],
+            "unread": [
+                {"source": each.source, "reason": each.reason, "counts": each.counts}
+                for each in self.unread
+            ],
             "tables": [_plain_table(table, self.limit) for table in self.tables],
         }
+
+    @classmethod
+    def from_dict(cls, values: Saved) -> Check:
+        """Read what `to_dict` wrote.
+
+        Raises
+        ------
+        FairgaugeError
+            The values are no check of published tables.
+        """
+        with reading("a check of published tables"):
+            return cls._read(values)
+
+    @classmethod
+    def _read(cls, values: Saved) -> Check:
+        return cls(
+            version=values["tool"]["version"],
+            created=values["created"],
+            limit=values["limit"],
+            level=values["confidence"],
+            smallest_reference=SmallestReference(values["min_share"], values["min_n"]),
+            references=tuple(values["references"]),
+            test=RateTest(values["test"]),
+            tables=tuple(map(_read_table, values["tables"])),
+            unread=tuple(UnreadTable(**each) for each in values["unread"]),
+        )
 
     def __repr__(self) -> str:
         return f"<Check of {len(self.tables)} tables: {self.errors} errors; print() shows it>"
@@ -226,20 +264,16 @@ def _plain_table(table: CheckedTable, limit: float | None) -> Plain:
 
 
 def _plain_group(group: CheckedGroup, limit: float | None) -> Plain:
-    verdict, deciding = group.verdict, group.deciding
     own = ("name", "n", "selected", "rate", "printed", "ratio")
     return {
         **{name: plain(getattr(group, name)) for name in own},
         **plain_interval(group.interval),
         "p_value": group.p_value,
         "flips": group.flips,
-        "possible": None if group.possible is None else list(group.possible),
+        "possible": plain(group.possible),
         "is_reference": group.is_reference,
-        "deciding_low": None if deciding is None else deciding.low,
-        "deciding_high": None if deciding is None else deciding.high,
-        "verdict": None if verdict is None else str(verdict.outcome),
         "decision": plain(decision_of(group)) if limit is not None else None,
-        "verdict_reason": None if verdict is None else verdict.says,
+        "verdict": None if group.verdict is None else plain_verdict(group.verdict),
     }
 
 
@@ -252,3 +286,44 @@ def _plain_fault(fault: Fault) -> Plain:
         **{name: plain(value) for name, value in fault.parameters},
         "message": fault.message,
     }
+
+
+_OF_EVERY_FAULT = {"code", "level", "row", "category", "message"}
+"""The keys of a fault beside its parameters."""
+
+
+def _read_table(values: Saved) -> CheckedTable:
+    other = values["other_reference"]
+    return CheckedTable(
+        source=values["source"],
+        name=values["name"],
+        columns=tuple(values["columns"].items()),
+        reference=values["reference"],
+        printed_reference=values["printed_reference"],
+        other_reference=other and (other["category"], tuple(other["changes"])),
+        unknown=values["unknown"],
+        groups=tuple(map(_read_group, values["groups"])),
+        faults=tuple(_read_fault(each, values["name"]) for each in values["faults"]),
+    )
+
+
+def _read_group(values: Saved) -> CheckedGroup:
+    possible, verdict = values["possible"], values["verdict"]
+    own = ("name", "n", "selected", "rate", "printed", "p_value", "flips", "is_reference")
+    return CheckedGroup(
+        interval=read_interval(values),
+        possible=None if possible is None else (number(possible[0]), number(possible[1])),
+        verdict=None if verdict is None else read_verdict(verdict),
+        ratio=number(values["ratio"]),
+        **{name: values[name] for name in own},
+    )
+
+
+def _read_fault(values: Saved, table: str) -> Fault:
+    parameters = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in values.items()
+        if name not in _OF_EVERY_FAULT
+    }
+    row = None if values["row"] is None else (values["row"], values["category"])
+    return Fault.of(FaultCode(values["code"]), table, row, **parameters)

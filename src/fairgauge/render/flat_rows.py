@@ -237,6 +237,10 @@ def ratios_of(check: Check) -> FlatTable:
             low, high = group["possible"] or (None, None)
             row = {**_flat(group), "source": table["source"], "table": table["name"]}
             row |= {"lowest_possible": low, "highest_possible": high}
+            if (verdict := group["verdict"]) is not None:
+                reason = verdict["reason"]["message"]
+                row |= {"verdict": verdict["outcome"], "verdict_reason": reason}
+                row |= {"deciding_low": verdict["low"], "deciding_high": verdict["high"]}
             rows.append(tuple(row.get(name) for name in RATIOS))
     return FlatTable(RATIOS, tuple(rows))
 

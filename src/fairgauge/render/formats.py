@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, nearest, quote
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Subject = Literal["report", "comparison", "models", "thresholds", "check", "monitor"]
 """A report, a comparison of two reports or of models, a choice of thresholds, published tables that
 are checked, or a monitor."""
+SUBJECTS: tuple[Subject, ...] = get_args(Subject)
 _COMPARED: tuple[Subject, ...] = ("comparison", "models", "thresholds")
 
 
@@ -77,21 +78,22 @@ _CALLED: dict[Subject, str] = {
 }
 
 
-def names(of: Subject = "report", *, files: bool = False) -> tuple[str, ...]:
-    """Return the names of the formats of text that show a report, a comparison or a check.
+def names(*of: Subject, files: bool = False) -> tuple[str, ...]:
+    """Return the names of the formats of text that show one of these subjects.
 
     ``files`` keeps those that have a file suffix, which are those of the command line.
     """
-    texts = (each for each in FORMATS if of in each.of and not each.binary)
+    texts = (each for each in FORMATS if set(of) & set(each.of) and not each.binary)
     return tuple(each.name for each in texts if each.suffixes or not files)
 
 
-def suffixes(of: Subject = "report") -> dict[str, str]:
-    """Return the file suffixes of a report or a comparison, each with the format it asks for."""
-    return {suffix: each.name for each in FORMATS if of in each.of for suffix in each.suffixes}
+def suffixes(*of: Subject) -> dict[str, str]:
+    """Return the file suffixes of these subjects, each with the format it asks for."""
+    shown = (each for each in FORMATS if set(of) & set(each.of))
+    return {suffix: each.name for each in shown for suffix in each.suffixes}
 
 
-def format_of(path: str | Path, of: Subject = "report") -> str:
+def format_of(path: str | Path, *of: Subject) -> str:
     """Return the format that a file's suffix asks for, the longest suffix that is known.
 
     Raises
@@ -99,12 +101,13 @@ def format_of(path: str | Path, of: Subject = "report") -> str:
     DataError
         The suffix is of no known format.
     """
-    known = suffixes(of)
+    known = suffixes(*of)
     name = Path(path).name.casefold()
     found = [suffix for suffix in known if name.endswith(suffix) and name != suffix]
     if not found:
+        what = _CALLED[of[0]] if len(of) == 1 else "a result"
         raise DataError(
-            f"the suffix of {quote(path)} names no format of {_CALLED[of]}; use {', '.join(known)}"
+            f"the suffix of {quote(path)} names no format of {what}; use {', '.join(known)}"
         )
     return known[max(found, key=len)]
 

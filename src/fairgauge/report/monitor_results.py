@@ -6,21 +6,29 @@ import math
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from fairgauge.catalogue.facts import facts_of, own_rates
+from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
-from fairgauge.report.plain_values import plain, plain_reason
+from fairgauge.report.plain_values import number, plain, plain_reason, read_reason, reading
 from fairgauge.report.shown_result import ShownResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fairgauge.catalogue.lookup import Catalogue
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.report.plain_values import Plain
     from fairgauge.values import Saved
 
 SCHEMA = "fairgauge.monitor_report/1"
+_AS_WRITTEN = ("created", "history", "model", "spec", "horizon", "alpha", "length")
+"""The fields that are plain values, in the order of the JSON."""
+_NUMBERS = frozenset({"value", "low", "high", "rate_group", "rate_reference", "running",
+                      "running_low", "running_high"})  # fmt: skip
+"""The fields that may be infinite, which JSON holds as a word."""
+Read = TypeVar("Read")
 
 
 class Detector(StrEnum):
@@ -336,6 +344,7 @@ class MonitorReport(ShownResult):
     imported : values of earlier systems.
     largest_groups : the references, where the specification asks for the largest group.
     inconclusive : the outcome that what is neither an alarm nor decided counts as.
+    own : the rates of the user's own, as far as they can be shown.
     """
 
     version: str
@@ -351,7 +360,6 @@ class MonitorReport(ShownResult):
     alpha: float
     length: str
     comparisons: tuple[MonitoredComparison, ...]
-    catalogue: Catalogue
     rows: tuple[PeriodRows, ...] = ()
     unmatched: tuple[Unmatched, ...] = ()
     sparse_groups: tuple[SparseGroup, ...] = ()
@@ -359,6 +367,12 @@ class MonitorReport(ShownResult):
     unlabelled: tuple[str, ...] = ()
     largest_groups: tuple[LargestGroup, ...] = ()
     inconclusive: Outcome = Outcome.INCONCLUSIVE
+    own: tuple[Statistic, ...] = ()
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return what the names in the report stand for."""
+        return Catalogue(self.own)
 
     @property
     def alarms(self) -> tuple[MonitoredComparison, ...]:
@@ -395,14 +409,13 @@ class MonitorReport(ShownResult):
 
     def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of its JSON."""
-        shown = ("history", "model", "spec", "periods", "absent", "waiting", "unlabelled",
-                 "late_groups", "horizon", "alpha", "length")  # fmt: skip
+        names = (*_AS_WRITTEN, "periods", "absent", "waiting", "unlabelled", "late_groups")
         return {
             "schema": SCHEMA,
             "tool": {"name": "fairgauge", "version": self.version},
-            "created": self.created,
-            **{name: plain(getattr(self, name)) for name in shown},
+            **{name: plain(getattr(self, name)) for name in names},
             "rows": [_fields(each) for each in self.rows],
+            "inconclusive": str(self.inconclusive),
             "verdict": str(self.verdict),
             "comparisons": [
                 _fields(each) | {"evidence": _number(each.evidence), "says": each.says}
@@ -412,7 +425,40 @@ class MonitorReport(ShownResult):
             "sparse_groups": [_fields(each) for each in self.sparse_groups],
             "largest_groups": [_fields(each) for each in self.largest_groups],
             "imported": [_fields(each) for each in self.imported],
+            "metrics": facts_of((), (rate.name for rate in self.own), self.catalogue),
         }
+
+    @classmethod
+    def from_dict(cls, values: Saved) -> MonitorReport:
+        """Read what `to_dict` wrote.
+
+        Raises
+        ------
+        FairgaugeError
+            The values are no report of a monitor.
+        """
+        with reading("the report of a monitor"):
+            return cls._read(values)
+
+    @classmethod
+    def _read(cls, values: Saved) -> MonitorReport:
+        return cls(
+            version=values["tool"]["version"],
+            periods=tuple(values["periods"]),
+            absent=tuple(values["absent"]),
+            waiting=tuple(values["waiting"]),
+            unlabelled=tuple(values["unlabelled"]),
+            late_groups=tuple(map(tuple, values["late_groups"])),
+            comparisons=tuple(map(_read_comparison, values["comparisons"])),
+            rows=tuple(map(_read_rows, values["rows"])),
+            unmatched=tuple(_read(Unmatched, each) for each in values["unmatched"]),
+            sparse_groups=tuple(_read(SparseGroup, each) for each in values["sparse_groups"]),
+            largest_groups=tuple(_read(LargestGroup, each) for each in values["largest_groups"]),
+            imported=tuple(_read(ImportedValue, each) for each in values["imported"]),
+            inconclusive=Outcome(values["inconclusive"]),
+            own=own_rates(values["metrics"]),
+            **{name: values[name] for name in _AS_WRITTEN},
+        )
 
     def __repr__(self) -> str:
         return (
@@ -436,6 +482,50 @@ def _nested(value: object) -> object:
     if isinstance(value, Reason):
         return plain_reason(value)
     return _number(value) if isinstance(value, float) else plain(value)
+
+
+def _read(of: type[Read], values: Saved, **typed: object) -> Read:
+    """Read what `_fields` wrote; ``typed`` are the fields that are more than plain values."""
+    written: dict[str, Any] = {
+        each.name: values[each.name.removesuffix("_")]
+        for each in fields(of)  # type: ignore[arg-type]
+        if each.name not in typed
+    }
+    written |= {name: number(written[name]) for name in _NUMBERS.intersection(written)}
+    return of(**written, **typed)
+
+
+def _read_comparison(values: Saved) -> MonitoredComparison:
+    baseline, alarm = values["baseline"], values["alarm"]
+    return _read(
+        MonitoredComparison,
+        values,
+        detector=Detector(values["detector"]),
+        baseline=None if baseline is None else _read(Baseline, baseline),
+        points=tuple(
+            _read(Point, each, reason=read_reason(each["reason"])) for each in values["points"]
+        ),
+        state=MonitorState(values["state"]),
+        alarm=None if alarm is None else _read_alarm(alarm),
+    )
+
+
+def _read_alarm(values: Saved) -> Alarm:
+    before, terms = values["before"], values["decomposition"]
+    return _read(
+        Alarm,
+        values,
+        after=_read(PooledPeriods, values["after"]),
+        before=None if before is None else _read(PooledPeriods, before),
+        decomposition=(
+            None if terms is None else _read(Decomposition, terms, by=tuple(terms["by"]))
+        ),
+    )
+
+
+def _read_rows(values: Saved) -> PeriodRows:
+    new = {column: tuple(words) for column, words in values["new_values"].items()}
+    return _read(PeriodRows, values, new_values=new)
 
 
 def _number(value: float | None) -> object:

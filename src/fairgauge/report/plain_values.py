@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +22,7 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
 )
+from fairgauge.errors import FairgaugeError, quote
 from fairgauge.reasons import Reason
 from fairgauge.report.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
 from fairgauge.report.results import (
@@ -35,6 +37,8 @@ from fairgauge.report.results import (
 from fairgauge.report.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairgauge.values import Json, Saved
 
 Plain = dict[str, Any]
@@ -43,6 +47,32 @@ Plain = dict[str, Any]
 Read = TypeVar("Read")
 
 _INFINITIES = {"Infinity": math.inf, "-Infinity": -math.inf}
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Raise a `FairgaugeError` where plain values are not those of a result.
+
+    Parameters
+    ----------
+    what : str
+        What the values should be, as it stands in the message: "a report of fairgauge".
+
+    Examples
+    --------
+    >>> with reading("a report"):
+    ...     {"schema": "fairgauge.report/2"}["tool"]
+    Traceback (most recent call last):
+    ...
+    fairgauge.errors.FairgaugeError: this is not a report: it has no field 'tool'
+    """
+    try:
+        yield
+    except KeyError as error:
+        field = quote(error.args[0])
+        raise FairgaugeError(f"this is not {what}: it has no field {field}") from None
+    except (TypeError, ValueError, AttributeError, AssertionError) as error:
+        raise FairgaugeError(f"this is not {what}: {error}") from None
 
 
 def plain(value: object) -> Json:

@@ -25,6 +25,7 @@ from fairgauge.report.plain_values import (
     read_pair,
     read_scores,
     read_verdict,
+    reading,
 )
 from fairgauge.report.shown_result import ShownResult
 from fairgauge.report.verdicts import RulesNotMet, unmet
@@ -144,7 +145,18 @@ class Report(ShownResult):
 
     @classmethod
     def from_dict(cls, plain_report: Saved) -> Report:
-        """Read what `to_dict` wrote, of this version or of version 1."""
+        """Read what `to_dict` wrote, of this version or of version 1.
+
+        Raises
+        ------
+        FairgaugeError
+            The values are not a report.
+        """
+        with reading("a report of fairgauge"):
+            return cls._read(plain_report)
+
+    @classmethod
+    def _read(cls, plain_report: Saved) -> Report:
         if plain_report["schema"] == SCHEMA_1:
             from fairgauge.report.version1 import upgraded
 
@@ -255,5 +267,5 @@ def read_report(plain_report: Saved, name: str) -> Report:
     """
     try:
         return Report.from_dict(plain_report)
-    except (KeyError, TypeError, ValueError, AttributeError, AssertionError) as error:
-        raise FairgaugeError(f"{quote(name)} is not a fairgauge report: {error}") from None
+    except FairgaugeError as error:
+        raise FairgaugeError(f"{quote(name)}: {error}") from None

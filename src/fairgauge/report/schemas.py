@@ -575,6 +575,7 @@ def monitor_schema() -> Schema:
         ),
         "largest_groups": _list(_object(dict.fromkeys(("feature", "group", "period"), _STRING))),
         "imported": _list(_object({**names, "value": _NUMBER})),
+        "metrics": _map(_FACTS),
     }
     return _named("Report of a monitor", properties)
 

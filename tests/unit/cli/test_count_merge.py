@@ -125,8 +125,8 @@ def test_what_a_cube_does_not_hold(run, fails, loans):
             ("count", "loans.csv", *SEX, "-o", "x"),
             "counts are saved as FILE.cube.json; 'x' ends otherw",
         ),
-        (("merge", "report.json"), "'report.json' is a report, not a cube; count its data again"),
-        (("merge", "loans.csv"), "'loans.csv' is not a cube or report of fairgauge, or is trunc"),
+        (("merge", "report.json"), "'report.json' is no cube of counts; fairgauge count makes one"),
+        (("merge", "loans.csv"), "'loans.csv' is no saved result of fairgauge, or is truncated"),
         (("audit", "day.cube.json", "loans.csv"), "counts (.cube.json) and rows cannot be audited"),
     ],
 )
@@ -142,8 +142,8 @@ def test_a_cut_off_or_changed_cube(run, fails, loans, tmp_path):
     text = (tmp_path / "day.cube.json").read_text()
     (tmp_path / "cut.cube.json").write_text(text[: len(text) // 2])
     (tmp_path / "changed.cube.json").write_text(text.replace('"rows":40', '"rows":41'))
-    assert fails("audit", "cut.cube.json").startswith("'cut.cube.json' is not a cube or report")
-    assert "was changed or damaged" in fails("audit", "changed.cube.json")
+    assert fails("audit", "cut.cube.json").startswith("'cut.cube.json' is no saved result")
+    assert "were changed or damaged" in fails("audit", "changed.cube.json")
 
 
 def test_counts_from_standard_input_are_audited(run, fails, loans):
@@ -151,7 +151,7 @@ def test_counts_from_standard_input_are_audited(run, fails, loans):
     rows = estimates(run("audit", loans, *SEX, "--format", "json"))
     assert estimates(run("audit", "-", "--format", "json", stdin=counts)) == rows
     assert run("validate", "-", stdin=counts).exit_code == 0
-    assert "'standard input' was changed or damaged" in fails(
+    assert "'standard input': these counts were changed or damaged" in fails(
         "audit", "-", stdin=counts.replace('"rows":40', '"rows":41')
     )
     assert fails("audit", "-", loans, stdin=counts) == (

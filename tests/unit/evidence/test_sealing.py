@@ -303,10 +303,10 @@ def with_manifest(**values):
 
 
 def test_libraries_of_other_versions_are_named(sealed):
-    rewritten(sealed, with_manifest(libraries={"numpy": "1.26.0", "scipy": "1.11.1"}))
+    rewritten(sealed, with_manifest(libraries={"numpy": "1.20.0", "scipy": "1.6.0"}))
     found = fg.verify(sealed)
-    assert [each[:2] for each in found.libraries] == [("numpy", "1.26.0"), ("scipy", "1.11.1")]
-    assert "; sealed with 1.26.0" in str(found)
+    assert [each[:2] for each in found.libraries] == [("numpy", "1.20.0"), ("scipy", "1.6.0")]
+    assert "; sealed with 1.20.0" in str(found)
 
 
 @pytest.mark.parametrize(

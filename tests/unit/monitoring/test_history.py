@@ -115,7 +115,7 @@ def test_a_changed_count_is_damage(tmp_path):
     found = json.loads(held.read_text())
     found["rows"] += 1
     held.write_text(json.dumps(found))
-    with pytest.raises(fg.CubeError, match="its digest does not fit"):
+    with pytest.raises(fg.CubeError, match="their digest does not fit"):
         history.cube(parse_period("2026-01-01"))
 
 

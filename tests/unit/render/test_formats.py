@@ -36,34 +36,34 @@ def choices(command):
 
 def test_the_formats():
     texts = ("text", "json", "csv", "markdown", "html", "junit", "cyclonedx", "model-card")
-    assert names() == (*texts, "notebook")
-    assert set(names("comparison")) == set(names()) - {"junit", "cyclonedx", "model-card"}
-    assert set(suffixes().values()) - set(names()) == {"pdf", "xlsx"}
+    assert names("report") == (*texts, "notebook")
+    assert set(names("comparison")) == set(names("report")) - {"junit", "cyclonedx", "model-card"}
+    assert set(suffixes("report").values()) - set(names("report")) == {"pdf", "xlsx"}
 
 
 def test_the_command_line_offers_the_formats_of_the_registry():
-    for command, of in (
+    for command, *of in (
         (audit_command.command, "report"),
-        (render_command.command, "report"),
         (compare_command.command, "comparison"),
+        (render_command.command, *formats.SUBJECTS),
     ):
-        assert choices(command) == names(of, files=True)
+        assert choices(command) == names(*of, files=True)
         (output,) = (p for p in command.params if p.name == "outputs")
-        assert all(suffix in output.help for suffix in suffixes(of))
+        assert all(suffix in output.help for suffix in suffixes(*of))
 
 
 def test_one_row_and_one_file_add_a_format(small, tmp_path, monkeypatch):
     """A format that is added to the table can be rendered, saved, and is named in errors."""
     added = formats.Format("plain", "json_format", (".plain",), of=("report",))
     monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, added))
-    assert "plain" in names()
+    assert "plain" in names("report")
     save(small, tmp_path / "report.plain")
     assert (tmp_path / "report.plain").read_text(encoding="utf-8") == render(small, "json")
     with pytest.raises(DataError, match=r"use \.txt.*\.plain"):
         save(small, tmp_path / "report.unknown")
 
 
-@pytest.mark.parametrize("format_", names())
+@pytest.mark.parametrize("format_", names("report"))
 @pytest.mark.parametrize("sample", ["small", "several", "berkeley", "crossed"])
 def test_every_format_shows_every_report_with_and_without_intervals(format_, sample):
     report = getattr(sample_reports, sample)()
@@ -99,7 +99,9 @@ def test_an_option_of_another_format_is_refused(small):
         render(small, "json", width=80)
 
 
-@pytest.mark.parametrize("suffix", [s for s, name in suffixes().items() if name in names()])
+@pytest.mark.parametrize(
+    "suffix", [s for s, of in suffixes("report").items() if of in names("report")]
+)
 def test_the_suffix_of_a_file_chooses_its_format(small, tmp_path, suffix):
     path = tmp_path / f"report{suffix.upper()}"
     save(small, path)
