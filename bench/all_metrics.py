@@ -8,6 +8,7 @@ stratum is compared as it would be alone.
 Data sets are drawn in chunks, each from its own seed. The command adds chunks to those counted in
 docs/coverage_of_all_metrics.json until every design has enough data sets; it writes the file after
 each chunk and may be stopped at any time. When a method changes, measure its designs ``--anew``.
+A metric that is new is measured with ``--metric`` in the chunks that were drawn before it came.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import argparse
 import json
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,9 @@ import numpy as np
 import polars as pl
 
 import fairgauge as fg
-from fairgauge.catalogue.lookup import find_metric
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.conditional import ConditionalDisparity
+from fairgauge.catalogue.lookup import expand, find_metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -35,6 +38,7 @@ _POPULATION = 10**10
 _SCRATCH = ".part"
 _MOST_APART = 3
 _CLASS = "class "
+_RATE = "rate "
 _CELLS = ((1, 1), (0, 1), (1, 0), (0, 0))
 """Label and prediction of true and false positives, false and true negatives."""
 
@@ -137,7 +141,11 @@ def weighted(sizes, shares, follows, spread, rng, data_sets) -> Drawn:
 
 
 def clustered(clusters, sizes_of, shares, correlation, rng, data_sets) -> Drawn:
-    """Draw clusters of rows; in each, one kind of row is more frequent than in others."""
+    """Draw clusters of rows; in each, one kind of row is more frequent than in others.
+
+    Clusters of all data sets have the same names: the blocks of clusters that the jackknife leaves
+    out are then as large in each data set as they are in it alone.
+    """
     frames = []
     for number in range(data_sets):
         for g, cells in enumerate(shares):
@@ -146,11 +154,11 @@ def clustered(clusters, sizes_of, shares, correlation, rng, data_sets) -> Drawn:
             own = rng.dirichlet(cells / cells.sum() * spread, clusters)
             drawn = rng.multinomial(sizes, own)
             at, cell = np.nonzero(drawn)
-            name = np.array([f"{number}-{g}-{c}" for c in range(clusters)])[at]
+            name = np.array([f"{g}-{c}" for c in range(clusters)])[at]
             frames.append(_table(number, g, cell, drawn[at, cell], cluster=name))
     options = {**_BINARY, "count": "n"}
     population = _population([1 / len(shares)] * len(shares), shares)
-    return Drawn(pl.concat(frames), population, options, {"cluster": "cluster"}, stratified=False)
+    return Drawn(pl.concat(frames), population, options, {"cluster": "cluster"})
 
 
 def _table(number, g, cell, n, **columns) -> pl.DataFrame:
@@ -171,7 +179,7 @@ def stratified(strata, rows, shares, rng, data_sets) -> Drawn:
             frames.append(_table(number, g, cell, drawn[at, cell], stratum=at))
     population = _population([1 / len(shares)] * len(shares), shares)
     population = pl.concat([population.with_columns(stratum=pl.lit(s)) for s in (0, 1)])
-    options = {**_BINARY, "count": "n", "strata": "stratum", "metrics": ["standard", "clarify"]}
+    options = {**_BINARY, "count": "n", "strata": "stratum", "metrics": _POOLED}
     return Drawn(pl.concat(frames), population, options, {}, stratified=False)
 
 
@@ -293,6 +301,12 @@ _SCORES = (
     "maximum_calibration_error", "generalized_true_positive_rate",
     "generalized_false_positive_rate",
 )  # fmt: skip
+_POOLED = [
+    metric.name
+    for metric in expand(["standard", "clarify"])
+    if isinstance(metric, (Contrast, ConditionalDisparity))
+]
+"""What is adjusted for strata; other metrics are measured in the designs without."""
 _PLAIN = confusion(0.4, 0.75, 0.2)
 _OTHER = confusion(0.3, 0.65, 0.1)
 _FOLLOWS = (0.8, 0.4, 0.0, -0.2)
@@ -311,9 +325,9 @@ DESIGNS = (
     Design("weighted: weights unrelated",
            partial(weighted, (200, 400), (_PLAIN, _OTHER), (0.0,) * 4, 0.7)),
     Design("informative weights", partial(weighted, (200, 400), (_PLAIN, _OTHER), _FOLLOWS, 0.7)),
-    Design("clusters, even: 25 and 25", partial(clustered, 25, _even, (_PLAIN, _OTHER), 0.1), 25),
+    Design("clusters, even: 25 and 25", partial(clustered, 25, _even, (_PLAIN, _OTHER), 0.1)),
     Design("clusters, uneven: 30 and 30",
-           partial(clustered, 30, _uneven, (_PLAIN, _OTHER), 0.1), 25),
+           partial(clustered, 30, _uneven, (_PLAIN, _OTHER), 0.1)),
     Design("many strata: 40 of 15 rows a side",
            partial(stratified, 40, 600, (_PLAIN, _PLAIN)), 25),
     Design("many classes: 8", partial(classes, 8, 0.7, 0.85, (300, 600))),
@@ -344,7 +358,7 @@ _Key = tuple[str, str | None, str, str]
 
 def _key(name: str, group: str | None, of: Any) -> _Key:
     """Return what an interval is of; a number of all groups is of none, whichever it names."""
-    if not name.startswith("rate ") and find_metric(name).scope == "feature":
+    if not name.startswith(_RATE) and find_metric(name).scope == "feature":
         group = None
     pooled = "pooled" if of.scope.kind == "pooled" else ""
     scope = of.class_scope
@@ -363,7 +377,7 @@ def _truths(drawn: Drawn) -> dict[_Key, float]:
         if group.stratum is None:
             for name, rate in group.rates.items():
                 if rate.value is not None and not name.startswith("precision_at_k"):
-                    found[_key(f"rate {name}", group.group, group)] = rate.value
+                    found[_key(_RATE + name, group.group, group)] = rate.value
     return found
 
 
@@ -379,7 +393,7 @@ def _intervals(report: fg.Report, *, stratified: bool) -> Iterator[tuple[_Key, A
     for group in report.groups:
         if (group.stratum is not None) == stratified:
             for name, rate in group.rates.items():
-                yield _key(f"rate {name}", group.group, group), rate
+                yield _key(_RATE + name, group.group, group), rate
 
 
 @dataclass
@@ -392,11 +406,14 @@ class Counted:
     chunks : in how many chunks of them; the next one has this number in its seed.
     intervals : by metric, and by what its intervals are of, how many of them held the truth, and
         how many were adequate.
+    missed : of metrics that came later, by the beginning of their names, in how many of the first
+        chunks they were not counted.
     """
 
     data_sets: int = 0
     chunks: int = 0
     intervals: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+    missed: dict[str, int] = field(default_factory=dict)
 
 
 class Measurement:
@@ -408,21 +425,45 @@ class Measurement:
 
     def count_chunk(self) -> None:
         """Draw and audit the next data sets, and add their intervals to the counts."""
-        design, counted = self.design, self.counted
-        rng = np.random.default_rng([7, counted.chunks, *design.name.encode()])
+        self._count(self.counted.chunks)
+        self.counted.chunks += 1
+        self.counted.data_sets += self.design.chunk
+
+    def count_missed(self, metric: str) -> bool:
+        """Count a metric in the last chunk that it missed; False where it missed none.
+
+        ``metric`` is the name of a rate, of whose comparisons all are counted, or of a metric. One
+        that was never counted missed all chunks.
+        """
+        missed = self.counted.missed
+        if not any(_is_of(name, metric) for name in self.counted.intervals):
+            missed.setdefault(metric, self.counted.chunks)
+        if metric not in missed:
+            return False
+        missed[metric] -= 1
+        self._count(missed[metric], metric)
+        if not missed[metric]:
+            del missed[metric]
+        return True
+
+    def _count(self, chunk: int, metric: str = "") -> None:
+        """Draw and audit the data sets of a chunk; count all intervals, or those of a metric."""
+        design = self.design
+        rng = np.random.default_rng([7, chunk, *design.name.encode()])
         drawn = design.draw(rng, design.chunk)
         if self._truths is None:
             self._truths = _truths(drawn)
+        if metric:
+            asked = [each.name for each in expand(["all"]) if _is_of(each.name, metric)]
+            drawn = replace(drawn, own={**drawn.own, "metrics": asked})
         many = drawn.population["group"].n_unique() > _MOST_APART
         for report in _audits(drawn):
             for key, each in _intervals(report, stratified=drawn.stratified):
-                truth = self._truths.get(key)
+                truth = self._truths.get(key) if _is_of(key[0], metric) else None
                 if truth is not None and each.status == "ok" and each.interval is not None:
                     counts = self._counts(key, together=many)
                     counts[0] += _holds(each.interval, truth)
                     counts[1] += 1
-        counted.chunks += 1
-        counted.data_sets += design.chunk
 
     def _counts(self, key: _Key, *, together: bool) -> list[int]:
         """Return the counts of an interval; many groups are one, and so are classes."""
@@ -430,6 +471,12 @@ class Measurement:
         of_class = _CLASS.strip() if of_class.startswith(_CLASS) else of_class
         of = ", ".join(filter(None, (None if together else group, scope, of_class)))
         return self.counted.intervals.setdefault(name, {}).setdefault(of, [0, 0])
+
+
+def _is_of(name: str, metric: str) -> bool:
+    """Return whether a name is that of a metric, of a rate or of its comparisons; "" is of all."""
+    name = name.removeprefix(_RATE)
+    return not metric or name == metric or name.startswith(f"{metric}.")
 
 
 def _holds(interval: Any, truth: float) -> bool:
@@ -454,9 +501,10 @@ def write(path: Path, measurements: Iterable[Measurement]) -> None:
             f"   {json.dumps(name)}: {json.dumps(counts, sort_keys=True)}"
             for name, counts in sorted(counted.intervals.items())
         )
+        missed = f', "missed": {json.dumps(counted.missed)}' if counted.missed else ""
         records.append(
             f' {{"design": {json.dumps(each.design.name)}, "data_sets": {counted.data_sets}, '
-            f'"chunks": {counted.chunks},\n  "intervals": {{\n{metrics}\n  }}}}'
+            f'"chunks": {counted.chunks}{missed},\n  "intervals": {{\n{metrics}\n  }}}}'
         )
     scratch = path.with_name(path.name + _SCRATCH)
     scratch.write_text("[\n" + ",\n".join(records) + "\n]\n", encoding="utf-8")
@@ -468,12 +516,18 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.all_metrics", description=__doc__)
     parser.add_argument("--sets", type=int, default=2000, help="data sets wanted in each design")
     parser.add_argument("--design", default="", help="only designs whose name begins so")
+    parser.add_argument("--metric", default="", help="only this one, in chunks that it missed")
     parser.add_argument("--anew", action="store_true", help="forget what was counted in them")
     parser.add_argument("-o", "--output", type=Path, default=_COUNTS)
     options = parser.parse_args(arguments)
     known = read(options.output)
     measurements = [Measurement(each, known.get(each.name, Counted())) for each in DESIGNS]
     asked = [each for each in measurements if each.design.name.startswith(options.design)]
+    if options.metric:
+        for each in asked:
+            while each.count_missed(options.metric):
+                write(options.output, measurements)
+        return
     for each in asked if options.anew else ():
         each.counted = Counted()
     cost = dict.fromkeys((each.design.name for each in asked), 0.0)  # of a data set

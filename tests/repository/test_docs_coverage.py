@@ -90,3 +90,21 @@ def test_counts_of_chunks_add_up_and_a_stopped_measurement_goes_on(tmp_path: Pat
     assert second.counted.data_sets == 6
     held, adequate = second.counted.intervals["DPL"]["g1"]
     assert 0 < held <= adequate <= 6
+
+
+def test_a_metric_that_came_later_is_counted_in_the_chunks_that_it_missed(tmp_path: Path) -> None:
+    design = all_metrics.Design("tiny", _tiny, chunk=3)
+    whole = all_metrics.Measurement(design, all_metrics.Counted())
+    for _ in range(3):
+        whole.count_chunk()
+    before = all_metrics.Counted(data_sets=9, chunks=3)
+    later = all_metrics.Measurement(design, before)
+    assert later.count_missed("DPL")
+    assert before.missed == {"DPL": 2}
+    all_metrics.write(tmp_path / "counts.json", [later])
+    again = all_metrics.Measurement(design, all_metrics.read(tmp_path / "counts.json")["tiny"])
+    assert again.count_missed("DPL")
+    assert again.count_missed("DPL")
+    assert not again.count_missed("DPL")
+    assert again.counted.intervals == {"DPL": whole.counted.intervals["DPL"]}
+    assert not again.counted.missed

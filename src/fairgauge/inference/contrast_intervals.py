@@ -49,7 +49,6 @@ from fairgauge.stats.exact import boschloo
 from fairgauge.stats.intervals import critical, critical_t
 from fairgauge.stats.significance import invert, score_p, welch_p
 from fairgauge.stats.stratified import (
-    Stratified,
     mantel_haenszel_odds_ratio,
     stratified_difference,
     stratified_ratio,
@@ -369,26 +368,28 @@ def pooled_interval(
         statistic_interval(metric.of, compared.other),
     )
     rows = [np.where(weights > 0, b.n.reshape(weights.shape), 0.0) for b in (ours, theirs)]
-    intervals = _mover(metric, (ours, theirs), share, rows, compared, spec)
-    too_thin = strata_are_thin(rows, weights)
-    if ours.share is not None and theirs.share is not None and ours.share.plain:
-        x = [
-            np.where(weights > 0, s.x.reshape(weights.shape), 0.0)
-            for s in (ours.share, theirs.share)
-        ]
-        enough = _least_expected(x, rows) >= FEWEST_EXPECTED
-        intervals = _score_where_sufficient(
-            enough, _pooled_score(metric, x, rows, share, spec), intervals
-        )
-        too_thin &= ~enough
+    if ours.share is None or theirs.share is None or not ours.share.plain:
+        made = _mover(metric, (ours, theirs), share, rows, compared, spec)
+        return _unless_thin(made, strata_are_thin(rows, weights))
+    x = [np.where(weights > 0, s.x.reshape(weights.shape), 0.0) for s in (ours.share, theirs.share)]
+    score = _pooled_score(metric, x, rows, share, spec)
+    enough = _least_expected(x, rows) >= FEWEST_EXPECTED
+    if enough.all():
+        return score
+    made = _mover(metric, (ours, theirs), share, rows, compared, spec)
+    made = _unless_thin(made, strata_are_thin(rows, weights))
+    return _score_where_sufficient(enough, score, made)
+
+
+def _unless_thin(intervals: Intervals, too_thin: NDArray[np.bool_]) -> Intervals:
+    """Return the intervals, without those of groups whose strata are too thin."""
     low, high, p = (
         np.where(too_thin, np.nan, each) for each in (intervals.low, intervals.high, intervals.p)
     )
-    insufficient = [
-        THIN_STRATA if thin else few_rows
-        for thin, few_rows in zip(too_thin, intervals.too_few, strict=True)
+    too_few = [
+        THIN_STRATA if thin else few for thin, few in zip(too_thin, intervals.too_few, strict=True)
     ]
-    return Intervals(low, high, p, intervals.methods, insufficient, intervals.reason)
+    return replace(intervals, low=low, high=high, p=p, too_few=too_few)
 
 
 def _pooled_odds_ratio(
@@ -413,23 +414,31 @@ def _pooled_odds_ratio(
 
 def _pooled_score(
     metric: Contrast, x: list[Array], rows: list[Array], share: Array, spec: Spec
-) -> Stratified:
+) -> Intervals:
     sides = [x[0], rows[0], x[1], rows[1]]
     if metric.order == "reference - group":
         sides = sides[2:] + sides[:2]
-    made = stratified_difference if metric.by == "difference" else stratified_ratio
-    return made(sides[0], sides[1], sides[2], sides[3], share, critical(spec.confidence))
+    limits = stratified_difference if metric.by == "difference" else stratified_ratio
+    made = limits(sides[0], sides[1], sides[2], sides[3], share, critical(spec.confidence))
+    too_few = insufficient_rows((rows[0].sum(axis=1), rows[1].sum(axis=1)))
+    method = [(IntervalMethod.STRATIFIED_SCORE,)] * len(too_few)
+    return Intervals(*made, method, too_few)
 
 
 def _score_where_sufficient(
-    enough: NDArray[np.bool_], score: Stratified, otherwise: Intervals
+    enough: NDArray[np.bool_], score: Intervals, otherwise: Intervals
 ) -> Intervals:
     """Return the score limits where there is enough, the others elsewhere."""
-    old = (otherwise.low, otherwise.high, otherwise.p)
-    low, high, p = (np.where(enough, a, b) for a, b in zip(score, old, strict=True))
-    score_method = (IntervalMethod.STRATIFIED_SCORE,)
-    methods = [score_method if e else m for e, m in zip(enough, otherwise.methods, strict=True)]
-    return Intervals(low, high, p, methods, otherwise.too_few)
+    low, high, p = (
+        np.where(enough, getattr(score, name), getattr(otherwise, name))
+        for name in ("low", "high", "p")
+    )
+    both = zip(
+        enough, score.methods, score.too_few, otherwise.methods, otherwise.too_few, strict=True
+    )
+    chosen = [each[1:3] if each[0] else each[3:] for each in both]
+    methods, too_few = [each[0] for each in chosen], [each[1] for each in chosen]
+    return Intervals(low, high, p, methods, too_few, otherwise.reason)
 
 
 def _least_expected(x: list[Array], rows: list[Array]) -> Array:

@@ -204,7 +204,8 @@ class Uncertainty:
         try:
             made = pooled(self._with_reference.spec)
             if self._with_reference is self:
-                wider = pooled(self._strict(metric, compared, made.p))
+                strict = self._strict(metric, compared, made.p)
+                wider = made if strict is self.spec else pooled(strict)
                 made = replace(made, simultaneous=(wider.low, wider.high))
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)

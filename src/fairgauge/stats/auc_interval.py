@@ -149,11 +149,14 @@ def area_score_interval(
     assumed = np.clip((_OBSERVED - misranked) / (_OBSERVED - _ASSUMED), 0.0, 1.0)
     factor = np.where(factor < 1, assumed + (1 - assumed) * factor, factor)
 
-    def holds(true: Array) -> Array:
-        return np.asarray((a - true) ** 2 <= t**2 * factor * area_variance(true, m, n))
+    both_ends = np.stack([a, t**2 * factor, m, n])[:, None].repeat(2, axis=1)
+    estimate, reach, *rows = both_ends
 
-    low = _furthest(holds, a, np.zeros_like(a))
-    high = _furthest(holds, a, np.ones_like(a))
+    def holds(true: Array) -> Array:
+        return np.asarray((estimate - true) ** 2 <= reach * area_variance(true, *rows))
+
+    outside = np.stack([np.zeros_like(a), np.ones_like(a)])
+    low, high = _furthest(holds, estimate, outside)
     return np.where(known, low, 0.0), np.where(known, high, 1.0)
 
 
