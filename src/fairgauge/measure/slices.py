@@ -126,7 +126,7 @@ class Slice:
         best = spec.reference is ReferenceRule.BEST
         candidates = int(admissible_groups(counts, spec).sum()) if best else 1
         self.uncertainty = Uncertainty(spec, simultaneous, candidates)
-        self._comparisons: dict[tuple[Compared, MetricScope], Comparisons] = {}
+        self._comparisons: dict[tuple[Compared, MetricScope, bool], Comparisons] = {}
 
     def groups(
         self,
@@ -372,17 +372,17 @@ class Slice:
 
     def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
         """Return both sides of every comparison, by a name that seeds their random draws."""
-        key = compared, metric.scope
+        key = compared, metric.scope, metric.needs_overall
         if key not in self._comparisons:
-            self._comparisons[key] = self._both_sides(compared, metric.scope)
+            self._comparisons[key] = self._both_sides(*key)
         # a difference and a ratio of one statistic are tested by the same draws
         name = metric.of.name if isinstance(metric, Contrast) else metric.name
         return replace(self._comparisons[key], name=name)
 
-    def _both_sides(self, compared: Compared, scope: MetricScope) -> Comparisons:
+    def _both_sides(self, compared: Compared, scope: MetricScope, overall: bool) -> Comparisons:
         pooled = scope == "pooled"
         group, reference = (
-            self.evidence(which, compared.slots, pooled=pooled, overall=metric.needs_overall)
+            self.evidence(which, compared.slots, pooled=pooled, overall=overall)
             for which in (compared.groups, compared.references)
         )
         inside = scope != "table" and (compared.references == self.sides.whole).all()
