@@ -101,8 +101,8 @@ def test_a_table_says_the_smallest_disparity_that_it_shows():
     heading, *lines = str(planned).splitlines()
     assert heading.startswith("The smallest disparity that this table shows, with 95% intervals")
     assert lines == [
-        "  sex female, DI: 13.5 points, or a ratio of 0.55 (100 rows against 1,000 at 30.0%)",
-        "  sex male, DI: 11.8 points, or a ratio of 0.41 (1,000 rows against 100 at 20.0%)",
+        "  sex female, DI: 13.5 pp, or a ratio of 0.55 (100 rows against 1,000 at 30.0%)",
+        "  sex male, DI: 11.8 pp, or a ratio of 0.41 (1,000 rows against 100 at 20.0%)",
     ]
 
 
@@ -157,7 +157,7 @@ def test_the_command_reads_a_table(tmp_path):
     path.write_text("y,g\n" + "1,a\n0,a\n" * 30 + "1,b\n0,b\n" * 30)
     result = run(str(path), "--label", "y", "--sensitive", "g", "--metrics", "DPL")
     assert result.exit_code == 0
-    assert "g a, DPL: 25.6 points" in result.output
+    assert "g a, DPL: 25.6 pp" in result.output
 
 
 def test_the_command_gives_strict_json_of_a_table(tmp_path):

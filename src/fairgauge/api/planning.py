@@ -78,7 +78,7 @@ class Smallest:
 
     def __str__(self) -> str:
         ratio = "" if self.ratio is None else f", or a ratio of {self.ratio:.2f}"
-        shown = f"{100 * self.difference:.1f} points{ratio}"
+        shown = f"{100 * self.difference:.1f} pp{ratio}"
         return (
             f"{self.feature} {self.group}, {self.metric}: {shown} "
             f"({self.n_group:,.10g} rows against {self.n_reference:,.10g} at {self.rate:.1%})"

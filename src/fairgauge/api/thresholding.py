@@ -12,7 +12,9 @@ from fairgauge.comparison.threshold_choice import ThresholdChoice
 from fairgauge.enums import Better, Threshold
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.measure.choose_thresholds import choose_thresholds
+from fairgauge.spec.argument_syntax import parse_number
 from fairgauge.spec.option_docs import with_options
+from fairgauge.spec.option_types import read_margins
 from fairgauge.spec.rules import Rule, parse_rule
 from fairgauge.version import __version__
 
@@ -101,17 +103,24 @@ def thresholds(
 
 
 def _kept(keep: str | Mapping[str, float]) -> tuple[str, float]:
-    """Return the rate that is kept and its margin."""
-    if isinstance(keep, Mapping) and len(keep) == 1:
-        ((rate, margin),) = keep.items()
-        return rate, float(margin)
+    """Return the rate that is kept and its margin.
+
+    Raises
+    ------
+    SpecError
+        It is not one rate with a margin of 0 or greater.
+    """
+    problems: list[Problem] = []
     found = _KEEP.fullmatch(keep) if isinstance(keep, str) else None
-    try:
-        assert found is not None
-        return found["rate"], float(found["margin"])
-    except (AssertionError, ValueError):
+    given = {found["rate"]: parse_number([found["margin"]], "keep", problems)} if found else keep
+    if not isinstance(given, Mapping) or len(given) != 1:
         message = f"cannot read {quote(keep)}; write 'RATE within MARGIN'"
-        raise SpecError(Problem("keep", message)) from None
+        raise SpecError(Problem("keep", message))
+    margins = read_margins(given, "keep", problems)
+    if problems:
+        raise SpecError(problems)
+    ((rate, margin),) = margins
+    return rate, margin
 
 
 def _check(spec: Spec, rate: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -187,9 +187,9 @@ class Plan:
     def to_dict(self) -> dict[str, Json]:
         """Return the plan as plain values."""
         return {
-            "axes": [asdict(axis) | {"role": str(axis.role)} for axis in self.axes],
+            "axes": [_by_field(axis) | {"role": str(axis.role)} for axis in self.axes],
             "tables": [list(table) for table in self.tables],
-            "moments": [asdict(moment) for moment in self.moments],
+            "moments": [_by_field(moment) for moment in self.moments],
             "asked": {key: value for key, value in self.asked.to_dict().items() if key in COUNTED},
         }
 
@@ -222,6 +222,11 @@ class Plan:
                 values = ("not set" if v is None else repr(v) for v in (mine[key], yours[key]))
                 return f"{key} is {' in one and '.join(values)} in the other"
         return "" if self == other else "they were counted by another version of fairgauge"
+
+
+def _by_field(value: Axis | Moment) -> dict[str, Json]:
+    """Return the fields by name; `dataclasses.asdict` copies each, which every digest would pay."""
+    return {each.name: getattr(value, each.name) for each in fields(value)}
 
 
 def read_question(options: Mapping[str, object]) -> Spec:

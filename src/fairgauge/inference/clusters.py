@@ -430,13 +430,13 @@ class ClustersBySide:
     def __init__(
         self,
         counted: GroupCounts,
-        reading: OutcomeMasks,
+        outcome: OutcomeMasks,
         profile: Profile,
         per_class: Sequence[OutcomeMasks] = (),
         seed: int = 0,
     ) -> None:
         self._counted = counted
-        self._reading = reading
+        self._outcome = outcome
         self._profile = profile
         self._per_class = per_class
         self._seed = seed
@@ -489,8 +489,8 @@ class ClustersBySide:
         """Return the sums over clusters of the rows where ``needs`` are known."""
         if needs not in self._sums:
             cells = self._cells
-            label = _state(cells.label, self._reading.labels, self._profile)
-            prediction = _state(cells.prediction, self._reading.predictions, self._profile)
+            label = _state(cells.label, self._outcome.labels, self._profile)
+            prediction = _state(cells.prediction, self._outcome.predictions, self._profile)
             cell = np.array(_CELL_OF[needs])[label, prediction]
             groups, slots = len(self._counted.groups) + 1, len(self._counted.scopes)
             self._sums[needs] = ClusterSums(cells, cell, self._measure, groups, slots)
@@ -551,7 +551,7 @@ class ClustersBySide:
         names = [self._measure, *(m for m in self._cells.counts if m not in COUNTS)]
         counts = {m: self._stacked(self._cells.counts[m], block, shape, slots) for m in names}
         alone = replace(self._counted, strata=strata, counts=counts, histogram=None, clusters=None)
-        return CountsBySide(alone, self._reading, self._profile, self._per_class, self._measure)
+        return CountsBySide(alone, self._outcome, self._profile, self._per_class, self._measure)
 
     def _stacked(self, sums: Array, block: Index, shape: Sequence[int], slots: int) -> Array:
         """Return counts of shape (groups, (1 + blocks) slots, labels, predictions)."""

@@ -375,7 +375,7 @@ class _Measured:
             reference=None,
             class_scope=scope,
             threshold=sliced.of.current.outcome.threshold,
-            by="ratio" if getattr(metric, "by", "") == "smallest_ratio" else "difference",
+            by="ratio" if _is_smallest_ratio(metric) else "difference",
         )
 
     def _spread_changes(self, sliced: _Sliced, metric: Spread | Joint) -> Iterator[DisparityChange]:
@@ -665,6 +665,12 @@ class _Measured:
             return None
         low, high = wilson(x, n, critical(self.spec.confidence))
         return Interval(float(low), float(high), self.spec.confidence, (IntervalMethod.WILSON,))
+
+
+def _is_smallest_ratio(metric: Metric) -> bool:
+    """Return whether a metric is the smallest ratio over groups, whose changes are ratios too."""
+    spreads = metric.of if isinstance(metric, Joint) else (metric,)
+    return all(isinstance(each, Spread) and each.by == "smallest_ratio" for each in spreads)
 
 
 def _is_drawn(metric: Metric) -> bool:

@@ -254,7 +254,7 @@ def _counted_as(verdict: Verdict) -> str:
     text = describe_verdict(
         replace(verdict, reason=undecided, class_scope=NO_CLASS, threshold=None)
     )
-    return f"{text}; {reason['undecided']} counts as {reason['outcome']}"
+    return f"{text}; {outcome_word(reason['undecided'])} counts as {reason['outcome']}"
 
 
 def _familywise(verdict: Verdict) -> str:

@@ -87,7 +87,7 @@ def _counted_as(verdict: Verdict, outcome: Outcome) -> Verdict:
         return verdict
     reason = Reason.of(
         ReasonCode.COUNTED_AS,
-        undecided=str(verdict.outcome).replace("_", " "),
+        undecided=str(verdict.outcome),
         outcome=str(outcome),
         reasons=(verdict.reason,),
     )

@@ -55,8 +55,8 @@ def check_known(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> N
     DataError
         A column has no value; the message names it.
     """
-    if not cube.rows:
-        return  # an empty cube
+    if not cube.rows or cube.min_cell is not None:
+        return  # an empty cube, or counts that may be rounded to none
     grouped = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
     for axis in cube.plan.axes:
         if axis.role is Role.CLUSTER or (axis.role is Role.FEATURE and grouped):

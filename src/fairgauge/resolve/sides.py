@@ -46,7 +46,7 @@ class CountsBySide:
     def __init__(
         self,
         counted: GroupCounts,
-        reading: OutcomeMasks,
+        outcome: OutcomeMasks,
         profile: Profile,
         per_class: Sequence[OutcomeMasks] = (),
         measure: Measure = "n",
@@ -56,12 +56,12 @@ class CountsBySide:
         self.others = len(counts) + 1
         self._slots = len(counted.scopes)
         self._counts = with_others(counts)
-        self._states = _states(self._counts, reading, profile)
+        self._states = _states(self._counts, outcome, profile)
         self._moments = {"n": self._counts[..., :-1, :-1].sum(axis=(2, 3))} | {
             name: with_others(sums[..., :-1, :-1].sum(axis=(2, 3)))
             for name, sums in _moments(counted.counts, measure).items()
         }
-        self._scores = Histograms(counted.histogram, measure, reading)
+        self._scores = Histograms(counted.histogram, measure, outcome)
         self._per_class = [CountsBySide(counted, r, profile, (), measure) for r in per_class]
         self._classes = per_class
 
@@ -137,16 +137,16 @@ def with_others(counts: Array) -> Array:
 class Histograms:
     """The score histograms of every side, by label."""
 
-    def __init__(self, histogram: Histogram | None, measure: str, reading: OutcomeMasks) -> None:
-        if histogram is not None and reading.turned is not None:
-            histogram = histogram.turned(reading.turned)
+    def __init__(self, histogram: Histogram | None, measure: str, outcome: OutcomeMasks) -> None:
+        if histogram is not None and outcome.turned is not None:
+            histogram = histogram.turned(outcome.turned)
         self._histogram = histogram
         if histogram is None:
             return
         counts = {m: with_others(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
         self._every = counts[measure].sum(axis=1)
         self._total, self._squares = (counts[m].sum(axis=(1, 2)) for m in ("s", "s2"))
-        by_label = {m: _by_label(c, reading.labels) for m, c in counts.items()}
+        by_label = {m: _by_label(c, outcome.labels) for m, c in counts.items()}
         self._counts, self._sums = by_label[measure], by_label["s"]
         self._moments = {m: c.sum(axis=2) for m, c in by_label.items() if m in SCORES}
 
@@ -173,10 +173,10 @@ def _by_label(counts: Array, positive: NDArray[np.bool_]) -> Array:
     return stacked
 
 
-def _states(counts: Array, reading: OutcomeMasks, profile: Profile) -> Array:
+def _states(counts: Array, outcome: OutcomeMasks, profile: Profile) -> Array:
     """Collapse labels and predictions to positive, negative and missing."""
     states = counts
-    for axis, positive in ((2, reading.labels), (3, reading.predictions)):
+    for axis, positive in ((2, outcome.labels), (3, outcome.predictions)):
         known = np.take(states, range(states.shape[axis] - 1), axis=axis)
         yes = np.compress(positive, known, axis=axis).sum(axis=axis)
         no = np.compress(~positive, known, axis=axis).sum(axis=axis)
@@ -187,7 +187,7 @@ def _states(counts: Array, reading: OutcomeMasks, profile: Profile) -> Array:
     return states
 
 
-def score_counts(counted: GroupCounts, reading: OutcomeMasks) -> Iterator[ScoreCounts]:
+def score_counts(counted: GroupCounts, outcome: OutcomeMasks) -> Iterator[ScoreCounts]:
     """Return the scores of every group in bins, leaving out the bins that it does not have.
 
     Known values of no group come last, as the others, where there are any.
@@ -199,8 +199,8 @@ def score_counts(counted: GroupCounts, reading: OutcomeMasks) -> Iterator[ScoreC
         counted.in_given_weights(histogram.counts[name])
         for name in ("w" if counted.weighted else "n", "s")
     )
-    by_label = _by_label(of, reading.labels)
-    total = _by_label(sums, reading.labels).sum(axis=1)
+    by_label = _by_label(of, outcome.labels)
+    total = _by_label(sums, outcome.labels).sum(axis=1)
     kinds: list[ReferenceKind | None] = [None] * len(counted.groups)
     kinds += [ReferenceKind.OTHERS] if counted.has_others else []
     names = (*counted.groups, str(ReferenceKind.OTHERS))
@@ -216,7 +216,7 @@ def score_counts(counted: GroupCounts, reading: OutcomeMasks) -> Iterator[ScoreC
             negative=_listed(by_label[i, 1, held]),
             unlabelled=_listed(of[i, -1, held]),
             total=_listed(total[i, held]),
-            turned=reading.turned,
+            turned=outcome.turned,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 
 from fairgauge.errors import Problem, shown
 from fairgauge.spec.readers import unknown_keys
@@ -30,7 +30,8 @@ class Document:
 
     def to_dict(self) -> dict[str, str]:
         """Return the keys of a specification file, without the empty ones."""
-        return {key: text for key, text in asdict(self).items() if text}
+        texts = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {key: text for key, text in texts.items() if text}
 
 
 DESCRIPTIONS = {

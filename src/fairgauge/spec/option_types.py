@@ -256,7 +256,7 @@ def _plain_population(population: Population) -> Json:
 Margins = tuple[tuple[str, float], ...]
 
 
-def _read_margins(value: object, path: str, problems: Problems) -> Margins:
+def read_margins(value: object, path: str, problems: Problems) -> Margins:
     """Read how much worse each rate may be, in the unit of the rate."""
     if not isinstance(value, Mapping):
         problems.append(Problem(path, f"must be {{rate: margin}}, not {shown(value)}"))
@@ -365,7 +365,7 @@ METRICS = OptionType(
     repeatable=True,
 )
 MARGINS = OptionType(
-    read=_read_margins,
+    read=read_margins,
     schema={"type": "object", "additionalProperties": {"type": "number", "minimum": 0}},
     plain=dict,
     parse=syntax.parse_margins,

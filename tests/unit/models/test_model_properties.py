@@ -72,3 +72,30 @@ def test_exchanging_the_models_mirrors_every_change(counts):
         assert one.interval.high == pytest.approx(-other.interval.low, abs=1e-7)
         assert one.interval.low - 1e-9 <= one.change <= one.interval.high + 1e-9
         assert one.p_value == pytest.approx(other.p_value, abs=1e-6)
+
+
+def test_every_change_is_that_of_the_two_audits():
+    """Of every metric: the values of both models, and their difference or ratio as it states."""
+    people = rows(2_000)
+    found = fg.compare(people, **QUESTION, candidate="unfair", metrics="all")["unfair"]
+    audits = [
+        fg.audit(people, **QUESTION | {"prediction": model}, metrics="all")
+        for model in ("current", "unfair")
+    ]
+    values = [
+        {(e.metric, e.feature, e.group): e.value for e in audit.estimates}
+        | {
+            (e.metric, e.feature): e.value
+            for e in audit.estimates
+            if audit.catalogue.metric(e.metric).scope == "feature"  # named by its extreme groups
+        }
+        for audit in audits
+    ]
+    changed = [each for each in found.disparities if each.change is not None]
+    assert len({each.metric for each in changed}) > 150
+    for each in changed:
+        of = (each.metric, each.feature)
+        key = of if of in values[0] else (*of, each.group)
+        assert [each.old, each.new] == pytest.approx([of[key] for of in values]), each.metric
+        change = each.new / each.old if each.by == "ratio" else each.new - each.old
+        assert each.change == pytest.approx(change), each.metric
