@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, overload
 
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
 from fairgauge.monitoring.comparison_counts import sum_cubes
+from fairgauge.monitoring.kept_decisions import KeptDecisions
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
 from fairgauge.monitoring.store import DraftStore, open_store
-from fairgauge.report.monitor_results import ImportedValue, LargestGroup
+from fairgauge.report.monitor_results import ImportedValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,7 +33,6 @@ COUNTS = "counts.cube.json"
 _PARTITION = "period="
 _SPEC = "_monitor.json"
 _IMPORTED = "_imported.json"
-_FOLD = "_fold.json"
 _SPEC_SCHEMA = "fairgauge.monitor/1"
 _SHOWN_DIGEST = 19
 _ARTICLES = {length: f"{'an' if length is Length.HOUR else 'a'} {length}" for length in Length}
@@ -238,38 +237,10 @@ class History:
         if self._store.read(_SPEC) != text:
             self._store.replace(_SPEC, text)
 
-    def largest_groups(self, start: Period | None) -> tuple[LargestGroup, ...]:
-        """Return the largest groups that were chosen for the periods from one on; empty before.
-
-        Raises
-        ------
-        DataError
-            They were changed and cannot be read.
-        """
-        name = _largest_file(start)
-        text = self._store.read(name)
-        try:
-            return () if text is None else tuple(LargestGroup(**e) for e in json.loads(text))
-        except (ValueError, TypeError) as error:
-            raise DataError(
-                f"{quote(f'{self.name}/{name}')} cannot be read ({error}); restore it, or remove "
-                "it to choose the largest group of the first period again"
-            ) from None
-
-    def keep_largest_groups(self, start: Period | None, chosen: Sequence[LargestGroup]) -> None:
-        """Keep the largest groups, where the history can be written."""
-        with suppress(DataError):
-            self._store.replace(_largest_file(start), json.dumps([asdict(each) for each in chosen]))
-
     @property
-    def fold_text(self) -> str | None:
-        """Return the text of the fold that was kept; None where none was."""
-        return self._store.read(_FOLD)
-
-    def keep_fold(self, text: str) -> None:
-        """Keep a fold, where the history can be written: it is never needed."""
-        with suppress(DataError):
-            self._store.replace(_FOLD, text)
+    def kept(self) -> KeptDecisions:
+        """Return what runs keep beside the periods."""
+        return KeptDecisions(self._store)
 
     def draft(self) -> DraftHistory:
         """Return this history for changes that are not stored."""
@@ -301,12 +272,9 @@ class DraftHistory(History):
         self._draft = DraftStore(base)
         self._store = self._draft
 
-    def store_decided(self, start: Period | None, held: History) -> None:
-        """Keep what was decided on this draft, largest groups and fold, in its history."""
-        if _largest_file(start) in self._draft.written:
-            held.keep_largest_groups(start, self.largest_groups(start))
-        if _FOLD in self._draft.written:
-            held.keep_fold(self._draft.written[_FOLD])
+    def store_decided(self, held: History) -> None:
+        """Keep what was decided on this draft in the history that it is a draft of."""
+        held.kept.take_over(self._draft)
 
 
 class PeriodCubes(Sequence[Cube]):
@@ -355,11 +323,6 @@ class PeriodCubes(Sequence[Cube]):
 
 def _file(period: Period) -> str:
     return f"{_PARTITION}{period}/{COUNTS}"
-
-
-def _largest_file(start: Period | None) -> str:
-    """Return where the largest groups are: those of a new start are chosen anew."""
-    return "_largest.json" if start is None else f"_largest={start}.json"
 
 
 def _baseline_file(digest: str) -> str:

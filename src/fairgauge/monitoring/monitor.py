@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from fairgauge.monitoring.detection import Detected
     from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
     from fairgauge.monitoring.period_rows import CountedRows
-    from fairgauge.report.monitor_results import Baseline, LargestGroup
+    from fairgauge.report.monitor_results import Baseline
     from fairgauge.stats.arrays import Array
 
 
@@ -123,23 +123,23 @@ def monitor(
     cubes = held.cubes(periods)
     if cubes and asked.question.task is None:  # as the first rows showed it when they were counted
         asked = replace(asked, question=replace(asked.question, task=cubes[0].plan.asked.task))
-    wants_largest = asked.question.reference is ReferenceRule.LARGEST
-    chosen = held.largest_groups(asked.start) if wants_largest else ()
-    kept = read_fold(held.fold_text, asked, chosen, cubes.texts)
-    _check_alike(held, periods, cubes, asked, 0 if kept is None else kept.periods)
+    kept, wants_largest = held.kept, asked.question.reference is ReferenceRule.LARGEST
+    chosen = kept.largest_groups(asked.start) if kept is not None and wants_largest else ()
+    folded = read_fold(None if kept is None else kept.fold, asked, chosen, cubes.texts)
+    _check_alike(held, periods, cubes, asked, 0 if folded is None else folded.periods)
     names = [str(period) for period in periods]
     resolved, largest = asked, chosen
     if cubes:
         question = replace(asked.question, task=decide_task(cubes[0], asked.question))
         largest = largest_groups(question, names, cubes, chosen)
         resolved = replace(asked, question=with_references(question, largest))
-    followed = _follow(names, cubes, resolved, kept)
+    followed = _follow(names, cubes, resolved, folded)
     comparisons, fold = followed.comparisons, followed.fold
-    if at is None and isinstance(held, History):
-        if largest and largest != chosen:
-            held.keep_largest_groups(asked.start, largest)
+    if at is None and kept is not None:
+        if largest != chosen:
+            kept.keep_largest_groups(asked.start, largest)
         if fold is not None:
-            held.keep_fold(write_fold(fold, key_of(asked, largest, cubes.texts)))
+            kept.keep_fold(write_fold(fold, key_of(asked, largest, cubes.texts)))
     return MonitorReport(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -170,17 +170,13 @@ class _Cubes:
     name = "counts"
     imported = ()
     spec = None
-    fold_text = None
+    kept = None
 
     def __init__(self, cubes: Mapping[str, Cube]) -> None:
         self._cubes = {parse_period(name): cube for name, cube in cubes.items()}
         if len({each.length for each in self._cubes}) > 1:
             raise DataError("the periods are of different lengths; monitor each length alone")
         self.periods = sorted(self._cubes)
-
-    def largest_groups(self, _start: Period | None) -> tuple[LargestGroup, ...]:
-        """Return no largest groups: those of the first period are chosen anew."""
-        return ()
 
     def cubes(self, periods: Sequence[Period]) -> PeriodCubes:
         """Return the counts of several periods."""

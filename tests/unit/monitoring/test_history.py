@@ -7,7 +7,6 @@ import resource
 import shutil
 import subprocess
 import sys
-import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -137,47 +136,9 @@ def test_of_two_runs_at_once_one_wins(tmp_path):
     assert [p.name for p in (tmp_path / "period=2026-11-20").iterdir()] == ["counts.cube.json"]
 
 
-KILLED = """
-    import os, random, signal, sys
-    import fairgauge as fg
-    sys.path.insert(0, sys.argv[2])
-    from conftest_monitoring import RATIO, asked, cube, day_names
-    draw, names = random.Random(5), day_names(3_000)
-    cubes = [cube(i) for i in range(40)]
-    spec = asked(RATIO)
-    other = fg.History(sys.argv[1] + "-other")
-    other.add(names[0], cubes[0])
-    fg.monitor(other, spec)  # what is imported, is by now
-    added = 0
-    for attempt in range(50):
-        history = fg.History(sys.argv[1])
-        child = os.fork()
-        if not child:
-            # ends the process like kill -9, after so many seconds of its own CPU time
-            signal.setitimer(signal.ITIMER_PROF, draw.random() * 0.1 + 1e-4)
-            for name in names[added:]:
-                history.add(name, cubes[int(name[-2:])])
-                fg.monitor(history, spec)
-            os._exit(0)
-        draw.random()
-        _, status = os.waitpid(child, 0)
-        assert os.WTERMSIG(status) == signal.SIGPROF
-        periods = fg.History(sys.argv[1]).periods
-        assert len(periods) >= added, "a period was lost"
-        for period in periods[added:]:
-            assert history.cube(period) == cubes[int(str(period)[-2:])]
-        added = len(periods)
-    assert added, "nothing was ever added"
-    held = {name: cubes[int(name[-2:])] for name in names[:added]}
-    left, whole = fg.monitor(sys.argv[1], spec), fg.monitor(held, spec)
-    assert left.comparisons == whole.comparisons, "the fold that was left changes what is decided"
-"""
-
-
 def test_a_killed_run_loses_nothing_and_leaves_nothing_half_written(tmp_path):
-    """Killed at 50 random moments of adding periods; the next run goes on."""
-    here = str(Path(__file__).parent)
-    script = [sys.executable, "-c", textwrap.dedent(KILLED), str(tmp_path), here]
+    """The command, killed before every line that writes and at random moments; the next goes on."""
+    script = [sys.executable, str(Path(__file__).with_name("killed_runs.py")), str(tmp_path)]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -103,7 +103,7 @@ def run(
         print_message(f"{named} holds these counts already", prefix="Note: ")
     if config:
         _keep(held, spec)
-    draft.store_decided(spec.start, held)
+    draft.store_decided(held)
     _warn_of_values(report, str(named))
     if not allow_duplicates:
         _warn_of_same_counts(report, str(named))
