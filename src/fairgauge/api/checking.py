@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, replace
+import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fairgauge.api.audit import audit
-from fairgauge.cube.build import Counted, build
-from fairgauge.cube.plan import plan
-from fairgauge.enums import Outcome, RateTest, ReferenceRule
+import numpy as np
+
+from fairgauge.api.published_ratios import CheckOptions, TableRatios
+from fairgauge.enums import Outcome, RateTest
 from fairgauge.errors import Problem, SpecError, nearest, quote
 from fairgauge.published.check_results import Check, CheckedGroup, CheckedTable
 from fairgauge.published.faults import Fault, FaultCode
 from fairgauge.published.margins import check_margins
 from fairgauge.published.printed_numbers import is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
+from fairgauge.published.selected_people import counted_categories
 from fairgauge.published.smallest_reference import SmallestReference
 from fairgauge.published.sources import read_sources
 from fairgauge.published.table_arithmetic import (
@@ -25,34 +27,18 @@ from fairgauge.published.table_arithmetic import (
     highest,
     printed_reference,
 )
-from fairgauge.spec.features import Feature
 from fairgauge.spec.readers import read_word
-from fairgauge.spec.specification import Spec
 from fairgauge.stats.fisher import fisher
 from fairgauge.stats.significance import chi_square_p
 from fairgauge.stats.unknown_people import ratio_bounds
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from fairgauge.cube.cube import Cube
     from fairgauge.published.published_table import PublishedRow, PublishedTable
-    from fairgauge.report.report import Report
-
-_METRIC = "selection_rate.ratio"
-
-
-@dataclass(frozen=True, slots=True)
-class _CheckOptions:
-    """The options of a check; ``references`` are the categories to compare with, where named."""
-
-    limit: float | None
-    smallest: SmallestReference
-    confidence: float
-    references: tuple[str, ...]
-    test: RateTest
+    from fairgauge.published.selected_people import CountedCategory
 
 
 def check(
@@ -112,7 +98,7 @@ def check(
     """
     chosen = _check_options(limit, min_share, confidence, columns or {}, test)
     references = (reference,) if isinstance(reference, str) else tuple(reference)
-    asked = _CheckOptions(limit, SmallestReference(min_share), confidence, references, chosen)
+    asked = CheckOptions(limit, SmallestReference(min_share), confidence, references, chosen)
     sources, unread = read_sources(source, columns or {})
     _check_references(references, [table for each in sources for table in each.tables])
     checked = tuple(
@@ -154,8 +140,8 @@ def _check_options(
 
 
 def _check_references(references: tuple[str, ...], tables: list[PublishedTable]) -> None:
-    """Refuse a reference that no table has, or has without counts of people."""
-    known = list(dict.fromkeys(row.name for table in tables for row in _distinct(table)))
+    """Refuse a reference that no table has, or has without people and a rate."""
+    known = list(dict.fromkeys(row.name for table in tables for row in counted_categories(table)))
     for name in references:
         if name not in known:
             message = f"no table has counts of a category {quote(name)}.{nearest(name, known)}"
@@ -166,38 +152,30 @@ def _checked(
     table: PublishedTable,
     source: str | None,
     between: list[Fault],
-    asked: _CheckOptions,
+    asked: CheckOptions,
 ) -> CheckedTable:
     faults = (*check_arithmetic(table, asked.smallest.share), *between)
-    counted = _distinct(table)
+    counted = {each.name: each for each in counted_categories(table)}
     printed = printed_reference(table)
-    unknown = _unknown(table)
-    reference = intervals = verdicts = other = None
-    rows = {row.name: row for row in counted}
-    named = next((name for name in asked.references if name in rows), None)
+    named = next((name for name in asked.references if name in counted), None)
     if named is not None:
         faults = tuple(fault for fault in faults if not _of_choice(fault, named, printed))
+    ratios = None
     if len(counted) > 1:
-        ask = partial(_audit, _cube(table, counted), asked)
-        verdicts = ask(named or ReferenceRule.BEST)
-        compared = (each.reference.group for each in verdicts.estimates if each.reference)
-        reference = rows.get(next(compared, None) or "")
-    if reference is not None and verdicts is not None:
-        intervals = verdicts if named else ask(reference.name)
-        if not named:
-            other = _other_reference(ask, intervals, counted, printed, reference)
+        ratios = TableRatios(" × ".join(table.dimensions), list(counted.values()), asked, named)
+    reference = None if ratios is None else ratios.reference
     best = highest(table, asked.smallest.share)
-    possible = _possible(counted, table, asked.smallest) if unknown and not named else {}
+    possible = {} if named else _possible(list(counted.values()), table, asked.smallest)
     return CheckedTable(
         source=source,
         name=table.name,
         columns=tuple((str(role), header) for role, header in table.columns.items()),
         reference=reference.name if reference is not None else (best.name if best else None),
         printed_reference=None if printed is None else printed.name,
-        other_reference=other,
-        unknown=unknown,
+        other_reference=None if ratios is None else ratios.other_reference(printed),
+        unknown=_unknown(table),
         groups=tuple(
-            _group(row, intervals, verdicts, reference, possible, counted, best, asked.test)
+            _group(row, counted.get(row.name), ratios, possible, best, asked.test)
             for row in table.groups
         ),
         faults=faults,
@@ -210,110 +188,54 @@ def _of_choice(fault: Fault, named: str, printed: PublishedRow | None) -> bool:
     return fault.code in of_choice and printed is not None and printed.name == named
 
 
-def _distinct(table: PublishedTable) -> list[PublishedRow]:
-    """Return the groups with counts that can be counted, the first of each name."""
-    found: dict[str, PublishedRow] = {}
-    for row in table.groups:
-        n, selected = row.n, row.selected
-        if n is None or selected is None or not (is_whole(n.value) and is_whole(selected.value)):
-            continue
-        if 0 <= selected.value <= n.value and n.value > 0:
-            found.setdefault(row.name, row)
-    return list(found.values())
-
-
-def _counts(row: PublishedRow) -> tuple[int, int]:
-    assert row.n is not None
-    assert row.selected is not None
-    return int(row.n.value), int(row.selected.value)
-
-
-def _cube(table: PublishedTable, rows: list[PublishedRow]) -> Cube:
-    feature = " × ".join(table.dimensions)
-    asked = Spec(prediction="selected", positive=(1,), sensitive=(Feature(feature),))
-    cells = [
-        (row.name, outcome, float(count))
-        for row in rows
-        for (n, selected) in [_counts(row)]
-        for outcome, count in ((1, selected), (0, n - selected))
-    ]
-    keys = [[cell[i] for cell in cells] for i in range(2)]
-    counts = [cell[2] for cell in cells]
-    return build(
-        plan(asked),
-        [Counted(keys, {"rows": counts})],
-        rows=int(sum(counts)),
-        known={feature: [row.name for row in rows], "selected": [0, 1]},
-    )
-
-
-def _audit(cube: Cube, asked: _CheckOptions, reference: str) -> Report:
-    """Audit the counts of a table; ``best`` allows for the choice of the reference by the data."""
-    feature = cube.plan.axes[0].column
-    return audit(
-        cube,
-        metrics=[_METRIC],
-        reference=reference if reference is ReferenceRule.BEST else {feature: reference},
-        min_share=asked.smallest.share or None,
-        min_n=asked.smallest.people,
-        rules=[] if asked.limit is None else [f"{_METRIC} >= {asked.limit!r}"],
-        confidence=asked.confidence,
-    )
-
-
-def _other_reference(
-    ask: Callable[[str], Report],
-    report: Report,
-    rows: list[PublishedRow],
-    printed: PublishedRow | None,
-    reference: PublishedRow,
-) -> tuple[str, tuple[str, ...]] | None:
-    """Return another reference in use: the printed one, else the best of all, however small."""
-    best = max(rows, key=lambda row: row.share or 0.0)
-    other = printed if printed in rows and printed is not reference else best
-    if other is None or other is reference or other.share == reference.share:
-        return None
-    before = {each.group: each.outcome for each in report.verdicts}
-    changed = [
-        each.group
-        for each in ask(other.name).verdicts
-        if each.group in before and each.outcome is not before[each.group]
-    ]
-    return other.name, tuple(str(group) for group in changed)
-
-
 def _unknown(table: PublishedTable) -> int | None:
     numbers = [row.n.value for row in table.of(RowKind.UNKNOWN) if row.n is not None]
     return int(sum(numbers)) if numbers else None
 
 
 def _possible(
-    rows: list[PublishedRow], table: PublishedTable, smallest: SmallestReference
+    counted: Sequence[CountedCategory], table: PublishedTable, smallest: SmallestReference
 ) -> dict[str, tuple[float, float]]:
-    """Return the ratios that are possible when unknown people are in any category."""
-    people = sum(_counts(row)[0] for row in rows)
-    if len(rows) < 2:
+    """Return the ratios that are possible over everything that the table does not state.
+
+    People of unknown category may be in any category, and where rounded rates stand in the place of
+    selected people, their number may be any that agrees.
+    """
+    unknown = _unknown(table)
+    exact = all(each.is_exact for each in counted)
+    if len(counted) < 2 or (exact and not unknown):
         return {}
-    unknown = [row for row in table.of(RowKind.UNKNOWN) if row.n is not None]
-    selected = [row.selected.value for row in unknown if row.selected is not None]
-    low, high = ratio_bounds(
-        [_counts(row)[1] for row in rows],
-        [_counts(row)[0] for row in rows],
-        float(_unknown(table) or 0),
-        sum(selected) if len(selected) == len(unknown) else None,
-        [smallest.admits(_counts(row)[0], people) for row in rows],
+    rows = [row for row in table.of(RowKind.UNKNOWN) if row.n is not None]
+    selected = [row.selected.value for row in rows if row.selected is not None]
+    n = [each.n for each in counted]
+    bounds = partial(
+        ratio_bounds,
+        n=n,
+        unknown=float(unknown or 0),
+        unknown_selected=sum(selected) if len(selected) == len(rows) else None,
+        eligible=[smallest.admits(size, sum(n)) for size in n],
     )
-    ends = zip(low.tolist(), high.tolist(), strict=True)
-    return {row.name: pair for row, pair in zip(rows, ends, strict=True) if pair[0] == pair[0]}
+    fewest, most = ([getattr(each, of) for each in counted] for of in ("fewest", "most"))
+    if exact:
+        low, high = (each.tolist() for each in bounds(fewest))
+    else:
+        alone = [
+            (
+                bounds([*most[:at], fewest[at], *most[at + 1 :]])[0][at],
+                bounds([*fewest[:at], most[at], *fewest[at + 1 :]])[1][at],
+            )
+            for at in range(len(counted))
+        ]
+        low, high = np.transpose(alone).tolist()
+    ends = zip(counted, low, high, strict=True)
+    return {each.name: (low, high) for each, low, high in ends if not math.isnan(low + high)}
 
 
 def _group(
     row: PublishedRow,
-    intervals: Report | None,
-    verdicts: Report | None,
-    reference: PublishedRow | None,
+    counted: CountedCategory | None,
+    ratios: TableRatios | None,
     possible: Mapping[str, tuple[float, float]],
-    counted: list[PublishedRow],
     highest_row: PublishedRow | None,
     test: RateTest,
 ) -> CheckedGroup:
@@ -325,39 +247,67 @@ def _group(
             if row.selected is None or not is_whole(row.selected.value)
             else int(row.selected.value)
         ),
+        selected_range=(
+            (counted.fewest, counted.most) if counted is not None and row.selected is None else None
+        ),
         rate=row.share if row.share is not None or row.rate is None else row.rate.value,
         printed=None if row.ratio is None else row.ratio.text,
         possible=possible.get(row.name),
     )
-    if intervals is None or verdicts is None or reference is None:
+    reference = None if ratios is None else ratios.reference
+    if ratios is None or reference is None:
         ratio = _printed_ratio(row, highest_row)
         return replace(plain, ratio=ratio, is_reference=ratio is not None and row is highest_row)
-    if row is reference:
-        return replace(plain, ratio=1.0 if row.share else None, is_reference=True)
-    if row not in counted:
+    if row is reference.row:
+        return replace(plain, ratio=1.0 if reference.most else None, is_reference=True)
+    if counted is None or row is not counted.row:
         return plain
-    estimate = next((each for each in intervals.estimates if each.group == row.name), None)
-    if estimate is None:
+    given, chosen = ratios.given.get(row.name), ratios.chosen.get(row.name)
+    if given is None:
         return plain
-    verdict = next((each for each in verdicts.verdicts if each.group == row.name), None)
-    (n, selected), (other_n, other_selected) = _counts(row), _counts(reference)
-    flips = None
-    if selected * other_n < other_selected * n:
-        flips = (selected + 1) * other_n > (other_selected - 1) * n
+    value = given.value
+    if value is None and given.interval is not None and reference.rate:
+        value = counted.rate / reference.rate
     return replace(
         plain,
-        ratio=estimate.value,
-        interval=estimate.interval,
-        p_value=_p_value(test, (selected, n, other_selected, other_n)),
-        flips=flips,
-        verdict=verdict,
+        ratio=value,
+        interval=given.interval,
+        p_value=_p_value(test, counted, reference),
+        flips=_flips(counted, reference),
+        verdict=None if chosen is None else chosen.verdict,
     )
 
 
-def _p_value(test: RateTest, counts: tuple[int, int, int, int]) -> float:
+def _p_value(test: RateTest, one: CountedCategory, other: CountedCategory) -> float:
+    """Return the p-value of equal selection rates: the largest over the counts that agree."""
+    tested = [
+        (one.most, one.n, other.fewest, other.n),
+        (one.fewest, one.n, other.most, other.n),
+    ]
+    apart = [x * m - y * n for x, n, y, m in tested]
+    if min(apart) <= 0 <= max(apart):
+        return 1.0 if len(set(tested)) > 1 else _tested(test, tested[0])
+    return max(_tested(test, counts) for counts in tested)
+
+
+def _tested(test: RateTest, counts: tuple[int, int, int, int]) -> float:
     if test is RateTest.FISHER:
         return float(fisher(*counts))
     return float(chi_square_p(*counts, continuity=test is RateTest.YATES))
+
+
+def _flips(one: CountedCategory, other: CountedCategory) -> bool | None:
+    """Return whether one more selection here and one fewer there reverses which rate is higher.
+
+    None where this rate is not the lower one, or the counts that agree give both answers.
+    """
+    answers = {
+        (selected + 1) * other.n > (others - 1) * one.n
+        if selected * other.n < others * one.n
+        else None
+        for selected, others in ((one.fewest, other.most), (one.most, other.fewest))
+    }
+    return answers.pop() if len(answers) == 1 else None
 
 
 def _printed_ratio(row: PublishedRow, highest_row: PublishedRow | None) -> float | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.api.audit import audit
 from fairgauge.enums import DiagnosticCode
+from fairgauge.evidence.printed_digits import printed_differences
 from fairgauge.reasons import ReasonCode
 from fairgauge.report.verification import DifferentNumber
 from fairgauge.spec.options import BY_NAME
@@ -82,6 +83,8 @@ def recompute(cube: Cube, sealed: Report, saved: Saved) -> Recomputation:
     compared = _Comparison(from_rows)
     compared.compare(one, other)
     compared.compare_reading(saved, sealed, again.version)
+    if any(compared.deviations):
+        compared.different += printed_differences(one, other, _TOLERANCE)
     listed = [f"diagnostic {each.code}" for each in sealed.diagnostics if each.code in _OF_ROWS]
     return Recomputation(
         again=again,
@@ -237,7 +240,12 @@ def _pairs(path: str, one: object, other: object, subject: str) -> Iterator[Leaf
 
 
 def _deviation(one: object, other: object) -> float | None:
-    """Return the relative difference of two leaves, None where they are not comparable."""
+    """Return the relative difference of two leaves, None where they are not comparable.
+
+    Counts, which are whole numbers, and texts are equal or not.
+    """
+    if isinstance(one, int) and isinstance(other, int):
+        return 0.0 if one == other else None
     if isinstance(one, (int, float)) and isinstance(other, (int, float)):
         if one == other:
             return 0.0

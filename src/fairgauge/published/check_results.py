@@ -42,15 +42,19 @@ class CheckedGroup:
     ----------
     name : the category.
     n, selected, rate : the people, those selected, and their share; None where not printed.
+    selected_range : the least and the greatest number of selected people that agree with the
+        printed rate; None where their number is printed, or nothing is known of it. The interval,
+        the p-value (the largest) and the verdict then hold for all numbers in between.
     printed : the printed ratio as it stands, None without one.
     is_reference : whether ratios are computed to it.
     ratio, interval : the ratio to the reference, with its confidence interval as if the reference
         had been chosen before the data were seen.
     p_value : of the test of equal selection rates; None of the reference.
     flips : whether one more selection here and one fewer in the reference would make this the
-        higher rate; None where the ratio is 1 or more, or the counts are not known.
-    possible : the smallest and the largest ratio to the highest rate over all categories that the
-        people of unknown category may belong to; None without unknown people.
+        higher rate; None where the ratio is 1 or more, or the counts do not decide it.
+    possible : the smallest and the largest ratio to the highest rate over everything that is not
+        printed: the category of unknown people, and selected people of whom only the rate is
+        printed; None where the counts are known.
     verdict : what the limit comes to, by an interval that allows for the choice of the reference by
         the data; None without a limit, and of the reference.
     """
@@ -60,6 +64,7 @@ class CheckedGroup:
     selected: int | None
     rate: float | None
     printed: str | None
+    selected_range: tuple[int, int] | None = None
     is_reference: bool = False
     ratio: float | None = None
     interval: Interval | None = None
@@ -267,6 +272,7 @@ def _plain_group(group: CheckedGroup, limit: float | None) -> Plain:
     own = ("name", "n", "selected", "rate", "printed", "ratio")
     return {
         **{name: plain(getattr(group, name)) for name in own},
+        "selected_range": None if group.selected_range is None else list(group.selected_range),
         **plain_interval(group.interval),
         "p_value": group.p_value,
         "flips": group.flips,

@@ -19,6 +19,7 @@ class FaultCode(StrEnum):
     NEGATIVE = "negative"  # column, printed
     SELECTED_EXCEEDS_N = "selected_exceeds_n"  # selected, n
     RATE_OUT_OF_RANGE = "rate_out_of_range"  # printed
+    RATE_IMPOSSIBLE = "rate_impossible"  # printed, n
     RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share
     RATE_OF_OTHER_ROW = "rate_of_other_row"  # printed, share, other
     MIXED_UNITS = "mixed_units"  # printed, share, percent, sign

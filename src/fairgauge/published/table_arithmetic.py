@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairgauge.published.faults import Fault, FaultCode
 from fairgauge.published.printed_numbers import is_dash, is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
+from fairgauge.published.selected_people import selected_people
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -162,6 +163,8 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
     if share is None or share > 1:
         if not 0 <= printed.value <= 1:
             yield _fault(FaultCode.RATE_OUT_OF_RANGE, table, row, printed=printed.text)
+        elif row.n and is_whole(row.n.value) and not (row.selected or selected_people(row)):
+            yield _fault(FaultCode.RATE_IMPOSSIBLE, table, row, printed=printed.text, n=row.n.text)
         return
     if printed.agrees(share):
         return

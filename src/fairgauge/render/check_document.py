@@ -52,10 +52,21 @@ METHOD = (
     "the reference by the data (multiple comparisons with the best); a reference that was named "
     "takes no such allowance. {test} The flip rule asks whether one more selection in the "
     "category and one fewer in the reference would make the category's rate the higher one. "
-    "Possible ratios put people of unknown category wherever they move the ratio most, into the "
-    "reference too, which may then be another of the categories that are large enough."
+    "Where a table prints rounded rates and no number of selected people, any whole numbers that "
+    "agree with the rates may be the counts: intervals, p-values (the largest) and verdicts hold "
+    "for all of them. Possible ratios put people of unknown category wherever they move the ratio "
+    "most, into the reference too, which may then be another of the categories that are large "
+    "enough, and take whichever of those counts do the same."
 )
 """How a published table is checked."""
+_RATES_ALONE = (
+    "not printed for every category: the whole numbers that agree with the printed rates; "
+    "intervals, p-values and verdicts hold for all of them"
+)
+_NO_PEOPLE = (
+    "none, because the number of people is not printed: a rate alone does not show how precise it "
+    "is"
+)
 _TESTS = {
     RateTest.FISHER: "p-values are of Fisher's exact test, not adjusted for their number.",
     RateTest.PEARSON: "p-values are of Pearson's chi-square test (the two-sample z-test), not "
@@ -138,7 +149,10 @@ def _limit(check: Check) -> Iterator[str]:
     if check.limit is None:
         return
     if not check.counted:
-        yield "No ratio has an interval: it takes counts of people and of selected people, above 0."
+        yield (
+            "No ratio has an interval: it takes the number of people of every category, and how "
+            "many or what share of them were selected, not all of them 0."
+        )
         return
     chosen = any(table.reference not in check.references for table in check.tables)
     allow = " allow for the choice of the reference by the data" if chosen else " decide"
@@ -306,6 +320,10 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
         words = "is that of the printed ratios" if printed else "has a higher selection rate"
         decided = f"; as the reference it {effect}" if check.limit is not None else ""
         yield "another reference", f"{called(name)} {words}{decided}"
+    if any(group.selected_range for group in table.groups):
+        yield "selected", _RATES_ALONE
+    if all(group.n is None for group in table.groups):
+        yield "intervals", _NO_PEOPLE
     if table.unknown is not None:
         yield "unknown category", f"{table.unknown:,} people"
 
@@ -362,7 +380,7 @@ def _cells(group: CheckedGroup, *, possible: bool) -> list[str]:
     cells = [
         called(group.name),
         "" if group.n is None else f"{group.n:,}",
-        "" if group.selected is None else f"{group.selected:,}",
+        _selected(group),
         "" if group.rate is None else f"{100 * group.rate:.2f}%",
         group.printed or "",
         "" if group.ratio is None else f"{group.ratio:.3f}",
@@ -376,6 +394,14 @@ def _cells(group: CheckedGroup, *, possible: bool) -> list[str]:
         ends = group.possible
         cells.append("" if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}")
     return cells
+
+
+def _selected(group: CheckedGroup) -> str:
+    if group.selected is not None:
+        return f"{group.selected:,}"
+    if group.selected_range is None:
+        return ""
+    return " to ".join(dict.fromkeys(f"{end:,}" for end in group.selected_range))
 
 
 def _p(value: float | None) -> str:

@@ -55,6 +55,10 @@ def _out_of_range(p: Parameters) -> str:
     return f"the selection rate {p['printed']} is not between 0 and 1"
 
 
+def _impossible(p: Parameters) -> str:
+    return f"the selection rate {p['printed']} is that of no whole number of {p['n']} people"
+
+
 def _rate_mismatch(p: Parameters) -> str:
     return (
         f"the selection rate is printed as {p['printed']}; {p['selected']} of {p['n']} is "
@@ -195,6 +199,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.NEGATIVE: _negative,
     FaultCode.SELECTED_EXCEEDS_N: _exceeds,
     FaultCode.RATE_OUT_OF_RANGE: _out_of_range,
+    FaultCode.RATE_IMPOSSIBLE: _impossible,
     FaultCode.RATE_MISMATCH: _rate_mismatch,
     FaultCode.RATE_OF_OTHER_ROW: _rate_of_other,
     FaultCode.MIXED_UNITS: _mixed_units,
@@ -224,6 +229,7 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.NEGATIVE: "negative count",
     FaultCode.SELECTED_EXCEEDS_N: "more people selected than there are",
     FaultCode.RATE_OUT_OF_RANGE: "selection rate above 1 or below 0",
+    FaultCode.RATE_IMPOSSIBLE: "selection rate of no whole number of people",
     FaultCode.RATE_MISMATCH: "selection rate that does not follow from the counts",
     FaultCode.RATE_OF_OTHER_ROW: "selection rate of another row",
     FaultCode.MIXED_UNITS: "selection rate in another unit than its column",

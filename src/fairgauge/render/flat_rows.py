@@ -186,8 +186,8 @@ def frontier_of(choice: ThresholdChoice) -> FlatTable:
 CHECKED_TABLES = ("source", "table", "reference", "printed_reference", "unknown", "ratios",
                   *map(str, Decision), "errors", "notes")  # fmt: skip
 FAULTS = ("source", "table", "level", "code", "row", "category", "message")
-RATIOS = ("source", "table", "name", "n", "selected", "rate", "printed", "ratio", "low", "high",
-          "confidence", "deciding_low", "deciding_high", "p_value", "flips", "lowest_possible",
+RATIOS = ("source", "table", "name", "n", "selected", "fewest_selected", "most_selected", "rate",
+          "printed", "ratio", "low", "high", "confidence", "deciding_low", "deciding_high", "p_value", "flips", "lowest_possible",
           "highest_possible", "decision", "verdict", "verdict_reason")  # fmt: skip
 
 
@@ -241,6 +241,8 @@ def ratios_of(check: Check) -> FlatTable:
                 reason = verdict["reason"]["message"]
                 row |= {"verdict": verdict["outcome"], "verdict_reason": reason}
                 row |= {"deciding_low": verdict["low"], "deciding_high": verdict["high"]}
+            fewest, most = group["selected_range"] or (None, None)
+            row |= {"fewest_selected": fewest, "most_selected": most}
             rows.append(tuple(row.get(name) for name in RATIOS))
     return FlatTable(RATIOS, tuple(rows))
 

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from fairgauge.report.verification import DifferentNumber, Verification
 
 _MOST_LISTED = 20
+_EQUAL = (
+    "counts, verdicts and texts are the same, and so is every digit that the report prints as "
+    "text, Markdown and HTML"
+)
+"""What is the same where numbers agree to many digits, and not to the last one."""
 
 
 def describe_verification(found: Verification) -> str:
@@ -26,6 +31,8 @@ def describe_verification(found: Verification) -> str:
         f"  {called(name)} {called(here)}; sealed with {called(sealed)}"
         for name, sealed, here in found.libraries
     ]
+    if found.finding is VerificationResult.REPRODUCED and found.largest_deviation:
+        lines.append(f"  {_EQUAL}")
     lines.append(_signature(found))
     lines += [f"  changed: {name}" for name in found.changed]
     for each in found.different[:_MOST_LISTED]:

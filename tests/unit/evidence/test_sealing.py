@@ -237,6 +237,72 @@ def test_draws_of_another_numpy_are_named_and_not_compared(tmp_path, numpy, key)
         assert found.different[0].path == expected[0]
 
 
+NUMBERS = {"value", "low", "high", "p_value", "p_adjusted", "difference_low", "difference_high"}
+
+
+def off_by(plain, by):
+    """Return a report whose numbers deviate, as those of other numerical libraries may."""
+    if isinstance(plain, dict):
+        return {
+            name: value * (1 + by)
+            if name in NUMBERS and isinstance(value, float)
+            else off_by(value, by)
+            for name, value in plain.items()
+        }
+    return [off_by(each, by) for each in plain] if isinstance(plain, list) else plain
+
+
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """Return how to verify with libraries whose numbers deviate."""
+
+    def verify(path, by):
+        def deviating(*args, **options):
+            return fg.Report.from_dict(off_by(fg.audit(*args, **options).to_dict(), by))
+
+        monkeypatch.setattr("fairgauge.evidence.recomputation.audit", deviating)
+        return fg.verify(path)
+
+    return verify
+
+
+def test_numbers_to_twelve_digits_print_the_same_report(sealed, elsewhere):
+    """The numerical libraries of another machine may differ beyond that."""
+    found = elsewhere(sealed, 4e-13)
+    assert found.finding is VerificationResult.REPRODUCED, str(found)
+    assert "to 12 significant digits" in str(found)
+    assert "every digit that the report prints as text, Markdown and HTML" in str(found)
+
+
+def test_a_printed_digit_that_differs_is_no_reproduction(sealed, elsewhere, monkeypatch):
+    """Lines that print otherwise are named, even where the numbers agree to many digits."""
+    monkeypatch.setattr("fairgauge.evidence.recomputation._TOLERANCE", 1e-2)
+    found = elsewhere(sealed, 2e-3)
+    assert found.finding is VerificationResult.DIFFERENT
+    lines = [each for each in found.different if each.path.startswith("line ")]
+    assert {each.path.rpartition(" ")[2] for each in lines} == {"text", "markdown", "html"}
+    assert all(each.sealed != each.recomputed for each in lines)
+
+
+@pytest.mark.parametrize("field", ["n_group", "n_reference"])
+def test_a_count_is_the_same_or_not(tmp_path, field, monkeypatch):
+    monkeypatch.setattr("fairgauge.evidence.recomputation._TOLERANCE", 0.5)
+    cube = fg.count(ROWS, **ASKED)
+    path = tmp_path / "audit.fairgauge"
+    fg.seal(fg.audit(cube), cube, path)
+
+    def change(parts):
+        report = json.loads(parts[REPORT])
+        report["estimates"][0][field] += 1
+        parts[REPORT] = json.dumps(report).encode()
+        manifest = json.loads(parts[MANIFEST])
+        manifest["parts"][REPORT] = digest(parts[REPORT])
+        parts[MANIFEST] = json.dumps(manifest).encode()
+
+    rewritten(path, change)
+    assert f"estimates[0].{field}" in {number.path for number in fg.verify(path).different}
+
+
 def test_a_signature_names_its_key_and_fails_with_another_manifest(tmp_path):
     pytest.importorskip("cryptography")
     from cryptography.hazmat.primitives import serialization as s

@@ -348,6 +348,12 @@ PLANTED = {
         printed(RACE, ("Race",), without=(N, SELECTED)).changed(4, rate="149.0%"),
         5,
     ),
+    FaultCode.RATE_IMPOSSIBLE: (
+        printed([(("A",), 41, 20), (("B",), 700, 300)], ("Race",), without=(SELECTED,)).changed(
+            0, rate="50.0%"
+        ),
+        1,
+    ),
     FaultCode.RATE_MISMATCH: (BASE.changed(THIRD, rate="44.2%"), 3),
     FaultCode.RATE_OF_OTHER_ROW: (with_swapped_rates(BASE), 3),
     FaultCode.MIXED_UNITS: (BASE.changed(THIRD, rate="0.420%"), 3),
