@@ -101,6 +101,8 @@ class DisparityChange:
     crossed : whether it is on the other side of "no difference" under the candidate.
     p_value, p_adjusted : of "as far as before", alone and adjusted (Holm) for all disparities of
         all candidates.
+    distance_adjusted : the interval of the change of the distance at the level at which it is
+        tested among all disparities; it excludes 0 just where `p_adjusted` is significant.
     significant : whether the direction is statistically significant.
     needed : rows of this composition that would show the observed direction; None where none would,
         or it is significant.
@@ -126,6 +128,7 @@ class DisparityChange:
     crossed: bool = False
     p_value: float | None = None
     p_adjusted: float | None = None
+    distance_adjusted: Interval | None = None
     significant: bool = False
     needed: float | None = None
     n_group: float | None = None
@@ -142,9 +145,11 @@ class MarginTest:
     ----------
     rate, margin : by how much the rate may be worse.
     change : the rate under both models.
-    outcome : non-inferior where the whole interval of the change is within the margin, inferior
-        where it is beyond.
-    better : whether the whole interval of the change is on the better side of no change.
+    adjusted : the interval of the change at the level at which the candidate is tested among all
+        candidates.
+    outcome : non-inferior where that whole interval is within the margin, inferior where it is
+        beyond.
+    better : whether that whole interval is on the better side of no change.
     p_value, p_adjusted : one-sided, of being worse by more than the margin; adjusted (Holm) for all
         margins of all candidates.
     needed : rows of this composition that would show non-inferiority; None where none would, or the
@@ -154,7 +159,8 @@ class MarginTest:
     rate: str
     margin: float
     change: RateChange
-    outcome: Performance
+    outcome: Performance = Performance.CANNOT_TELL
+    adjusted: Interval | None = None
     better: bool = False
     p_value: float | None = None
     p_adjusted: float | None = None
@@ -307,7 +313,10 @@ class ModelComparison(ShownResult):
         return f"<Comparison with the model {self.current}: {verdicts}; print() shows it>"
 
 
-_INTERVALS = ("interval", "ratio_interval", "distance_interval", "gained_interval", "lost_interval")
+_INTERVALS = (
+    "interval", "ratio_interval", "distance_interval", "distance_adjusted", "adjusted",
+    "gained_interval", "lost_interval",
+)  # fmt: skip
 
 
 def plain_change(each: RateChange | DisparityChange | MarginTest | Reclassified) -> Plain:
@@ -382,7 +391,7 @@ def _read_candidate(values: Saved) -> Candidate:
         margins=tuple(
             MarginTest(
                 **{
-                    **each,
+                    **_values(each, MarginTest),
                     "change": read_rate_change(each["change"]),
                     "outcome": Performance(each["outcome"]),
                 }
@@ -412,7 +421,8 @@ def _values(values: Saved, of: type) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in (field.name for field in fields(of)):
         if name in _INTERVALS:
-            found[name] = None if values[name] is None else read_interval(dict(values[name]))
+            ends = values.get(name)
+            found[name] = None if ends is None else read_interval(dict(ends))
         elif name == "scope":
             found[name] = read_scope(values)
         elif name == "class_scope":

@@ -76,6 +76,10 @@ class Quantity:
         """Return the p-value at which the limits just touch the null."""
         return invert(lambda z: self.at(np.broadcast_to(z, self.value.shape)), null)
 
+    def tested_at(self, z: ArrayLike) -> Limits:
+        """Return the limits whose inversion is the p-value."""
+        return self.at(z)
+
     def negated(self) -> Quantity:
         """Return the number with the opposite sign."""
 
@@ -361,6 +365,14 @@ class DisparityChanges:
     level: Quantity
     rows: tuple[Array, Array]
     methods: tuple[IntervalMethod, ...]
+
+    def p_value(self) -> Array:
+        """Return the p-value of a distance from "no difference" that does not change."""
+        return np.maximum(self.shift.p_value(), self.level.p_value())
+
+    def distance_tested_at(self, z: ArrayLike) -> Limits:
+        """Return the limits of the change of that distance that agree with the p-value."""
+        return distance_limits(self.shift.tested_at(z), self.level.tested_at(z))
 
 
 def disparity_changes(

@@ -67,11 +67,19 @@ class _Largest(Quantity):
         The limits take their shape from whichever items may be the largest, so that their inversion
         would cost many times what they do.
         """
-        z = critical(_LEVEL)
-        low, high = self.at(np.full(self.value.shape, z))
+        low, high = self._usual()
         half = np.where(self.value > null, self.value - low, high - self.value)
         away = np.abs(self.value - null)
-        return two_sided(np.where(away > 0, z * quotient(away, half), 0.0))
+        return two_sided(np.where(away > 0, critical(_LEVEL) * quotient(away, half), 0.0))
+
+    def tested_at(self, z: ArrayLike) -> Limits:
+        """Return the limits at 95%, widened as those of a normal distribution."""
+        low, high = self._usual()
+        times = np.asarray(z, dtype=float) / critical(_LEVEL)
+        return self.value - times * (self.value - low), self.value + times * (high - self.value)
+
+    def _usual(self) -> Limits:
+        return self.at(np.full(self.value.shape, critical(_LEVEL)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,12 +4,15 @@ Many disparities of several candidates are looked at, so their p-values are adju
 (Holm): where no candidate differs from the model in use, the probability that any is called fairer
 or less fair is at most one minus the confidence level. A candidate is as good if it is so in every
 rate with a margin, an intersection-union test, adjusted for the number of candidates.
+
+Beside each adjusted p-value stands the interval at the level at which Holm's procedure tests it, so
+that interval and verdict cannot disagree.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,47 +26,120 @@ from fairgauge.enums import (
     Status,
 )
 from fairgauge.inference.sample_size import POWER
-from fairgauge.stats.multiplicity import holm
+from fairgauge.measure.change_records import interval_of
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.multiplicity import holm, holm_levels
 from fairgauge.stats.power import times_the_rows
 from fairgauge.stats.significance import normal_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Callable, Container, Sequence
 
+    from fairgauge.catalogue.cells import Array
     from fairgauge.comparison.model_comparison import Candidate, DisparityChange, MarginTest
-    from fairgauge.spec.specification import Spec
+    from fairgauge.measure.change_records import MeasuredDisparities
+    from fairgauge.stats.arrays import Limits
 
 
-def judged(candidates: Sequence[Candidate], spec: Spec) -> tuple[Candidate, ...]:
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredMargin:
+    """A test of a margin, before it is adjusted for the number of candidates.
+
+    Attributes
+    ----------
+    test : what is tested, with the p-value where there is one.
+    change_at : the limits of the change at a critical value; None without an interval.
+    lower : whether lower values of the rate are better.
+    """
+
+    test: MarginTest
+    change_at: Callable[[Array], Limits] | None = None
+    lower: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredCandidate:
+    """A candidate without a verdict, its disparities and the tests of its margins."""
+
+    candidate: Candidate
+    disparities: tuple[MeasuredDisparities, ...]
+    margins: tuple[MeasuredMargin, ...]
+
+
+def judged(measured: Sequence[MeasuredCandidate], confidence: float) -> tuple[Candidate, ...]:
     """Return candidates with their verdicts, and with what these are made of adjusted."""
-    confidence = spec.confidence
+    disparities = _disparities_tested(measured, confidence)
+    margins = _margins_tested(measured, confidence)
     return tuple(
-        map(_judged, _margins_tested(_disparities_tested(candidates, confidence), confidence))
+        _judged(replace(each.candidate, disparities=of_each, margins=tests))
+        for each, of_each, tests in zip(measured, disparities, margins, strict=True)
     )
 
 
-def _disparities_tested(candidates: Sequence[Candidate], confidence: float) -> list[Candidate]:
+def _disparities_tested(
+    measured: Sequence[MeasuredCandidate], confidence: float
+) -> list[tuple[DisparityChange, ...]]:
     """Adjust the p-values of all disparities that count, and mark which are significant."""
-    every = [each for one in candidates for each in one.disparities]
+    every = [record for one in measured for batch in one.disparities for record in batch.records]
     adjusted_for_strata = frozenset(
         each.metric for each in every if each.scope.kind is ScopeKind.POOLED and each.interval
     )
-    p = [each.p_value for each in every if _counts(each, adjusted_for_strata)]
-    adjusted = iter(holm(np.array(p, dtype=float)).tolist())
+    p = np.array(
+        [
+            each.p_value if _counts(each, adjusted_for_strata) else math.nan
+            for each in every
+        ],
+        dtype=float,
+    )  # fmt: skip
+    adjusted, levels = holm(p), holm_levels(p, 1 - confidence)
+    comparisons = int(np.isfinite(p).sum())
+    tested, at = [], 0
+    for one in measured:
+        of_candidate: list[DisparityChange] = []
+        for batch in one.disparities:
+            here = slice(at, at + len(batch.records))
+            made = _tested_together(batch, adjusted[here], levels[here], confidence)
+            of_candidate += [
+                _with_rows_needed(each, one.candidate.rows, comparisons, confidence)
+                for each in made
+            ]
+            at = here.stop
+        tested.append(tuple(of_candidate))
+    return tested
 
-    def tested(each: DisparityChange, rows: int) -> DisparityChange:
-        if not _counts(each, adjusted_for_strata) or each.p_value is None:
-            return each
-        p_adjusted = next(adjusted)
-        significant = p_adjusted <= 1 - confidence and each.direction is not Direction.AS_FAR
-        z = normal_quantile(1 - each.p_value / 2)
-        needed = None if significant else _rows(rows, z, len(p), confidence)
-        return replace(each, p_adjusted=p_adjusted, significant=significant, needed=needed)
 
+def _tested_together(
+    batch: MeasuredDisparities, adjusted: Array, levels: Array, confidence: float
+) -> list[DisparityChange]:
+    """Return disparities with their adjusted p-values and intervals, where they count."""
+    counts = np.isfinite(adjusted)
+    if batch.distance_at is None or not counts.any():
+        return list(batch.records)
+    strict = np.where(counts, 1 - levels, confidence).tolist()
+    low, high = batch.distance_at(np.array([critical(each) for each in strict]))
     return [
-        replace(one, disparities=tuple(tested(each, one.rows) for each in one.disparities))
-        for one in candidates
+        replace(
+            each,
+            p_adjusted=float(adjusted[i]),
+            distance_adjusted=None
+            if each.distance_interval is None
+            else interval_of(low[i], high[i], confidence, each.distance_interval.methods),
+            significant=bool(adjusted[i] <= 1 - confidence)
+            and each.direction is not Direction.AS_FAR,
+        )
+        if counts[i]
+        else each
+        for i, each in enumerate(batch.records)
     ]
+
+
+def _with_rows_needed(
+    each: DisparityChange, rows: int, comparisons: int, confidence: float
+) -> DisparityChange:
+    if each.p_adjusted is None or each.p_value is None or each.significant:
+        return each
+    z = normal_quantile(1 - each.p_value / 2)
+    return replace(each, needed=_rows(rows, z, comparisons, confidence))
 
 
 def _counts(each: DisparityChange, adjusted_for_strata: Container[str]) -> bool:
@@ -77,36 +153,48 @@ def _counts(each: DisparityChange, adjusted_for_strata: Container[str]) -> bool:
     return each.scope.kind is scope and single and known
 
 
-def _margins_tested(candidates: Sequence[Candidate], confidence: float) -> list[Candidate]:
+def _margins_tested(
+    measured: Sequence[MeasuredCandidate], confidence: float
+) -> list[tuple[MarginTest, ...]]:
     """Adjust the tests of the margins for the number of candidates."""
     worst = [
-        max((t.p_value for t in each.margins if t.p_value is not None), default=math.nan)
-        for each in candidates
+        max((m.test.p_value for m in each.margins if m.test.p_value is not None), default=math.nan)
+        for each in measured
     ]
     adjusted = holm(np.array(worst, dtype=float)).tolist()
     made = []
-    for each, before, after in zip(candidates, worst, adjusted, strict=True):
-        factor = after / before if before > 0 else 1.0
-        tests = tuple(
-            _tested(test, factor, each.rows, len(candidates), confidence) for test in each.margins
-        )
-        made.append(replace(each, margins=tests))
+    for each, before, after in zip(measured, worst, adjusted, strict=True):
+        factor = max(after / before, 1.0) if before > 0 else 1.0
+        rows, several = each.candidate.rows, len(measured)
+        made.append(tuple(_tested(one, factor, rows, several, confidence) for one in each.margins))
     return made
 
 
 def _tested(
-    test: MarginTest, factor: float, rows: int, candidates: int, confidence: float
+    margin: MeasuredMargin, factor: float, rows: int, candidates: int, confidence: float
 ) -> MarginTest:
-    if test.p_value is None:
+    """Return a test that the interval of the change decides at the adjusted level."""
+    test, change = margin.test, margin.test.change
+    if margin.change_at is None or test.p_value is None or change.interval is None:
         return test
-    p_adjusted = min(1.0, test.p_value * max(factor, 1.0))
-    outcome = test.outcome
-    if outcome is Performance.NON_INFERIOR and p_adjusted > (1 - confidence) / 2:
-        outcome = Performance.CANNOT_TELL
+    z = critical(1 - (1 - confidence) / factor)
+    low, high = (float(limit[0]) for limit in margin.change_at(np.array([z])))
+    worst, best = (-high, -low) if margin.lower else (low, high)
+    outcome = Performance.CANNOT_TELL
+    if worst > -test.margin:
+        outcome = Performance.NON_INFERIOR
+    elif best < -test.margin:
+        outcome = Performance.INFERIOR
     undecided = outcome is Performance.CANNOT_TELL
-    z = normal_quantile(1 - test.p_value)
-    needed = _rows(rows, z, candidates, confidence) if undecided else None
-    return replace(test, outcome=outcome, p_adjusted=p_adjusted, needed=needed)
+    normal = normal_quantile(1 - test.p_value)
+    return replace(
+        test,
+        outcome=outcome,
+        adjusted=interval_of(low, high, confidence, change.interval.methods),
+        better=worst > 0,
+        p_adjusted=min(1.0, test.p_value * factor),
+        needed=_rows(rows, normal, candidates, confidence) if undecided else None,
+    )
 
 
 def _rows(rows: int, z: float, comparisons: int, confidence: float) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,8 +26,24 @@ if TYPE_CHECKING:
     from fairgauge.comparison.model_comparison import DisparityChange, RateChange
     from fairgauge.enums import IntervalMethod
     from fairgauge.inference.paired_changes import DisparityChanges, StatisticChange
+    from fairgauge.stats.arrays import Limits
 
 _ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredDisparities:
+    """Changes of disparities, before they are adjusted for each other.
+
+    Attributes
+    ----------
+    records : the changes.
+    distance_at : the limits of the changes of their distances from "no difference", at a critical
+        value of each; None where they have no numbers.
+    """
+
+    records: tuple[DisparityChange, ...]
+    distance_at: Callable[[Array], Limits] | None = None
 
 
 def rate_records(
@@ -65,7 +81,7 @@ def rate_records(
             old=old,
             new=new,
             change=value,
-            interval=_interval(low[i], high[i], level, change.methods),
+            interval=interval_of(low[i], high[i], level, change.methods),
             p_value=as_number(p_value[i]),
             n=as_count(change.rows[i]),
             status=status,
@@ -73,7 +89,7 @@ def rate_records(
         )
         if not statistic.signed:
             ratio = as_number(np.exp(change.ratio.value[i]))
-            ends = _interval(ratio_low[i], ratio_high[i], level, change.ratio_methods)
+            ends = interval_of(ratio_low[i], ratio_high[i], level, change.ratio_methods)
             made = replace(made, ratio=ratio, ratio_interval=ends)
         yield made
 
@@ -84,13 +100,13 @@ def contrast_records(
     sides: StatisticChange,
     bases: Sequence[DisparityChange],
     level: float,
-) -> Iterator[DisparityChange]:
-    """Yield what becomes of a contrast in every comparison.
+) -> MeasuredDisparities:
+    """Return what becomes of a contrast in every comparison.
 
     ``sides`` holds all groups and then the reference of each; ``bases`` are without numbers.
     """
     old, new = (contrasted(metric, *np.split(of, 2)) for of in (sides.old, sides.new))
-    yield from disparity_records(metric, made, (old, new), bases, level)
+    return disparity_records(metric, made, (old, new), bases, level)
 
 
 def disparity_records(
@@ -99,13 +115,24 @@ def disparity_records(
     values: tuple[Array, Array],
     bases: Sequence[DisparityChange],
     level: float,
+) -> MeasuredDisparities:
+    """Return what becomes of a metric with these values under both models."""
+    records = tuple(_disparity_records(metric, made, values, bases, level))
+    return MeasuredDisparities(records, made.distance_tested_at)
+
+
+def _disparity_records(
+    metric: Metric,
+    made: DisparityChanges,
+    values: tuple[Array, Array],
+    bases: Sequence[DisparityChange],
+    level: float,
 ) -> Iterator[DisparityChange]:
-    """Yield what becomes of a metric with these values under both models."""
     z = critical(level)
     shift, above = made.shift.at(z), made.level.at(z)
     away = distance(made.shift.value, made.level.value)
     away_low, away_high = distance_limits(shift, above)
-    p = np.maximum(made.shift.p_value(), made.level.p_value())
+    p = made.p_value()
     for i, base in enumerate(bases):
         scaled = math.exp if base.by == "ratio" else float
         old, new, change = (as_number(of[i]) for of in (*values, made.shift.value))
@@ -124,11 +151,11 @@ def disparity_records(
             old=old,
             new=new,
             change=scaled(change),
-            interval=_interval(
+            interval=interval_of(
                 scaled(float(shift[0][i])), scaled(float(shift[1][i])), level, made.methods
             ),
             distance=far,
-            distance_interval=_interval(away_low[i], away_high[i], level, made.methods),
+            distance_interval=interval_of(away_low[i], away_high[i], level, made.methods),
             direction=None if far is None else direction_of(far),
             crossed=(old - metric.neutral) * (new - metric.neutral) < 0,
             p_value=as_number(p[i]),
@@ -155,7 +182,7 @@ def enough_rows(rows: float) -> tuple[Status, Reason | None]:
     return Status.TOO_FEW, Reason.of(ReasonCode.FEW_ROWS, n=rows, minimum=FEWEST_ROWS)
 
 
-def _interval(
+def interval_of(
     low: float, high: float, level: float, methods: tuple[IntervalMethod, ...]
 ) -> Interval | None:
     """Return an interval; None where it is unknown or unbounded."""

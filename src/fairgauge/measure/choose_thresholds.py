@@ -394,7 +394,7 @@ class _Chooser:
             )
             for g in groups.tolist()
         ]
-        disparities = tuple(contrast_records(self.metric, made, compared, bases, level))
+        disparities = contrast_records(self.metric, made, compared, bases, level).records
         (chosen,) = self._disparities(self.first.cells_at(cuts[:, None]), self._usual).outcomes
         measured = self._disparities(self.second.cells_at(cuts[:, None]), self._usual)
         (outcome,), (meets,) = measured.outcomes, measured.meet.tolist()

@@ -31,7 +31,6 @@ from fairgauge.enums import (
     Better,
     ClassKind,
     IntervalMethod,
-    Performance,
     Profile,
     ReferenceKind,
     Status,
@@ -56,8 +55,9 @@ from fairgauge.inference.paired_extremes import (
 )
 from fairgauge.inference.paired_scores import score_change
 from fairgauge.inference.paired_strata import pooled_change, pooled_odds_change
-from fairgauge.measure.candidate_verdicts import judged
+from fairgauge.measure.candidate_verdicts import MeasuredCandidate, MeasuredMargin, judged
 from fairgauge.measure.change_records import (
+    MeasuredDisparities,
     contrast_records,
     contrasted,
     disparity_records,
@@ -124,7 +124,7 @@ def compare_candidates(
         )
         raise SpecError(Problem("candidate", message))
     measured = [_Measured(cube, axis, spec, scores) for axis in candidate_axes(cube)]
-    return judged([each.candidate() for each in measured], spec)
+    return judged([each.candidate() for each in measured], spec.confidence)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,10 +148,9 @@ class _Comparisons:
     bases: tuple[DisparityChange, ...]
     inside: bool
 
-    def refused(self, reason: Reason) -> Iterator[DisparityChange]:
-        """Yield the comparisons with the reason why they have no numbers."""
-        for base in self.bases:
-            yield replace(base, status=Status.NOT_APPLICABLE, reason=reason)
+    def refused(self, reason: Reason) -> MeasuredDisparities:
+        """Return the comparisons with the reason why they have no numbers."""
+        return _without_numbers(self.bases, reason)
 
 
 class _Measured:
@@ -182,16 +181,20 @@ class _Measured:
         self._contrasts = [(m, why) for m, why in asked_for if isinstance(m, Contrast)]
         self._others = [(m, why) for m, why in asked_for if not isinstance(m, Contrast)]
 
-    def candidate(self) -> Candidate:
+    def candidate(self) -> MeasuredCandidate:
         """Return the candidate's numbers, without a verdict."""
-        return Candidate(
-            name=self.name,
-            rows=self.cubes.rows,
-            undecided=self.cubes.undecided,
-            disparities=tuple(self._disparities()),
-            rates=tuple(self._rates()),
-            margins=tuple(self._margin_tests()),
-            reclassified=tuple(self._reclassified()),
+        return MeasuredCandidate(
+            Candidate(
+                name=self.name,
+                rows=self.cubes.rows,
+                undecided=self.cubes.undecided,
+                disparities=(),
+                rates=tuple(self._rates()),
+                margins=(),
+                reclassified=tuple(self._reclassified()),
+            ),
+            tuple(self._disparities()),
+            tuple(self._margin_tests()),
         )
 
     def _slices(self, feature: int | None) -> tuple[_Sliced, ...]:
@@ -319,7 +322,7 @@ class _Measured:
 
         yield from rate_records(statistic, change, bases, self.spec.confidence, undefined)
 
-    def _disparities(self) -> Iterator[DisparityChange]:
+    def _disparities(self) -> Iterator[MeasuredDisparities]:
         """Yield the contrasts of every feature, overall and in every stratum."""
         for feature in range(len(self.resolution.features)):
             for sliced in self._slices(feature):
@@ -328,30 +331,30 @@ class _Measured:
                     if not self._measured_at(sliced, metric.of):
                         continue
                     if obstacle is not None:
-                        yield from self._not_applicable(sliced, metric, obstacle)
+                        yield self._not_applicable(sliced, metric, obstacle)
                         continue
                     for statistic, scope in self._of_scope(sliced, [metric.of]):
                         of = replace(metric, of=statistic)
-                        yield from self._disparity_changes(sliced, of, scope)
+                        yield self._disparity_changes(sliced, of, scope)
                         yield from self._pooled_changes(sliced, of, scope)
         if any(metric.scope == "table" for metric, _ in self._others):
             for sliced in self._slices(None):
                 yield from self._other_changes(sliced)
 
-    def _other_changes(self, sliced: _Sliced) -> Iterator[DisparityChange]:
+    def _other_changes(self, sliced: _Sliced) -> Iterator[MeasuredDisparities]:
         """Yield the metrics that are no contrast of one rate."""
         for metric, obstacle in self._others:
             if not self._measured_at(sliced, metric) or not self._of_these_classes(sliced, metric):
                 continue
             if obstacle is not None:
-                base = replace(self._base(sliced, metric, sliced.class_scope), reason=obstacle)
-                yield replace(base, status=Status.NOT_APPLICABLE)
+                base = self._base(sliced, metric, sliced.class_scope)
+                yield _without_numbers([base], obstacle)
             elif isinstance(metric, (Spread, Joint)) and not _is_drawn(metric):
                 yield from self._spread_changes(sliced, metric)
             elif isinstance(metric, Across) or metric.scope == "table":
                 yield self._feature_change(sliced, metric, sliced.class_scope)
             elif isinstance(metric, ComparisonMetric):
-                yield from self._side_changes(sliced, metric)
+                yield self._side_changes(sliced, metric)
 
     def _of_these_classes(self, sliced: _Sliced, metric: Metric) -> bool:
         """Return whether a metric is measured of a class, or of all classes at once, here.
@@ -378,7 +381,9 @@ class _Measured:
             by="ratio" if _is_smallest_ratio(metric) else "difference",
         )
 
-    def _spread_changes(self, sliced: _Sliced, metric: Spread | Joint) -> Iterator[DisparityChange]:
+    def _spread_changes(
+        self, sliced: _Sliced, metric: Spread | Joint
+    ) -> Iterator[MeasuredDisparities]:
         """Yield what becomes of the extremes over groups: of a class, and of averages."""
         every = np.arange(len(sliced.of.current.counts.groups))
         zero = np.zeros_like(every)
@@ -394,11 +399,11 @@ class _Measured:
                     else joint_change(metric, changes)
                 )
             except NoInterval as refused:
-                yield replace(base, status=Status.NOT_APPLICABLE, reason=refused.reason)
+                yield _without_numbers([base], refused.reason)
                 continue
             if found is None:
                 reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
-                yield replace(base, status=Status.UNDEFINED, reason=reason)
+                yield _without_numbers([base], reason, Status.UNDEFINED)
                 continue
             groups = sliced.of.current.counts.groups
             base = replace(base, group=groups[found.first])
@@ -406,26 +411,25 @@ class _Measured:
                 reference = Reference(ReferenceKind.GROUP, groups[found.second])
                 base = replace(base, reference=reference)
             level = self.spec.confidence
-            yield from disparity_records(metric, found.made, found.values, [base], level)
+            yield disparity_records(metric, found.made, found.values, [base], level)
 
     def _feature_change(
         self, sliced: _Sliced, metric: Metric, scope: ClassScope
-    ) -> DisparityChange:
+    ) -> MeasuredDisparities:
         """Return a smooth function of the counts of all groups, or of all rows, by draws."""
         base = self._base(sliced, metric, scope)
         if not _is_drawn(metric):
             reason = Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-            return replace(base, status=Status.NOT_APPLICABLE, reason=reason)
+            return _without_numbers([base], reason)
         assert isinstance(metric, (Across, ComparisonMetric))
         every = np.arange(len(sliced.of.current.counts.groups))
         made, values = drawn_feature(
             metric, sliced.of.table(every, np.zeros_like(every)), self.spec
         )
-        (record,) = disparity_records(metric, made, values, [base], self.spec.confidence)
-        return record
+        return disparity_records(metric, made, values, [base], self.spec.confidence)
 
-    def _side_changes(self, sliced: _Sliced, metric: ComparisonMetric) -> Iterator[DisparityChange]:
-        """Yield a metric of two sides that is no contrast of one rate, over all rows."""
+    def _side_changes(self, sliced: _Sliced, metric: ComparisonMetric) -> MeasuredDisparities:
+        """Return a metric of two sides that is no contrast of one rate, over all rows."""
         compared = self._compared(sliced, metric, sliced.class_scope, overall=True)
         if metric.scope == "pooled":
             bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
@@ -433,10 +437,8 @@ class _Measured:
         try:
             made, values = self._side_change(sliced, metric, compared)
         except NoInterval as refused:
-            yield from compared.refused(refused.reason)
-            return
-        level = self.spec.confidence
-        yield from disparity_records(metric, made, values, compared.bases, level)
+            return compared.refused(refused.reason)
+        return disparity_records(metric, made, values, compared.bases, self.spec.confidence)
 
     def _side_change(
         self, sliced: _Sliced, metric: ComparisonMetric, compared: _Comparisons
@@ -483,36 +485,39 @@ class _Measured:
 
     def _not_applicable(
         self, sliced: _Sliced, metric: Contrast, obstacle: Reason
-    ) -> Iterator[DisparityChange]:
+    ) -> MeasuredDisparities:
         counts = sliced.of.current.counts
-        for group in counts.groups:
-            yield DisparityChange(
-                metric=metric.name, feature=counts.feature, group=group, reference=None,
-                class_scope=sliced.class_scope, status=Status.NOT_APPLICABLE, reason=obstacle,
-            )  # fmt: skip
+        bases = [
+            DisparityChange(
+                metric=metric.name,
+                feature=counts.feature,
+                group=group,
+                reference=None,
+                class_scope=sliced.class_scope,
+            )
+            for group in counts.groups
+        ]
+        return _without_numbers(bases, obstacle)
 
     def _disparity_changes(
         self, sliced: _Sliced, metric: Contrast, scope: ClassScope
-    ) -> Iterator[DisparityChange]:
-        """Yield a contrast of every group, over all rows and in every stratum."""
-        compared = self._compared(sliced, metric, scope)
+    ) -> MeasuredDisparities:
+        """Return a contrast of every group, over all rows and in every stratum."""
+        compared, level = self._compared(sliced, metric, scope), self.spec.confidence
         if is_resampled(metric.of):
             made, values = self._drawn(sliced, metric, compared)
-            level = self.spec.confidence
-            yield from disparity_records(metric, made, values, compared.bases, level)
-            return
+            return disparity_records(metric, made, values, compared.bases, level)
         which = np.concatenate([compared.groups, compared.references])
         try:
             sides = self._change(sliced, metric.of, which, np.tile(compared.slots, 2))
             made = disparity_changes(metric, sides, inside=compared.inside)
         except NoInterval as refused:
-            yield from compared.refused(refused.reason)
-            return
-        yield from contrast_records(metric, made, sides, compared.bases, self.spec.confidence)
+            return compared.refused(refused.reason)
+        return contrast_records(metric, made, sides, compared.bases, level)
 
     def _pooled_changes(
         self, sliced: _Sliced, metric: Contrast, scope: ClassScope
-    ) -> Iterator[DisparityChange]:
+    ) -> Iterator[MeasuredDisparities]:
         """Yield a contrast adjusted for the strata, with the weights of Mantel and Haenszel."""
         strata = len(sliced.of.current.counts.strata)
         if not strata or "score" in metric.needs:
@@ -524,9 +529,9 @@ class _Measured:
         try:
             made, values = pooled(sliced, metric, compared, strata)
         except NoInterval as refused:
-            yield from compared.refused(refused.reason)
+            yield compared.refused(refused.reason)
             return
-        yield from disparity_records(metric, made, values, bases, self.spec.confidence)
+        yield disparity_records(metric, made, values, bases, self.spec.confidence)
 
     def _pooled_means(
         self, sliced: _Sliced, metric: Contrast, compared: _Comparisons, strata: int
@@ -590,7 +595,7 @@ class _Measured:
         inside = bool((references == slice_.sides.whole).any())
         return _Comparisons(groups, references, slots, bases, inside)
 
-    def _margin_tests(self) -> Iterator[MarginTest]:
+    def _margin_tests(self) -> Iterator[MeasuredMargin]:
         """Yield the tests of the margins, on all rows."""
         if not self.margins:
             return
@@ -606,31 +611,18 @@ class _Measured:
 
     def _margin_test(
         self, sliced: _Sliced, statistic: Statistic, margin: float, change: RateChange
-    ) -> MarginTest:
-        """Test non-inferiority: the whole interval of the change is within the margin."""
-        outcome, better, p = Performance.CANNOT_TELL, False, None
-        if change.interval is not None:
-            low, high = change.interval
-            sign = -1.0 if statistic.better is Better.LOWER else 1.0
-            worst, best = sorted((sign * low, sign * high))
-            if worst > -margin:
-                outcome = Performance.NON_INFERIOR
-            elif best < -margin:
-                outcome = Performance.INFERIOR
-            better = worst > 0
-            zero = np.zeros(1, dtype=np.int64)
-            made = self._change(sliced, statistic, zero, zero).difference
-            made = made if sign > 0 else made.negated()
-            two_sided = made.p_value(null=-margin)[0]
-            p = float(two_sided / 2 if made.value[0] > -margin else 1 - two_sided / 2)
-        return MarginTest(
-            rate=statistic.name,
-            margin=margin,
-            change=change,
-            outcome=outcome,
-            better=better,
-            p_value=p,
-        )
+    ) -> MeasuredMargin:
+        """Test non-inferiority, one-sided."""
+        test = MarginTest(rate=statistic.name, margin=margin, change=change)
+        if change.interval is None:
+            return MeasuredMargin(test)
+        zero = np.zeros(1, dtype=np.int64)
+        made = self._change(sliced, statistic, zero, zero).difference
+        lower = statistic.better is Better.LOWER
+        gain = made.negated() if lower else made
+        two_sided = gain.p_value(null=-margin)[0]
+        p = float(two_sided / 2 if gain.value[0] > -margin else 1 - two_sided / 2)
+        return MeasuredMargin(replace(test, p_value=p), made.at, lower=lower)
 
     def _reclassified(self) -> Iterator[Reclassified]:
         """Yield who is decided differently, in all rows and in the groups of every feature."""
@@ -671,6 +663,13 @@ def _is_smallest_ratio(metric: Metric) -> bool:
     """Return whether a metric is the smallest ratio over groups, whose changes are ratios too."""
     spreads = metric.of if isinstance(metric, Joint) else (metric,)
     return all(isinstance(each, Spread) and each.by == "smallest_ratio" for each in spreads)
+
+
+def _without_numbers(
+    bases: Sequence[DisparityChange], reason: Reason, status: Status = Status.NOT_APPLICABLE
+) -> MeasuredDisparities:
+    """Return changes with the reason why they have no numbers."""
+    return MeasuredDisparities(tuple(replace(base, status=status, reason=reason) for base in bases))
 
 
 def _is_drawn(metric: Metric) -> bool:

@@ -147,8 +147,10 @@ def changes_of(comparison: Comparison) -> FlatTable:
 
 MODEL_CHANGES = ("candidate", "metric", "feature", "group", "reference", "scope", "stratum",
                  "class_scope", "class", "average", "threshold", "old", "new", "by", "change",
-                 "low", "high", "confidence", "method", "direction", "p_value", "p_adjusted",
-                 "significant", "n", "n_reference", "status", "reason")  # fmt: skip
+                 "low", "high", "confidence", "method", "direction", "distance", "distance_low",
+                 "distance_high", "p_value", "p_adjusted", "significant", "n", "n_reference",
+                 "status", "reason")  # fmt: skip
+"""``distance_low`` and ``distance_high`` are of the adjusted interval."""
 
 
 def model_changes_of(comparison: ModelComparison) -> FlatTable:
@@ -159,6 +161,8 @@ def model_changes_of(comparison: ModelComparison) -> FlatTable:
             of_rate = {"metric": fields.get("rate"), "by": "difference", "n": fields.get("n_group")}
             row: Row = {"candidate": candidate["name"]} | of_rate | _flat(fields)
             row |= _flat(fields["interval"] or {})
+            adjusted = fields.get("distance_adjusted") or {}
+            row |= {f"distance_{end}": adjusted.get(end) for end in ("low", "high")}
             rows.append(tuple(row.get(name) for name in MODEL_CHANGES))
     return FlatTable(MODEL_CHANGES, tuple(rows))
 

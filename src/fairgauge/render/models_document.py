@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -79,17 +80,17 @@ _PERFORMANCE = {
     Performance.NO_MARGIN: "no margin is stated, so that there is no verdict (margins, --margin "
     "accuracy=0.01)",
 }
-_ADJUSTED = (Performance.NON_INFERIOR, Performance.CANNOT_TELL)
-"""What a margin shows after adjustment for the number of candidates."""
 METHOD = (
     "Both models decide the same rows, so every change has a paired confidence interval: Tango's "
     "of a difference of paired proportions, Bonett and Price's of a ratio; where the denominator "
     "depends on the decisions, MOVER's with the correlation of both models. A disparity changes by "
     "the difference of two such changes (MOVER). A disparity is closer to no difference where the "
     "change and the side on which it lies are both statistically significant; the p-values of all "
-    "disparities of all candidates are adjusted together (Holm). A candidate is as good where the "
-    "whole interval of the change is within the margin, in every rate with a margin, adjusted for "
-    "the number of candidates."
+    "disparities of all candidates are adjusted together (Holm), and the adjusted intervals are at "
+    "the levels at which that tests each of them: where no candidate differs, the probability that "
+    "any excludes no change is at most one minus the confidence level. A candidate is as good "
+    "where the whole interval of the change is within the margin, in every rate with a margin, "
+    "adjusted for the number of candidates."
 )
 """How models are compared."""
 CAVEAT = (
@@ -216,7 +217,7 @@ def _candidate(each: Candidate, comparison: ModelComparison) -> Section:
 
 
 def _margin_sentence(test: MarginTest, candidates: int) -> str:
-    """Return what a margin shows; of several candidates, with the p-value that decides.
+    """Return what a margin shows; of several candidates, with the interval that decides.
 
     The interval of a change is of its own, the outcome is adjusted for the number of candidates.
     """
@@ -235,10 +236,13 @@ def _margin_sentence(test: MarginTest, candidates: int) -> str:
         reason = describe_reason(change.reason) if change.reason else "it is undefined"
         return f"{words}{at}: {reason}."
     adjusted = ""
-    if candidates > 1 and change.interval is not None and test.outcome in _ADJUSTED:
+    if candidates > 1 and test.adjusted is not None:
+        ends = _interval(test.adjusted, kind, sign=True).strip(", ")
         p = numbers.probability(test.p_adjusted, "one-sided p")
-        decisive = (1 - change.interval.level) / 2
-        adjusted = f" (adjusted for {candidates:,} candidates: {p}, decided at {decisive:.3g})"
+        decides = f", {p}, decided at {(1 - test.adjusted.level) / 2:.3g}"
+        if test.outcome is Performance.INFERIOR:
+            decides = ""
+        adjusted = f" (adjusted for {candidates:,} candidates: {ends}{decides})"
     return f"{words}{at}: {describe_rate_shift(change)}: {outcome}{adjusted}."
 
 
@@ -290,6 +294,7 @@ def describe_disparity_shift(one: DisparityChange) -> str:
 
 
 def _went(one: DisparityChange) -> str:
+    """Return where a disparity went, and by how much with the interval that decides it."""
     went = {
         Direction.CLOSER: "closer to no difference",
         Direction.FURTHER: "further from no difference",
@@ -297,7 +302,30 @@ def _went(one: DisparityChange) -> str:
         None: "",
     }[one.direction]
     p_value = numbers.probability(one.p_adjusted, "adjusted p")
-    return ", ".join(filter(None, [went, p_value]))
+    return ", ".join(filter(None, [f"{went}{_by_how_much(one)}", p_value]))
+
+
+def _by_how_much(one: DisparityChange) -> str:
+    """Return the change of the distance where it is tested: `` by 4.2 pp (adjusted 95% CI ...)``.
+
+    Of a ratio it is a factor. A number of the other direction is negative, or a factor below 1.
+    """
+    if one.distance is None or one.distance_adjusted is None:
+        return ""
+    low, high = one.distance_adjusted
+    far = one.distance
+    if one.direction is Direction.CLOSER:
+        far, low, high = -far, -high, -low
+    by_ratio = one.by == "ratio"
+    if by_ratio:
+        far, low, high = math.exp(far), math.exp(low), math.exp(high)
+    kind = Unit.RATIO if by_ratio else unit(one.metric)
+    ends = shown_range(low, high, kind)
+    level = f"{100 * one.distance_adjusted.level:.4g}%"
+    if one.direction is Direction.AS_FAR:
+        return f" (adjusted {level} CI {ends})"
+    size = f"{'a factor of ' if by_ratio else ''}{shown(far, kind)}{_unit_name(kind)}"
+    return f" by {size} (adjusted {level} CI {ends})"
 
 
 def _needed_sentences(each: Candidate) -> Iterator[str]:

@@ -40,6 +40,39 @@ def holm(p: ArrayLike) -> Array:
     return _unsorted_p(np.maximum.accumulate(ordered * np.maximum(factor, 1), axis=-1), order)
 
 
+def holm_levels(p: ArrayLike, level: float) -> Array:
+    """Return the level at which Holm's procedure tests each p-value.
+
+    An interval of one minus this level excludes a value just where Holm's adjusted p-value of it is
+    at most ``level``, so that all intervals together exclude a true value with at most that
+    probability.
+
+    Parameters
+    ----------
+    p : array-like of shape (..., m)
+        p-values of one family along the last axis; nan is kept and not counted.
+    level : float
+        Of the whole family.
+
+    Returns
+    -------
+    levels : array of shape (..., m)
+        The level over how many hypotheses are left where one is tested; of those that are not
+        rejected, all the same.
+
+    Examples
+    --------
+    >>> holm_levels([0.2, 0.001, 0.3, np.nan], 0.06).tolist()
+    [0.03, 0.02, 0.03, nan]
+    """
+    ordered, order, count = _sorted_p(p)
+    step = np.arange(ordered.shape[-1])
+    rejected = holm(ordered) <= level
+    left = count - np.where(rejected, step, rejected.sum(axis=-1, keepdims=True))
+    levels = np.where(np.isnan(ordered), np.nan, level / np.maximum(left, 1))
+    return _unsorted_p(levels, order)
+
+
 def benjamini_hochberg(p: ArrayLike) -> Array:
     """Return Benjamini and Hochberg's step-up adjustment: control of the false discovery rate.
 

@@ -432,6 +432,38 @@ def test_every_kind_of_metric_changes_as_two_audits_do(options):
         assert each.interval.low <= each.change <= each.interval.high
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"cluster": "person"}, {"strata": "region"}, {"confidence": 0.9}]
+)
+def test_the_adjusted_interval_excludes_no_change_just_where_the_verdict_does(options):
+    few = {"replicates": 100, "metrics": (*COUNTED, "true_positive_rate.difference"), **options}
+    found = compared(["fairer", "unfair", "random"], rows(500, seed=1), **few)
+    decided = [d for c in found.candidates for d in c.disparities if d.p_adjusted is not None]
+    assert {d.significant for d in decided} == {True, False}
+    for each in decided:
+        low, high = each.distance_adjusted
+        assert (low > 0 or high < 0) == each.significant, each
+        assert each.significant == (each.p_adjusted <= 1 - found.confidence), each
+        assert low - 1e-9 <= each.distance <= high + 1e-9
+    (one,) = compared("fairer", metrics="selection_rate.difference")["fairer"].disparities
+    assert tuple(one.distance_adjusted) == pytest.approx(tuple(one.distance_interval))
+
+
+@pytest.mark.parametrize("margin", [0.001, 0.02, 0.05, 0.3])
+def test_the_adjusted_interval_decides_a_margin(margin):
+    margins = {"accuracy": margin, "false_positive_rate": margin}
+    found = compared(["fairer", "unfair", "random"], rows(700, seed=2), margins=margins)
+    for test in (test for each in found.candidates for test in each.margins):
+        low, high = test.adjusted
+        worst, best = (low, high) if test.rate == "accuracy" else (-high, -low)
+        assert (worst > -margin) == (test.outcome is Performance.NON_INFERIOR)
+        assert (best < -margin) == (test.outcome is Performance.INFERIOR)
+        assert (test.p_adjusted <= 0.025) == (test.outcome is Performance.NON_INFERIOR)
+        assert test.better == (worst > 0)
+        assert low <= test.change.interval.low + 1e-12
+        assert high >= test.change.interval.high - 1e-12
+
+
 def test_draws_do_not_depend_on_the_order_of_groups_or_rows():
     few = {"replicates": 100, "metrics": ["lift.ratio", "selection_rate.variance"]}
     renamed = PEOPLE.with_columns(sex=pl.col("sex").replace({"F": "z", "M": "a"}))

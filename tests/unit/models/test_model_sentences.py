@@ -38,7 +38,8 @@ def test_a_margin_that_the_adjustment_decides_says_so():
     found = compared("unfair", "random", margins=just)
     (test,) = found["unfair"].margins
     assert test.outcome == "cannot tell"
-    assert "is undetermined (adjusted for 2 candidates: one-sided p = 0.0" in text(found)
+    assert "is undetermined (adjusted for 2 candidates: 95% CI \N{MINUS SIGN}" in text(found)
+    assert ", one-sided p = 0.0" in text(found)
     assert "decided at 0.025)" in text(found)
     assert "(adjusted for" not in text(compared("unfair", margins=just))
 
@@ -79,17 +80,26 @@ def test_who_changes_has_one_total_whatever_groups_are_called():
 
 
 def test_disparities_that_are_adjusted_for_strata_replace_the_others():
-    found = compared(
-        "fairer", strata="region", metrics=["selection_rate.difference", "selection_rate.ratio"]
-    )
+    metrics = ["selection_rate.difference", "selection_rate.ratio", "worst_odds"]
+    found = compared("fairer", strata="region", metrics=metrics)
     table = tables(found)["Disparities"]
     crude, pooled = ([cell.text for cell in row] for row in table.rows)
-    assert crude[1].endswith("†")
-    assert not crude[2].endswith("†")  # of the ratio there is no other
-    assert not pooled[1].endswith("†")
+    assert not crude[1].endswith("†")  # of the worst odds there is no other
+    assert crude[2].endswith("†")
+    assert crude[3].endswith("†")
+    assert not pooled[2].endswith("†")
+    assert not pooled[3].endswith("†")
     assert "† not tested: the disparity adjusted for the strata is tested instead" in text(found)
-    assert "Not adjusted for the strata: selection rate ratio." in text(found)
+    assert "Not adjusted for the strata: equalized odds difference of one group." in text(found)
     assert "†" not in text(compared("fairer"))
+
+
+def test_what_a_disparity_moves_by_is_shown_with_the_interval_that_decides():
+    metrics = ["selection_rate.difference", "selection_rate.ratio"]
+    shown = text(compared("fairer", "random", metrics=metrics))
+    assert "closer to no difference by " in shown
+    assert " pp (adjusted 95% CI " in shown
+    assert "closer to no difference by a factor of 1." in shown
 
 
 def test_a_gap_over_all_groups_is_the_features_and_has_its_own_table():
