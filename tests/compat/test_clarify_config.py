@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import polars as pl
 import pytest
 from clarify_cases import after, both, config
 
@@ -206,6 +207,93 @@ def test_data_that_do_not_fit(folder: Any, changes: dict[str, Any], message: str
         folder.text("data.csv", '{"a": [1]}\n')
     folder.json("bad.json", config(**changes))
     assert message in " ".join(folder.fails("clarify", "bad.json").split("\n"))
+
+
+GOOD_LINE = '{"x": [1, "a"], "y": 1}\n{"x": [2, "d"], "y": 0}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "message"),
+    [
+        (GOOD_LINE, {"features": "y"}, "features: 'y' is no list in 'data.jsonl' line 1"),
+        (GOOD_LINE, {"label": "z"}, "label: 'z' finds nothing in 'data.jsonl'"),
+        ('{"x": [], "y": 1}\n', {}, "'data.jsonl': Data must contain features."),
+        (
+            '{"x": [1, "a"], "y": 1}\n{"x": [2], "y": 0}\n',
+            {},
+            "'data.jsonl' is ragged: row 2 has 1 features, the first 2",
+        ),
+        (GOOD_LINE, {"headers": ["a", "b"]}, "2 names, but the data have 2 features + label"),
+    ],
+)
+def test_lines_that_do_not_fit(
+    folder: Any, text: str, changes: dict[str, Any], message: str
+) -> None:
+    folder.text("data.jsonl", text)
+    lines = {"dataset_type": "application/jsonlines", "dataset_uri": "data.jsonl"}
+    asked = config(**({"features": "x", "label": "y", "facet": AT_1} | lines | changes))
+    assert message in folder.fails("clarify", folder.json("bad.json", asked))
+
+
+AT_1 = [{"name_or_index": 1, "value_or_threshold": ["d"]}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"features": "[].y"}, "'[].y' is no list of lists in 'data.json'. Data must contain"),
+        ({"label": "[0].y"}, "label: '[0].y' gives no list in 'data.json', but there are 2 rows"),
+        ({"label": "[:1].y"}, "label: '[:1].y' gives 1 values in 'data.json', but there are 2"),
+    ],
+)
+def test_documents_that_do_not_fit(folder: Any, changes: dict[str, Any], message: str) -> None:
+    folder.json("data.json", [{"x": [1, "a"], "y": 1}, {"x": [2, "d"], "y": 0}])
+    document = {"dataset_type": "application/json", "dataset_uri": "data.json"}
+    asked = config(**({"features": "[].x", "label": "[].y", "facet": AT_1} | document | changes))
+    assert message in folder.fails("clarify", folder.json("bad.json", asked))
+
+
+@pytest.mark.parametrize(
+    ("facets", "changes", "message"),
+    [
+        ("id,label\n1,0\n2,1\n", {}, "the column 'label' of 'more.csv' is also in the data"),
+        ("id,facet\n1,a\n1,d\n", {}, "the join key '1' stands twice in 'more.csv'"),
+        ("id,facet\n8,a\n9,d\n", {}, "no join key of 'more.csv' is in the data"),
+    ],
+)
+def test_joins_that_do_not_fit(
+    folder: Any, facets: str, changes: dict[str, Any], message: str
+) -> None:
+    folder.csv("data.csv", [("id", "label"), (1, 1), (2, 0)])
+    folder.text("more.csv", facets)
+    join = {"facet_dataset_uri": "more.csv", "joinsource_name_or_index": "id"}
+    asked = config(**(join | changes))
+    assert message in folder.fails("clarify", folder.json("bad.json", asked))
+
+
+def test_columns_of_segments_and_predictions_that_are_not_there(folder: Any) -> None:
+    folder.csv("data.csv", [("facet", "label"), ("a", 1), ("d", 0)])
+    segment = [{"name_or_index": "town", "segments": [["x"]], "config_name": "s"}]
+    asked = config(predicted_label="decided", segment_config=segment, methods=both())
+    message = folder.fails("clarify", folder.json("bad.json", asked))
+    assert "predicted_label: no column 'decided' in the data." in message
+    assert "segment_config[0].name_or_index: no column 'town' in the data." in message
+
+
+def test_parquet_needs_as_many_headers_as_columns(folder: Any) -> None:
+    frame = pl.DataFrame({"facet": ["a", "d"], "label": [1, 0]})
+    frame.write_parquet(folder.path / "data.parquet")
+    parquet = {"dataset_type": "application/x-parquet", "dataset_uri": "data.parquet"}
+    asked = config(**parquet, headers=["facet"])
+    message = folder.fails("clarify", folder.json("bad.json", asked))
+    assert "1 names, but 2 columns" in message
+
+
+def test_a_folder_without_files_is_named(folder: Any) -> None:
+    (folder.path / "bucket/day").mkdir(parents=True)
+    asked = folder.json("bad.json", config(dataset_uri="s3://loans/day"))
+    message = folder.fails("clarify", asked, "--map", "s3://loans=bucket")
+    assert "of 's3://loans/day' holds no files" in message
 
 
 def test_a_good_configuration_checks_in_silence(folder: Any) -> None:

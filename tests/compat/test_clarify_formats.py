@@ -226,6 +226,12 @@ def short(rows):
 
 def number(records):
     return 0.5
+
+def arrays(rows):
+    import numpy as np
+    return np.array([2 * row[0] for row in rows])
+
+nothing = 3
 """
 
 
@@ -357,6 +363,39 @@ def test_a_name_that_the_answers_do_not_have(folder: Any, modelled: Any) -> None
     assert "it is a position: 0" in message
 
 
+def test_arrays_are_answers_too(modelled: Any) -> None:
+    modelled("arrays", {"label_headers": ["yes"]}, probability_threshold=1)
+
+
+def test_a_label_that_is_a_fraction_is_a_score(folder: Any, modelled: Any) -> None:
+    """Labels are 1 and 0, so that 0.75 under the name of the label is no label."""
+    rows = [("a", 0.75, 1), ("a", 0.25, 0), ("d", 0.75, 0), ("d", 0.125, 1)] * 20
+    folder.csv("data.csv", [("facet", "x", "label"), *rows])
+    asked = config(excluded_columns=["facet"], methods=after(), predictor={"label": 0})
+    found = values(folder.clarify(asked, "--model", "my_model:halved"))
+    assert found["AD"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("model", "predictor", "message"),
+    [
+        ("scores", {}, "the model gives several scores for a row; name their labels in"),
+        ("scores", {"label_headers": ["a", "b", "c"]}, "the model gives 2 scores for 3 labels"),
+        ("scores", {"label": 5}, "predictor.label: no position 5 in the model's answer"),
+        ("nothing", {}, "'nothing' of module 'my_model' cannot be called"),
+    ],
+)
+def test_answers_that_cannot_be_read(
+    folder: Any, modelled: Any, model: str, predictor: dict[str, Any], message: str
+) -> None:
+    asked = config(
+        label_values_or_threshold=["yes"], excluded_columns=["facet"], methods=after(),
+        predictor=predictor or None,
+    )  # fmt: skip
+    name = folder.json("bad.json", asked)
+    assert message in folder.fails("clarify", name, "--model", f"my_model:{model}")
+
+
 def test_scores_of_several_labels(modelled: Any) -> None:
     modelled("scores", {"label_headers": ["no", "yes"]})
 
@@ -436,6 +475,9 @@ def test_onnx_model(folder: Any, tmp_path: Path) -> None:
     folder.csv("data.csv", [("facet", "x", "label"), *rows])
     asked = config(excluded_columns=["facet"], methods=after())
     assert values(folder.clarify(asked, "--model", "model.onnx"))["AD"] == 1.0
+    absent = folder.json("bad.json", asked | {"predictor": {"label": "decision"}})
+    message = folder.fails("clarify", absent, "--model", "model.onnx")
+    assert "predictor.label: no output 'decision' of the model; it has 'answer'" in message
     named = asked | {"predictor": {"label": "answer"}}
     assert values(folder.clarify(named, "--model", "model.onnx"))["AD"] == 1.0
     text = config(methods=after())

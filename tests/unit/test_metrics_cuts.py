@@ -164,6 +164,14 @@ def test_a_rate_with_a_parameter_has_one_name(asked, name):
         ("false_positive_rate_at_recall(1.5)", "recall must be above 0 and at most 1, not 1.5"),
         ("accuracy(3)", "accuracy has no parameter"),
         ("AD(3)", "AD has no parameter"),
+        ("false_positive_rate_at_recall(k=5).ratio", "has no parameter k"),
+        ("top_selection_ratio(0)", "k must be a whole number above 0, not 0"),
+        ("top_selection_ratio(2.5)", "k must be a whole number above 0, not 2.5"),
+        ("top_selection_ratio(percent=120)", "percent must be above 0 and at most 100, not 120"),
+        ("top_selection_ratio(recall=1)", "top_selection_ratio has no parameter recall"),
+        ("atkinson(2)", "epsilon must lie between 0 and 1, not 2"),
+        ("atkinson(alpha=0.5)", "atkinson has no parameter alpha"),
+        ("between_group_generalized_entropy(k=1)", "entropy has no parameter k"),
         ("precision_at_k(20).worst", "has no worst: there is no such comparison"),
         ("recision_at_k(20)", "Did you mean 'precision_at_k'?"),
     ],
@@ -171,6 +179,9 @@ def test_a_rate_with_a_parameter_has_one_name(asked, name):
 def test_a_parameter_that_is_not_allowed_says_so(asked, message):
     with pytest.raises(fg.SpecError) as caught:
         fg.audit(rows(0), label="y", score="s", sensitive="g", metrics=asked)
+    assert message in str(caught.value)
+    with pytest.raises(fg.SpecError) as caught:
+        fg.metric(asked)
     assert message in str(caught.value)
 
 

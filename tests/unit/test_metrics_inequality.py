@@ -194,3 +194,15 @@ def test_both_directions_of_kl_are_one_test() -> None:
     assert a.value != pytest.approx(b.value)
     assert a.p_value is not None
     assert a.p_value == a.p_adjusted == pytest.approx(b.p_adjusted)
+
+
+def test_entropy_of_order_0_is_the_mean_log_deviation() -> None:
+    counts = {"a": {"tp": 4, "fp": 3, "tn": 2}, "b": {"tp": 5, "fp": 1, "tn": 7}}
+    values = [BENEFIT[cell] for cells in counts.values() for cell, n in cells.items()
+              for _ in range(n)]  # fmt: skip
+    mean = sum(values) / len(values)
+    by_hand = -sum(math.log(value / mean) for value in values) / len(values)
+    asked = "generalized_entropy(0)"
+    (found,) = fg.audit(fg.confusion("g", counts), metrics=asked).estimates
+    assert found.value == pytest.approx(by_hand)
+    assert fg.metric(asked).formula.startswith("-mean(ln(b / mean(b)))")

@@ -323,6 +323,35 @@ def test_sums_are_of_whole_cells(over):
     assert fg.FN * 5 == 5 * fg.FN
 
 
+def a_function(tp, fp, fn, tn):
+    return tp / (tp + fn)
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda: fg.rate("own", of=fg.TP + fg.FP, among=fg.TP + fg.FN),
+         r"TP \+ FP is not a part of TP \+ FN; for other ratios of cells use fairgauge.quotient"),
+        (lambda: fg.statistic(3), "statistic: needs a function, not '3'"),
+        (lambda: fg.statistic(lambda tp, fp, fn, tn: tp), "a lambda has no name; give it one"),
+        *(
+            (lambda r=r: fg.statistic(a_function, range=r), "range: must be two rising numbers")
+            for r in ((1, 0), (0, 0), 3, "ab", (0, 1, 2))
+        ),
+    ],
+)  # fmt: skip
+def test_what_does_not_define_a_metric_is_refused(made, message):
+    with pytest.raises(fg.SpecError, match=message):
+        made()
+
+
+def test_a_name_near_to_ones_own_is_suggested():
+    own = fg.rate("missed_share", of=fg.FN, among=ALL)
+    report = fg.audit(fg.confusion("sex", COUNTS), metrics=[own])
+    with pytest.raises(LookupError, match=r"Did you mean 'missed_share.difference'\?"):
+        _ = report["missed_shar.difference", "sex", "F"]
+
+
 def test_two_metrics_of_one_name_are_refused():
     other = fg.rate("hit_share", of=fg.TP, among=ALL)
     for asked in (

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.catalogue import METRICS, RATES
-from fairgauge.catalogue.lookup import AmbiguousName, find_metric, find_rate, metric_or_name
+from fairgauge.catalogue.lookup import find_metric, find_rate, metric_or_name, names_a_rate
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.catalogue.synonyms import NAMES, Name
 from fairgauge.enums import Better
@@ -171,12 +171,7 @@ def entry(row: Statistic | Metric) -> MetricDescription:
 def _row(asked: str | Statistic | Metric) -> Statistic | Metric:
     if not isinstance(asked, str):
         return asked
-    try:
-        return find_metric(asked)
-    except AmbiguousName:
-        raise
-    except LookupError:
-        return find_rate(asked)
+    return find_rate(asked) if names_a_rate(asked) else find_metric(asked)
 
 
 @cache

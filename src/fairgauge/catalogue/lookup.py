@@ -103,7 +103,7 @@ class Catalogue:
             return _contrasts(asked)
         if asked in SETS:
             return _set(asked)
-        if any(plain(asked) == plain(rate.name) for rate in self.own) or _names_a_rate(asked):
+        if any(plain(asked) == plain(rate.name) for rate in self.own) or names_a_rate(asked):
             return _contrasts(self.rate(asked))
         return (self.metric(asked),)
 
@@ -222,7 +222,7 @@ def _comparison(rate: Statistic, by: str) -> Metric:
     return rows[0] if rows else comparison_of(rate, by)
 
 
-def _names_a_rate(name: str) -> bool:
+def names_a_rate(name: str) -> bool:
     """Return whether a name is that of a rate, with a parameter or without, and of no metric."""
     found = _PARAMETRISED.fullmatch(name)
     if plain(name) in _metrics() or (found and found["by"]):

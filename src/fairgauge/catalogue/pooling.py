@@ -1,4 +1,4 @@
-"""Groups and strata brought together: a contrast pooled over strata, the group favoured most."""
+"""Contrasts of groups pooled over strata."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Quotient
-from fairgauge.enums import Better, Profile
+from fairgauge.enums import Profile
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.comparisons import Contrast
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 
@@ -84,15 +83,3 @@ def _pooled_odds(
     )
     none = np.full(len(weights), np.nan)
     return Pooled(divide(over, under, profile), none, none, weights)
-
-
-def favoured(metric: Metric, every: ConfusionCounts, profile: Profile, otherwise: int) -> int:
-    """Return the group that a statistic favours most (the largest, where nothing is favoured)."""
-    if not isinstance(metric, Contrast):
-        return otherwise
-    values = metric.of.value(every, profile)
-    if np.isnan(values).all():
-        return otherwise
-    if metric.of.better is Better.LOWER:
-        return int(np.nanargmin(values))
-    return int(np.nanargmax(values))

@@ -165,7 +165,10 @@ class RowMetric(Metric):
     def with_parameter(self, parameter: str, value: float) -> Metric:
         if parameter not in self.parameters:
             return super(RowMetric, self).with_parameter(parameter, value)
-        if value <= 0 or (parameter == "percent" and value > 100):
-            raise LookupError(f"{self.name}: {parameter} must be above 0, not {value:g}")
+        if parameter == "k" and (value <= 0 or value % 1):
+            raise LookupError(f"{self.name}: k must be a whole number above 0, not {value:g}")
+        if parameter == "percent" and not 0 < value <= 100:
+            message = f"{self.name}: percent must be above 0 and at most 100, not {value:g}"
+            raise LookupError(message)
         name = f"{self.name}({parameter}={value:g})"
         return replace(self, name=name, top=value, percent=parameter == "percent")

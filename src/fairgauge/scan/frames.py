@@ -57,8 +57,6 @@ def open_by_narwhals(data: Any, name: str | None) -> Source:
         raise DataError(
             f"cannot audit data of type {type(data).__name__}; {ALLOWED_DATA}"
         ) from None
-    if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
-        raise DataError(f"cannot audit data of type {type(data).__name__}; give a whole frame")
     shown = name or f"{str(frame.implementation).rpartition('.')[2].lower()} frame"
     if frame.implementation.is_pandas():
         from fairgauge.scan.pandas import PandasFrame
