@@ -1,8 +1,9 @@
 """Two tables to look at: Berkeley's admissions of 1973, and loans that we made up.
 
-The 24 counts of Berkeley's six largest departments are facts, published by P. J. Bickel,
-E. A. Hammel and J. W. O'Connell, "Sex Bias in Graduate Admissions: Data from Berkeley",
-Science 187 (1975), 398-404. The loans are drawn at random from a seed.
+The 24 counts of Berkeley's six largest departments are facts, known from D. Freedman, R. Pisani
+and R. Purves, "Statistics", and from R's ``UCBAdmissions``; P. J. Bickel, E. A. Hammel and
+J. W. O'Connell, "Sex Bias in Graduate Admissions: Data from Berkeley", Science 187 (1975), 398-404,
+analysed the admissions. The loans are drawn at random from a seed.
 """
 
 from __future__ import annotations

@@ -125,6 +125,13 @@ class Relation:
 
     def _run(self, query: str) -> Iterator[Record]:
         with engine_errors(self.name):
-            found = self.relation.query(_VIEW, query)
-            while records := found.fetchmany(FETCHED):
-                yield from records
+            yield from _records(self.relation.query(_VIEW, query))
+
+
+def _records(found: DuckDBPyRelation) -> Iterator[Record]:
+    """Yield records, some at a time where a relation keeps its result: none does in DuckDB 2."""
+    if not hasattr(found, "fetchmany"):
+        yield from found.fetchall()
+        return
+    while records := found.fetchmany(FETCHED):
+        yield from records
