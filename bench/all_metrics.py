@@ -18,7 +18,7 @@ import json
 import math
 import time
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -421,7 +421,10 @@ class Measurement:
 
     def __init__(self, design: Design, counted: Counted) -> None:
         self.design, self.counted = design, counted
-        self._truths: dict[_Key, float] | None = None
+
+    @cached_property
+    def _truths(self) -> dict[_Key, float]:
+        return _truths(self.design.draw(np.random.default_rng(0), 1))
 
     def count_chunk(self) -> None:
         """Draw and audit the next data sets, and add their intervals to the counts."""
@@ -437,8 +440,10 @@ class Measurement:
         """
         missed = self.counted.missed
         if not any(_is_of(name, metric) for name in self.counted.intervals):
+            if not any(_is_of(key[0], metric) for key in self._truths):
+                return False
             missed.setdefault(metric, self.counted.chunks)
-        if metric not in missed:
+        if not missed.get(metric):
             return False
         missed[metric] -= 1
         self._count(missed[metric], metric)
@@ -451,8 +456,6 @@ class Measurement:
         design = self.design
         rng = np.random.default_rng([7, chunk, *design.name.encode()])
         drawn = design.draw(rng, design.chunk)
-        if self._truths is None:
-            self._truths = _truths(drawn)
         if metric:
             asked = [each.name for each in expand(["all"]) if _is_of(each.name, metric)]
             drawn = replace(drawn, own={**drawn.own, "metrics": asked})

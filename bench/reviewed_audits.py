@@ -15,7 +15,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -92,13 +92,20 @@ def as_strata(
 
 
 _COVERS = "93.5 to 98.5"
+_AT_LEAST = "93.5 or more"
 _RARELY = "at most 5"
+_PLANNED = "about 80"
+_NOT_WIDE = "at most 98.5, where it can be had"
 _LAST = "last round"
+
+
+_OF_ALL_GROUPS = {"selection_rate.largest_gap"}
 
 
 def _of_intervals(report: fg.Report, truth: float, metrics: Any, scope: str) -> Iterator[Any]:
     for each in report.estimates:
-        asked = each.metric in metrics and each.group == "g0" and each.scope.kind == scope
+        of_first = each.group == "g0" or each.metric in _OF_ALL_GROUPS
+        asked = each.metric in metrics and of_first and each.scope.kind == scope
         known = each.status == "ok" and each.interval is not None
         if asked and known and each.class_scope.kind in ("none", "average"):
             name = " ".join(filter(None, (each.class_scope.average, each.metric)))
@@ -124,6 +131,30 @@ def hold(**truths: float) -> Read:
     return read
 
 
+def hold_rates(**truths: float) -> Read:
+    """Return the reader of whether adequate intervals hold these truths, of rates by name."""
+
+    def read(report: fg.Report, scope: str) -> Iterator[tuple[str, bool]]:
+        for group in report.groups:
+            if group.group == "g0" and (group.stratum is not None) == (scope == "stratum"):
+                for name, truth in truths.items():
+                    rate = group.rates[name]
+                    if rate.status == "ok" and rate.interval is not None:
+                        yield f"{name} covers", _holds(rate.interval, truth)
+
+    return read
+
+
+def each_of(*reads: Read) -> Read:
+    """Return the reader of what several read."""
+
+    def read(report: fg.Report, scope: str) -> Iterator[tuple[str, bool]]:
+        for one in reads:
+            yield from one(report, scope)
+
+    return read
+
+
 def agree(report: fg.Report, scope: str) -> Iterator[tuple[str, bool]]:
     """Read p-values of distances of equal groups, and whether they contradict their intervals."""
     for each in report.estimates:
@@ -131,13 +162,6 @@ def agree(report: fg.Report, scope: str) -> Iterator[tuple[str, bool]]:
             below = each.p_value < _LEVEL
             yield f"p of {each.metric} below .05", below
             yield "a p-value contradicts its interval", below == (each.interval.low <= 0)
-
-
-def covers_rates(report: fg.Report, truth: float, *names: str) -> Occurrences:
-    """Return whether adequate intervals of rates of the first group hold the truth."""
-    rates = next(each.rates for each in report.groups if each.group == "g0")
-    known = {name: rates[name] for name in names if rates[name].status == "ok"}
-    return {f"{name} covers": _holds(e.interval, truth) for name, e in known.items() if e.interval}
 
 
 def _holds(interval: Any, truth: float) -> bool:
@@ -220,39 +244,62 @@ def conditional(strata, rows, rng):
     return covers(report, 0.0, "CDDPL", scope="pooled")
 
 
-def areas(positives, negatives, shift, rng):
-    """Binormal scores; both groups alike. A shift of 2.66 is an area of .97."""
-    score = np.concatenate(
-        [rng.normal(shift * y, 1, n) for n, y in _of_labels(positives, negatives)]
-    )
-    label = np.concatenate([np.full(n, y) for n, y in _of_labels(positives, negatives)])
+def areas(positives, negatives, draw, area, rng):
+    """Scores of both groups are drawn alike; ``area`` is the area under their ROC curve."""
+    label, score = [], []
+    for _ in range(2):
+        score += draw(positives, negatives, rng)
+        label += [np.ones(positives, int), np.zeros(negatives, int)]
     groups = np.repeat(["g0", "g1"], positives + negatives)
-    data = pl.DataFrame({"group": groups, "label": label, "score": 1 / (1 + np.exp(-score))})
+    held = np.concatenate(score)
+    between = (held - held.min()) / (held.max() - held.min())
+    data = pl.DataFrame({"group": groups, "label": np.concatenate(label), "score": between})
     options = {**_BINARY, "label": "label", "score": "score", "metrics": ["roc_auc.difference"]}
     report = fg.audit(data, **options)
-    area = 0.5 * (1 + math.erf(shift / 2))
-    return covers(report, 0.0, "roc_auc.difference") | covers_rates(report, area, "roc_auc")
+    read = each_of(hold(**{"roc_auc.difference": 0.0}), hold_rates(roc_auc=area))
+    return dict(read(report, "overall"))
 
 
-def _of_labels(positives, negatives):
-    return [(positives, 1), (negatives, 0)] * 2
+def normal_scores(positives, negatives, rng):
+    """An area of .97."""
+    return [rng.normal(2.66, 1, positives), rng.normal(0, 1, negatives)]
+
+
+def exponential_scores(positives, negatives, rng):
+    """An area of .97."""
+    return [rng.exponential(0.97 / 0.03, positives), rng.exponential(1, negatives)]
+
+
+def mixed_scores(positives, negatives, rng):
+    """An area of .97: 6 % of the positives lie anywhere among the negatives, all others above."""
+    anywhere = rng.random(positives) < 0.06
+    return [rng.random(positives) + ~anywhere, rng.random(negatives)]
+
+
+def calibrated(rng):
+    score = rng.beta(2, 3, 900).round(2)
+    data = pl.DataFrame(
+        {
+            "group": np.repeat(["g0", "g1"], [300, 600]), "score": score,
+            "label": (rng.random(900) < score).astype(int),
+        }
+    )  # fmt: skip
+    metrics = [
+        "expected_calibration_error.difference", "maximum_calibration_error.difference"
+    ]  # fmt: skip
+    options = {**_BINARY, "label": "label", "score": "score", "metrics": metrics}
+    return covers(fg.audit(data, **options), 0.0, *metrics)
 
 
 def weighted_errors(rows, rng):
     """Normal errors; the logarithm of a weight is half the error, and as much at random."""
     error = rng.normal(size=sum(rows))
-    data = pl.DataFrame(
+    return pl.DataFrame(
         {
             "group": np.repeat(["g0", "g1"], rows), "label": np.zeros(len(error)),
             "prediction": error, "weight": np.exp(0.5 * error + 0.5 * rng.normal(size=len(error))),
         }
     )  # fmt: skip
-    metrics = ["mean_error.difference", "mean_squared_error.difference"]
-    report = fg.audit(
-        data, label="label", prediction="prediction", sensitive="group", task="regression",
-        weight="weight", metrics=metrics,
-    )  # fmt: skip
-    return covers(report, 0.0, *metrics) | covers_rates(report, 0.5, "mean_error")
 
 
 def sparse_labels(rng):
@@ -263,19 +310,12 @@ def sparse_labels(rng):
 
 def lognormal_errors(groups, rows, rng):
     error = np.exp(rng.normal(size=groups * rows)) - np.exp(0.5)
-    data = pl.DataFrame(
+    return pl.DataFrame(
         {
             "group": np.repeat([f"g{g}" for g in range(groups)], rows),
             "label": np.zeros(len(error)), "prediction": error,
         }
     )  # fmt: skip
-    metrics = ["mean_absolute_error.difference", "root_mean_squared_error.difference"]
-    report = fg.audit(
-        data, label="label", prediction="prediction", sensitive="group", task="regression",
-        metrics=metrics,
-    )  # fmt: skip
-    rmse = math.sqrt(math.exp(2) - math.exp(1))
-    return covers(report, 0.0, *metrics) | covers_rates(report, rmse, "root_mean_squared_error")
 
 
 def _at_limits(groups, rng):
@@ -310,6 +350,53 @@ def no_reversal(rng):
     return {"a reversal is reported": any(each.code == "simpson" for each in report.diagnostics)}
 
 
+def _pair(x, sizes, rule):
+    """Audit the second group as the reference of the first."""
+    asked = {"metrics": [rule.metric], "rules": [rule], "reference": {"group": "g1"}}
+    return fg.audit(selected(np.asarray(x), np.asarray(sizes)), **_COUNTED, **asked)
+
+
+@cache
+def _stated_rows(rates, sizes, within):
+    """Return the rows that the verdict on a table of these very rates states."""
+    x = [round(rate * n) for rate, n in zip(rates, sizes, strict=True)]
+    return _pair(x, sizes, _within(within)).verdicts[0].reason["needed"]
+
+
+def _within(limit):
+    return fg.rule("DPPL", between=(-limit, limit))
+
+
+def rows_that_decide(rates, sizes, within, rng):
+    """Audit as many rows as a verdict states that would decide it."""
+    sizes = np.rint(np.array(sizes) / sum(sizes) * _stated_rows(rates, sizes, within)).astype(int)
+    verdict = _pair(rng.binomial(sizes, rates), sizes, _within(within)).verdict
+    return {"decided": verdict in ("pass", "fail")}
+
+
+def range_of_rows(rates, sizes, within, rng):
+    """Hold the range of rows that an open verdict states against what the truth needs."""
+    verdict = _pair(rng.binomial(sizes, rates), sizes, _within(within)).verdicts[0]
+    if verdict.outcome != "inconclusive":
+        return {}
+    fewest, most = verdict.reason["fewest"], verdict.reason["most"]
+    return {"the range holds the rows": fewest <= _stated_rows(rates, sizes, within) <= most}
+
+
+@cache
+def _planned_rows(goal, **asked):
+    needed = next(each for each in fg.plan(**asked).needed if each.goal.startswith(goal))
+    return int(needed.total)
+
+
+def as_planned(goal, rule, asked, rng):
+    """Audit equal rates in as many rows as planned, of which the group has its share."""
+    rows = _planned_rows(goal, **asked)
+    n = rng.binomial(rows, asked.get("share", 0.5))
+    sizes = [n, rows - n]
+    return {"pass": _pair(rng.binomial(sizes, asked["rate"]), sizes, rule).verdict == "pass"}
+
+
 # the last round
 
 
@@ -333,7 +420,7 @@ def thin_classes(rng):
     return counts(cells, label=label, prediction=prediction)
 
 
-def rates(sizes, shares, rng):
+def rates_of(sizes, shares, rng):
     return selected(rng.binomial(sizes, shares), sizes)
 
 
@@ -344,8 +431,8 @@ def separated(rng):
     data = pl.DataFrame({"group": np.repeat(["g0", "g1"], 200), "label": label, "score": score})
     options = {**_BINARY, "label": "label", "score": "score", "metrics": ["roc_auc.difference"]}
     report = fg.audit(data, **options)
-    found = covers(report, 0.0, "roc_auc.difference") | covers_rates(report, 1.0, "roc_auc")
-    return found | rejects(report)
+    read = each_of(hold(**{"roc_auc.difference": 0.0}), hold_rates(roc_auc=1.0))
+    return dict(read(report, "overall")) | rejects(report)
 
 
 def ties_at_the_threshold(rng):
@@ -383,6 +470,7 @@ _MATTHEWS = fg.statistic(
     range=(-1, 1),
 )
 _LABELLED = {**_COUNTED, "label": "label"}
+_OF_ERRORS = {"label": "label", "prediction": "prediction", "task": "regression"}
 _OF_CLASSES = {
     "label": "label", "prediction": "prediction", "count": "n", "task": "multiclass",
     "metrics": ["cohen_kappa.difference", "f1.difference"],
@@ -402,15 +490,24 @@ def _reviewed() -> Iterator[Design]:
     for kind, clusters, correlation in (("lognormal", 30, 0.2), (0.4, 40, 0.1), (0.7, 40, 0.1)):
         sizes_of = kind if isinstance(kind, str) else f"one of {kind:.0%} of the rows"
         name = f"{clusters}+{clusters} clusters, {sizes_of}, ICC {correlation}"
-        yield alone("3", name, "93.5 or more", partial(clustered, kind, clusters, correlation))
+        yield alone("3", name, _AT_LEAST, partial(clustered, kind, clusters, correlation))
     for strata, rows in ((60, 6000), (200, 20_000)):
         name = f"{strata} strata, {rows:,} rows"
         yield alone("4", name, _COVERS, partial(conditional, strata, rows))
-    name = "AUC .97, 27 positives and 200 negatives a group"
-    yield alone("5", name, "93.5 or more", partial(areas, 27, 200, 2.66))
+    for kind, draw in (
+        ("normal", normal_scores), ("exponential", exponential_scores),
+        ("6 % of the positives at random", mixed_scores),
+    ):  # fmt: skip
+        name = f"AUC .97, 27 positives and 200 negatives a group, scores: {kind}"
+        yield alone("5", name, _AT_LEAST, partial(areas, 27, 200, draw, 0.97))
     for rows in ((400, 1200), (2400, 400)):
         name = f"weights that follow the errors, {rows[0]:,} and {rows[1]:,} rows"
-        yield alone("6", name, _COVERS, partial(weighted_errors, rows))
+        names = ["mean_error.difference", "mean_squared_error.difference"]
+        read = each_of(hold(**dict.fromkeys(names, 0.0)), hold_rates(mean_error=0.5))
+        draw = partial(weighted_errors, rows)
+        yield as_strata(
+            "6", name, _COVERS, draw, read, **_OF_ERRORS, weight="weight", metrics=names
+        )
     name = "20 sparse categories, 100 and 200 rows"
     yield as_strata(
         "7, 15", name, "p at most 6.5, never contradicting its interval", sparse_labels, agree,
@@ -418,7 +515,15 @@ def _reviewed() -> Iterator[Design]:
     )  # fmt: skip
     for groups, rows, wanted in ((2, 40, "not ok"), (5, 250, "93 or more")):
         name = f"lognormal errors, {groups} groups of {rows}"
-        yield alone("7", name, wanted, partial(lognormal_errors, groups, rows))
+        names = ["mean_absolute_error.difference", "root_mean_squared_error.difference"]
+        truth = math.sqrt(math.exp(2) - math.exp(1))
+        read = each_of(hold(**dict.fromkeys(names, 0.0)), hold_rates(root_mean_squared_error=truth))
+        draw = partial(lognormal_errors, groups, rows)
+        yield as_strata("7", name, wanted, draw, read, **_OF_ERRORS, metrics=names)
+
+
+def _of_decisions() -> Iterator[Design]:
+    """Rows of the review about verdicts, changes and planned rows."""
     for groups in (5, 10):
         name = f"2 rules, {groups} groups at the limit, family-wise"
         yield alone("8", name, _RARELY, partial(at_the_limit, groups))
@@ -426,23 +531,58 @@ def _reviewed() -> Iterator[Design]:
         name = f"2 rules, {groups} groups without change, compared"
         yield alone("9", name, _RARELY, partial(without_change, groups))
     yield alone("10", "5 strata, groups equal in each", _RARELY, no_reversal)
+    for rates, sizes, within in (
+        ((0.35, 0.3), (300, 300), 0.1),
+        ((0.2, 0.3), (150, 600), 0.15),
+        ((0.3, 0.3), (300, 300), 0.05),
+    ):
+        table = f"{rates[0]} of {sizes[0]} against {rates[1]} of {sizes[1]}, within {within}"
+        draw = partial(rows_that_decide, rates, sizes, within)
+        yield alone("11", f"{table}: as many rows as would decide", _PLANNED, draw)
+        draw = partial(range_of_rows, rates, sizes, within)
+        yield alone("11", f"{table}: if the verdict is open", "80 or more", draw)
+    for asked in (
+        {"rate": 0.95, "ratio": 0.8}, {"rate": 0.1, "ratio": 0.8, "share": 0.1},
+        {"rate": 0.03, "tolerance": 0.1}, {"rate": 0.05, "tolerance": 0.1},
+    ):  # fmt: skip
+        goal, rule = "to pass equal rates as at least", fg.rule("DI", at_least=0.8)
+        if "tolerance" in asked:
+            goal, rule = "to pass equal rates as within", _within(0.1)
+        name = ", ".join(f"{name} {value}" for name, value in asked.items())
+        yield alone("12", f"planned rows: {name}", _PLANNED, partial(as_planned, goal, rule, asked))
+
+
+def _wide() -> Iterator[Design]:
+    """Numbers whose intervals were wider than need be."""
+    yield as_strata(
+        "14", "two rates that are equal, 200 and 800 rows", _NOT_WIDE,
+        partial(confusions, sizes=(200, 800), shares=[confusion(0.4, 0.75, 0.2)] * 2),
+        hold(average_absolute_odds=0.0), **_LABELLED, metrics=["average_absolute_odds"],
+    )  # fmt: skip
+    yield as_strata(
+        "14", "rates of .2, .3 and .45 in groups of 100, 200 and 600", _NOT_WIDE,
+        partial(rates_of, [100, 200, 600], [0.2, 0.3, 0.45]),
+        hold(**{"selection_rate.largest_gap": 0.25}), **_COUNTED,
+        metrics=["selection_rate.largest_gap"],
+    )  # fmt: skip
+    yield alone("14", "calibrated scores, 300 and 600 rows", _NOT_WIDE, calibrated)
 
 
 def _last_round() -> Iterator[Design]:
     yield as_strata(
         _LAST, "a reference of 22 rows for 4,000", _COVERS,
-        partial(rates, [4000, 22], 0.3), hold(DPPL=0.0, DI=1.0),
+        partial(rates_of, [4000, 22], 0.3), hold(DPPL=0.0, DI=1.0),
         **_COUNTED, reference={"group": "g1"}, metrics=["DPPL", "DI"],
     )  # fmt: skip
     alike = [confusion(0.5, 0.98, 0.02)] * 2
     names = ["RD", "AD", "TE", "f1.difference"]
     yield as_strata(
-        _LAST, "empty cells: 98 % of predictions right, 300 and 600 rows", "93.5 or more",
+        _LAST, "empty cells: 98 % of predictions right, 300 and 600 rows", _AT_LEAST,
         partial(confusions, sizes=(300, 600), shares=alike), hold(**dict.fromkeys(names, 0.0)),
         **_LABELLED, metrics=names,
     )  # fmt: skip
     yield as_strata(
-        _LAST, "all predictions positive, 150 and 300 rows", "93.5 or more",
+        _LAST, "all predictions positive, 150 and 300 rows", _AT_LEAST,
         partial(confusions, sizes=(150, 300), shares=[confusion(0.4, 1.0, 1.0)] * 2),
         hold(DPPL=0.0, DPL=0.0, TVD=0.0, KL=0.0), **_LABELLED, metrics=["DPPL", "DPL", "TVD", "KL"],
     )  # fmt: skip
@@ -456,7 +596,7 @@ def _last_round() -> Iterator[Design]:
     yield as_strata(_LAST, name, "92.5 or more", thin_classes, hold(**_AVERAGES), **_OF_CLASSES)
     yield as_strata(
         _LAST, "a ratio of .02, 1,000 rows each", _COVERS,
-        partial(rates, [1000, 1000], [0.012, 0.6]), hold(DI=0.02), **_COUNTED, metrics=["DI"],
+        partial(rates_of, [1000, 1000], [0.012, 0.6]), hold(DI=0.02), **_COUNTED, metrics=["DI"],
     )  # fmt: skip
     yield alone(_LAST, "scores that separate the labels", "no p below .05", separated)
     name = "scores of five values, ties at the threshold"
@@ -472,7 +612,7 @@ def _last_round() -> Iterator[Design]:
     )  # fmt: skip
 
 
-DESIGNS = tuple(chain(_reviewed(), _last_round()))
+DESIGNS = tuple(chain(_reviewed(), _of_decisions(), _wide(), _last_round()))
 
 Record = dict[str, Any]
 

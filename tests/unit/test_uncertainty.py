@@ -540,3 +540,29 @@ def test_score_limits_are_of_shares_alone(method):
         value, *ends = (2 * s / (1 + s) for s in (share, low, high))
         sides += [value, ends]
     assert (found.low, found.high) == pytest.approx(reference.mover(*sides))
+
+
+def test_a_recalibration_of_weighted_rows_has_the_sandwich_variance_of_its_weights():
+    rng = np.random.default_rng(8)
+    score = rng.choice([0.2, 0.4, 0.55, 0.8], 400)
+    label = (rng.random(400) < score).astype(int)
+    w = np.exp(0.5 * rng.normal(size=400) + 2 * label)
+    data = rows(score=score, label=label, weight=w, group=["a"] * 200 + ["b"] * 200)
+    names = ("calibration_intercept", "calibration_slope")
+    report = fg.audit(
+        data, label="label", score="score", positive=1, sensitive="group", weight="weight",
+        metrics=[f"{name}.difference" for name in names],
+    )  # fmt: skip
+    rates = [next(g.rates for g in report.groups if g.group == "a")[name] for name in names]
+    x = np.column_stack([np.ones(200), np.log(score / (1 - score))[:200]])
+    y, w = label[:200], w[:200]
+    p = 1 / (1 + np.exp(-x @ [rate.value for rate in rates]))
+    bread = np.linalg.inv(x.T @ (x * (w * p * (1 - p))[:, None]))
+    variances = [
+        np.diag(bread @ (x.T @ (x * (w**2 * spread)[:, None])) @ bread)
+        for spread in ((y - p) ** 2, p * (1 - p))
+    ]
+    n = w.sum() ** 2 / (w**2).sum()
+    half = Z * np.sqrt(np.maximum(*variances) * n / (n - 2))
+    for rate, distance in zip(rates, half, strict=True):
+        assert limits(rate.interval) == (rate.value - distance, rate.value + distance)

@@ -208,11 +208,15 @@ def _(statistic: CalibrationError, evidence: Evidence) -> StatisticInterval:
 
 @score_interval.register(Recalibration)
 def _(statistic: Recalibration, evidence: Evidence) -> StatisticInterval:
-    held, pos, neg = scores_of(evidence.side), evidence.scored(0), evidence.scored(1)
-    intercepts, slopes = recalibration_variances(pos, neg, logits(held), *recalibration(held))
+    held = scores_of(evidence.side)
+    weights = held if evidence.squares is None else scores_of(evidence.squares)
+    (pos, neg), squares = (np.moveaxis(each.counts, 1, 0) for each in (held, weights))
+    intercepts, slopes = recalibration_variances(
+        pos, neg, logits(held), *recalibration(held), (squares[0], squares[1])
+    )
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
     error = np.sqrt(intercepts if statistic.coefficient == "intercept" else slopes)
-    rows = np.minimum(pos.sum(axis=-1), neg.sum(axis=-1))
+    rows = np.minimum(*(evidence.scored(label).sum(axis=-1) for label in (0, 1)))
     return StatisticInterval(
         value, rows, lambda z: (value - z * error, value + z * error), (IntervalMethod.SANDWICH,)
     )

@@ -138,7 +138,7 @@ def largest_error_limits(bins: Bins, z: ArrayLike) -> Limits:
 @quiet
 def recalibration_variances(
     positives: ArrayLike, negatives: ArrayLike, logit: ArrayLike, intercept: ArrayLike,
-    slope: ArrayLike,
+    slope: ArrayLike, squares: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Return the variances of intercept and slope of a logistic recalibration.
 
@@ -148,11 +148,14 @@ def recalibration_variances(
     Parameters
     ----------
     positives, negatives : array-like of shape (..., B)
-        Rows in bins of the score.
+        Rows, or sums of their weights, in bins of the score.
     logit : array-like of shape (..., B)
         Log odds of the bins' scores.
     intercept, slope : array-like of shape (...)
         The fit.
+    squares : pair of array-like of shape (..., B)
+        Sums of squared weights of the positives and of the negatives; of unweighted rows their
+        numbers. n is then the effective number of rows (Kish).
 
     Returns
     -------
@@ -161,7 +164,8 @@ def recalibration_variances(
 
     References
     ----------
-    White (1982), Econometrica 50, 1-25.
+    White (1982), Econometrica 50, 1-25; Binder (1983), International Statistical Review 51,
+    279-292 (weights).
 
     Examples
     --------
@@ -170,18 +174,24 @@ def recalibration_variances(
     [0.0241, 0.0241]
     """
     pos, neg, x = floats(positives, negatives, logit)
+    pos2, neg2 = (pos, neg) if squares is None else floats(*squares)
     a, b = (np.asarray(value, dtype=float)[..., None] for value in (intercept, slope))
     p = 1 / (1 + np.exp(-(a + b * x)))
-    weight, meat = (pos + neg) * p * (1 - p), pos * (1 - p) ** 2 + neg * p**2
-    (h0, h1, h2), (m0, m1, m2) = (
-        tuple((factor * x**k).sum(-1) for k in range(3)) for factor in (weight, meat)
-    )
+    information = (pos + neg) * p * (1 - p)
+    (h0, h1, h2), robust, expected = (
+        tuple((factor * x**k).sum(-1) for k in range(3))
+        for factor in (
+            information, pos2 * (1 - p) ** 2 + neg2 * p**2, (pos2 + neg2) * p * (1 - p),
+        )
+    )  # fmt: skip
     determinant = h0 * h2 - h1 * h1
-    n = (pos + neg).sum(-1)
-    small = np.where((n > 2) & (determinant > 0), n / (n - 2), np.nan) / determinant
-    of_intercept = (h2 * h2 * m0 - 2 * h2 * h1 * m1 + h1 * h1 * m2) / determinant
-    of_slope = (h1 * h1 * m0 - 2 * h1 * h0 * m1 + h0 * h0 * m2) / determinant
-    return np.maximum(of_intercept, h2) * small, np.maximum(of_slope, h0) * small
+    n = (pos + neg).sum(-1) ** 2 / (pos2 + neg2).sum(-1)
+    small = np.where((n > 2) & (determinant > 0), n / (n - 2), np.nan) / determinant**2
+    of_intercept, of_slope = (
+        np.maximum(*(u * u * m0 - 2 * u * v * m1 + v * v * m2 for m0, m1, m2 in (robust, expected)))
+        for u, v in ((h2, h1), (h1, h0))
+    )
+    return of_intercept * small, of_slope * small
 
 
 def _standard_error(squares: Array, total: Array, n: Array) -> Array:

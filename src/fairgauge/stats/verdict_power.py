@@ -224,21 +224,16 @@ def rows_to_decide(
     value, low, high, rows, lower, upper = arrays
     z, beta = critical(confidence), NormalDist().inv_cdf((1 + power) / 2)
     down, up = (value - low) / z, (high - value) / z
-
-    def needed(at: Array) -> Array:
-        return _factor(at, down, up, lower, upper, z, power) * rows
-
-    here = needed(value)
     ends = value - beta * down, value + beta * up
     easiest = np.clip((lower + upper) / 2, *ends)  # between two limits; an end with one
-    others = [needed(end) for end in (*ends, np.where(np.isnan(easiest), value, easiest))]
+    values = np.stack([value, *ends, np.where(np.isnan(easiest), value, easiest)])
+    needed = _factor(values, down, up, lower, upper, z, power) * rows
     inside = (value >= lower) & (value <= upper)
     crossed = np.where(
         inside, (ends[0] < lower) | (ends[1] > upper), (ends[1] >= lower) & (ends[0] <= upper)
     )
-    fewest = np.fmin.reduce([here, *others])
-    most = np.where(crossed, np.inf, np.fmax.reduce([here, *others[:2]]))
-    return RowsToDecide(here, fewest, most)
+    most = np.where(crossed, np.inf, np.fmax.reduce(needed[:3]))
+    return RowsToDecide(needed[0], np.fmin.reduce(needed), most)
 
 
 def _factor(

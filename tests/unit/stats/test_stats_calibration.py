@@ -84,6 +84,38 @@ def test_a_recalibration_on_two_scores_has_the_variance_of_a_log_odds_ratio():
     assert [float(each) for each in found] == pytest.approx([expected, expected])
 
 
+def _sandwich(x, y, w, coefficients):
+    """Return the robust variances of a weighted logistic regression, by matrices over its rows."""
+    design = np.column_stack([np.ones_like(x), x])
+    p = 1 / (1 + np.exp(-design @ coefficients))
+    bread = np.linalg.inv(design.T @ (design * (w * p * (1 - p))[:, None]))
+    scores = design * (w * (y - p))[:, None]
+    expected = design.T @ (design * (w**2 * p * (1 - p))[:, None])
+    rows = w.sum() ** 2 / (w**2).sum()
+    both = [np.diag(bread @ meat @ bread) for meat in (scores.T @ scores, expected)]
+    return np.maximum(*both) * rows / (rows - 2)
+
+
+@pytest.mark.parametrize("follows", [0.0, 2.0, -3.0])
+def test_the_variances_of_a_weighted_recalibration_are_linearised(follows):
+    rng = np.random.default_rng(5)
+    values = np.array([-1.5, -0.4, 0.3, 1.2])
+    at = rng.integers(0, 4, 300)
+    x, y = values[at], rng.random(300) < 1 / (1 + np.exp(-values[at]))
+    w = np.exp(0.5 * rng.normal(size=300) + follows * y)
+    of = [[np.bincount(at[y == label], w[y == label] ** k, 4) for label in (1, 0)] for k in (1, 2)]
+    found = calibration.recalibration_variances(*of[0], values, 0.1, 0.9, (of[1][0], of[1][1]))
+    assert np.allclose(found, _sandwich(x, y, w, np.array([0.1, 0.9])))
+
+
+def test_equal_weights_do_not_change_the_variances_of_a_recalibration():
+    pos, neg, x = np.array([12, 30, 45]), np.array([40, 31, 9]), np.array([-1.0, 0.1, 1.3])
+    plain = calibration.recalibration_variances(pos, neg, x, 0.2, 1.1)
+    squares = (pos * 0.003**2, neg * 0.003**2)
+    weighted = calibration.recalibration_variances(pos * 0.003, neg * 0.003, x, 0.2, 1.1, squares)
+    assert np.allclose(plain, weighted, rtol=1e-12)
+
+
 def test_the_influence_on_average_precision_is_that_of_leaving_rows_out():
     rng = np.random.default_rng(7)
     pos, neg = rng.integers(0, 9, 30).astype(float), rng.integers(0, 12, 30).astype(float)
