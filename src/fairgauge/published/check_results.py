@@ -314,10 +314,11 @@ def _read_table(values: Saved) -> CheckedTable:
 
 
 def _read_group(values: Saved) -> CheckedGroup:
-    possible, verdict = values["possible"], values["verdict"]
+    possible, verdict, selected = values["possible"], values["verdict"], values["selected_range"]
     own = ("name", "n", "selected", "rate", "printed", "p_value", "flips", "is_reference")
     return CheckedGroup(
         interval=read_interval(values),
+        selected_range=None if selected is None else (selected[0], selected[1]),
         possible=None if possible is None else (number(possible[0]), number(possible[1])),
         verdict=None if verdict is None else read_verdict(verdict),
         ratio=number(values["ratio"]),
