@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import fairgauge as fg
@@ -183,3 +184,14 @@ def test_other_references_have_their_worst_cases_too(metric, reference):
         values.append(ours / theirs if metric == "DI" else theirs - ours)
     worst = worst_case(rows(KNOWN | {None: UNKNOWN}), metric, "a", reference=reference)
     assert (worst.low, worst.high) == pytest.approx((min(values), max(values)), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["label", "prediction", "cluster", "stratum"])
+def test_rows_without_a_group_are_those_of_the_feature_whatever_it_is_called(name):
+    groups = ["a"] * 25 + ["b"] * 31 + [None] * 4
+    outcomes = {"y": [1, 0] * 27 + [None] * 6, "p": [1, 0, 0] * 20, "sex": ["F", "M"] * 30}
+    rows = pl.DataFrame(outcomes | {name: groups})
+    report = fg.audit(rows, label="y", prediction="p", sensitive=[name, "sex"])
+    of_feature = f"missing {name} (sensitive feature)"
+    assert report.data.excluded == {of_feature: 4, "missing label": 6}
+    assert f"Excluded: 6 rows (missing label). Excluded from {name}: 4 rows." in str(report)

@@ -210,7 +210,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     groups = {each.feature: each.groups for each in count_groups(cube, of_groups)}
     rows_by_level = cube.rows_by_level()
     return (
-        *single_row_groups(cube, spec),
+        *single_row_groups(cube, spec, rows_by_level),
         *missing_markers(cube, spec, rows_by_level),
         *same_names(cube, spec, rows_by_level),
         *unmatched_groups(cube, spec, groups),
@@ -320,7 +320,7 @@ def _likely_mistakes(
     """Warn of values that suggest that something else was meant."""
     if cube.min_cell is None:  # few errors may be rounded to none
         yield from prediction_is_label(cube, spec)
-    yield from single_row_groups(cube, spec)
+    yield from single_row_groups(cube, spec, rows_by_level)
     if measured.task is Task.BINARY:
         yield from predictions_that_are_no_label(cube, spec, rows_by_level)
     yield from missing_markers(cube, spec, rows_by_level)

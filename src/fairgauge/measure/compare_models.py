@@ -377,7 +377,7 @@ class _Measured:
             group=EVERYONE,
             reference=None,
             class_scope=scope,
-            threshold=sliced.of.current.outcome.threshold,
+            threshold=sliced.of.current.outcome.threshold if "prediction" in metric.needs else None,
             by="ratio" if _is_smallest_ratio(metric) else "difference",
         )
 

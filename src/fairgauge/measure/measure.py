@@ -186,18 +186,17 @@ def _clusters_spanning_groups(counts: GroupCounts, spec: Spec) -> Iterator[Diagn
 
 
 def _whole_table(resolution: Resolution) -> tuple[list[Estimate], list[Diagnostic]]:
-    """Measure what is one number of all rows."""
+    """Measure what is one number of all rows, and whether their scores are the wrong way round."""
     binary = resolution.task is Task.BINARY
-    estimates: list[Estimate] = []
-    diagnostics: list[Diagnostic] = []
-    for i, outcome in enumerate(resolution.outcomes if binary else resolution.outcomes[:1]):
-        everyone = Slice(resolution.everyone, outcome, resolution.spec)
-        if binary and i == 0 and resolution.spec.label:
-            diagnostics += reversed_scores(everyone.all_groups(), resolution.spec)
-        for asked in resolution.metrics:
-            if asked.metric.scope == "table":
-                estimates += _of_slice(everyone, asked)
-    return estimates, diagnostics
+    of_table = [asked for asked in resolution.metrics if asked.metric.scope == "table"]
+    scored = binary and resolution.spec.label and resolution.everyone.histogram is not None
+    if not of_table and not scored:
+        return [], []
+    outcomes = resolution.outcomes if binary else resolution.outcomes[:1]
+    slices = [Slice(resolution.everyone, outcome, resolution.spec) for outcome in outcomes]
+    diagnostics = reversed_scores(slices[0].all_groups(), resolution.spec) if scored else ()
+    estimates = [_of_slice(each, asked) for each, asked in product(slices, of_table)]
+    return [estimate for several in estimates for estimate in several], list(diagnostics)
 
 
 def _of_rows(

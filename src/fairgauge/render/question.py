@@ -10,6 +10,7 @@ from fairgauge.enums import Closed, DiagnosticCode, Profile, ReferenceRule, Task
 from fairgauge.errors import quote
 from fairgauge.render.display_names import called, printable
 from fairgauge.render.numbers import count, listing, plural
+from fairgauge.resolve.excluded_rows import missing_group
 
 if TYPE_CHECKING:
     from fairgauge.report.report import Report
@@ -183,7 +184,7 @@ def missing_groups(report: Report) -> dict[str, str]:
     columns = [each["column"] for each in report.spec.get("sensitive", ())]
     if len(columns) < 2:
         return {}
-    return {called(f"missing {column}"): called(column) for column in columns}
+    return {called(missing_group(column)): called(column) for column in columns}
 
 
 def unknown_in_intersections(report: Report) -> list[tuple[str, int]]:

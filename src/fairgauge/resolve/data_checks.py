@@ -140,12 +140,18 @@ def predictions_that_are_no_label(
         )
 
 
-def single_row_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+def single_row_groups(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
     """Warn of features with many groups, most of one row, as identifiers and numbers have."""
     axes = {axis.column: axis for axis in cube.plan.axes if axis.role is Role.FEATURE}
     for columns in [*((feature.column,) for feature in spec.sensitive), *spec.intersections]:
-        table = cube.marginal([axes[column] for column in columns])
-        rows = table.sums["rows"][(table.codes >= 0).all(axis=1)]
+        if len(columns) == 1:
+            of_levels = rows_by_level[axes[columns[0]]][:-1]
+            rows = of_levels[of_levels > 0]
+        else:
+            table = cube.marginal([axes[column] for column in columns])
+            rows = table.sums["rows"][(table.codes >= 0).all(axis=1)]
         single = int((rows == 1).sum())
         if single >= _MANY_SINGLE and single > len(rows) / 2:
             yield Diagnostic.warning(

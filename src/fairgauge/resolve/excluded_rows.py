@@ -17,6 +17,19 @@ if TYPE_CHECKING:
     from fairgauge.spec.specification import Spec
 
 
+_NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}
+
+
+def missing_group(column: str) -> str:
+    """Return the reason that rows lack a group of a sensitive feature.
+
+    >>> missing_group("sex"), missing_group("label")
+    ('missing sex', 'missing label (sensitive feature)')
+    """
+    apart = " (sensitive feature)" if column in _NAMES_OF_OTHERS else ""
+    return f"missing {column}{apart}"
+
+
 def excluded_rows(
     cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
 ) -> tuple[dict[str, int], int]:
@@ -40,7 +53,7 @@ def excluded_rows(
             if known is not None:
                 any_feature |= known | kept
             if missing and not kept:
-                reasons[f"missing {axis.column}"] = missing
+                reasons[missing_group(axis.column)] = missing
             names = [*axis.names(cube.levels[axis]), ""]
             left_out = int(rows[np.isin(names, spec.exclude_groups)].sum())
             if left_out:
