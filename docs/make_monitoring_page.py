@@ -15,7 +15,7 @@ BEGIN = "<!-- made from monitoring-simulation.json -->"
 END = "<!-- end of what is made from monitoring-simulation.json -->"
 
 FALSE_ALARMS = (
-    "Years with at least one false alarm, of {years:,} simulated years of 365 daily batches a row:"
+    "Years with at least one false alarm, of the simulated years of 365 daily batches in each row:"
 )
 DELAYS = (
     "Median days from the shift to the alarm (share of years in which it is found, where that is "
@@ -48,7 +48,7 @@ def tables(records: list[Record]) -> str:
         for each in betting
     ]  # fmt: skip
     parts = (
-        (FALSE_ALARMS.format(years=min(each["years"] for each in false)), "stream", false, _share),
+        (FALSE_ALARMS, "stream", false, _share),
         (DELAYS, "shift of the difference from 0", delay, _delay),
         (SEQUENCES, "stream", sequence, _sequence),
         (BETTING, "stream", betting, _pairs),
@@ -74,9 +74,12 @@ def read() -> list[Record]:
 
 def _table(first: str, records: list[Record], cell: Any) -> str:
     names = list(dict.fromkeys(name for each in records for name in each["measured"]))
-    lines = [f"| {first} | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}"]
+    counted = ["years"] if "years" in records[0] else []
+    columns = [*counted, *names]
+    lines = [f"| {first} | {' | '.join(columns)} |", f"|---|{'---:|' * len(columns)}"]
     for each in records:
-        cells = [cell(each["measured"][name]) if name in each["measured"] else "" for name in names]
+        cells = [f"{each[name]:,}" for name in counted]
+        cells += [cell(each["measured"][n]) if n in each["measured"] else "" for n in names]
         lines.append(f"| {each['design']} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

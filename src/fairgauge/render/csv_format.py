@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from fairgauge.report.shown_result import ShownResult
 
 _FORMULA = tuple("=+-@")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+"""A text such as the group ``-1``: there is nothing to compute."""
 _NEEDS_QUOTES = frozenset('",;|')
 
 
@@ -55,8 +58,8 @@ def write(shown: ShownResult, *, table: str = "estimates") -> str:
 def cell(value: Cell) -> str:
     """Return a cell as it stands in CSV, with nothing that a spreadsheet would compute.
 
-    >>> cell("=1+1"), cell(-0.5), cell(None), cell("a;b"), cell(True)
-    ("'=1+1", '-0.5', '', '"a;b"', 'true')
+    >>> cell("=1+1"), cell("-1"), cell(-0.5), cell(None), cell("a;b"), cell(True)
+    ("'=1+1", '-1', '-0.5', '', '"a;b"', 'true')
     """
     if value is None:
         return ""
@@ -65,7 +68,8 @@ def cell(value: Cell) -> str:
     if not isinstance(value, str):
         return _number(value)
     text = printable(value)
-    if unicodedata.normalize("NFKC", text).lstrip().startswith(_FORMULA):
+    as_read = unicodedata.normalize("NFKC", text).lstrip()
+    if as_read.startswith(_FORMULA) and not _NUMBER.fullmatch(text):
         text = f"'{text}"  # a spreadsheet shows it instead of computing it
     if _NEEDS_QUOTES.intersection(text) or text != text.strip():
         return '"' + text.replace('"', '""') + '"'

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 import unicodedata
 import xml.etree.ElementTree as ET
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sample_reports
 from fairgauge.render import render
@@ -76,6 +79,25 @@ def test_a_full_width_formula_is_disarmed_too():
     assert cell("＝1+1") == "'＝1+1"
     assert cell("  +1") == "'  +1"
     assert cell(-0.5) == "-0.5"
+
+
+@pytest.mark.parametrize("text", ["-1", "+2.5", "-1e-5", "-0.1 <= RD <= 0.1", "-1+1", "-1 "])
+def test_a_text_that_is_a_number_needs_no_apostrophe(text):
+    """A group ``-1`` is the same in CSV and JSON; everything else that begins so is disarmed."""
+    from fairgauge.render.csv_format import cell
+
+    (shown,) = next(csv.reader([cell(text)]))
+    assert shown == (text if text in ("-1", "+2.5", "-1e-5") else f"'{text}")
+
+
+@given(st.text(alphabet="=+-@0123456789.eE ,;A'\uff1d\uff0b"))
+def test_nothing_but_a_number_begins_as_a_formula_does(text):
+    from fairgauge.render.csv_format import cell
+
+    (shown,) = next(csv.reader([cell(text)])) or [""]
+    if unicodedata.normalize("NFKC", shown).lstrip().startswith(("=", "+", "-", "@")):
+        assert math.isfinite(float(shown)) or "e" in shown.lower()
+        assert set(shown) <= set("+-.eE0123456789")
 
 
 def test_junit_is_well_formed(hostile):
