@@ -79,7 +79,9 @@ def thresholds(
     """
     rule = parse_rule(goal) if isinstance(goal, str) else goal
     if rule.alternatives:
-        raise SpecError(Problem("goal", "must be a single limit, without alternatives"))
+        limits = " or ".join(quote(str(each)) for each in rule.limits)
+        message = f"has alternatives, of which thresholds are chosen for one at a time: {limits}"
+        raise SpecError(Problem("goal", message))
     rate, margin = _kept(keep)
     cube, source, spec = counted(data, (), options)
     _check(spec, rate)

@@ -329,7 +329,12 @@ def _rule(
     if rule is None:
         return None
     if rule.alternatives:
-        message = "has alternatives, which a monitor does not follow; write a rule for each limit"
+        limits = " and ".join(quote(str(each)) for each in rule.limits)
+        message = (
+            "has alternatives, which a monitor does not follow: the false alarms that it limits "
+            f"are those of single limits. Write {limits} as rules of their own; each then alarms "
+            "by itself"
+        )
         problems.append(Problem(path, message))
         return None
     return MonitorRule(
