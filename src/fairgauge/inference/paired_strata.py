@@ -88,7 +88,7 @@ def _mean(of: Quantity, share: Array, joined: PairedTable) -> Quantity:
         with np.errstate(invalid="ignore"):
             below, above = far(of.value - low), far(high - of.value)
             usual = np.sqrt((below**2 + above**2) / 2)
-        # limits of thin strata are pulled to the middle, and clusters may have rows in several
+        # limits of thin strata are too close to the middle; clusters may have rows in several
         wider = quotient(as_critical_t(critical, degrees) * error, usual)
         wider = np.maximum(np.nan_to_num(wider), 1.0)
         return value - wider * below, value + wider * above
