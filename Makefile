@@ -51,8 +51,8 @@ extras: $(BIN)/.dev  ## test every extra alone, from the built wheel (10 to 20 m
 lowest: $(BIN)/.dev  ## test the oldest versions that pyproject.toml allows
 	$(BIN)/python tests/lowest
 
-branches: $(BIN)/.dev  ## measure which branches of src the tests take
-	$(BIN)/python -m pytest -n auto -q --cov --cov-report=term:skip-covered --cov-fail-under=87 tests/unit tests/compat tests/properties
+branches: $(BIN)/.dev prepare  ## measure which branches of src the tests take
+	$(BIN)/python tests/branches
 
 dist: $(BIN)/.dev  ## build the sdist, and the wheel from it, into dist
 	rm -rf dist

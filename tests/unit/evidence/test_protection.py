@@ -206,7 +206,19 @@ def test_what_cannot_be_protected_is_named(options, message):
         fg.protect(fg.count(ROWS, **options), 10)
 
 
-def test_overlapping_tables_are_refused():
+def test_too_many_combinations_of_values_are_refused(monkeypatch):
+    monkeypatch.setattr("fairgauge.evidence.protection._MOST_CELLS", 3)
+    with pytest.raises(CubeError, match=r"combinations of values, above 3; count fewer"):
+        fg.protect(fg.count(ROWS, **ASKED), 10)
+
+
+def test_excluded_rows_that_were_published_before_narrow_what_is_possible():
+    missing = ROWS.with_columns(y=pl.when(pl.col("id") < 12).then(None).otherwise(pl.col("y")))
+    earlier = fg.protect(fg.count(ROWS, **ASKED), 10)
+    cube = fg.count(pl.concat([ROWS, missing]), **ASKED)
+    for before in (None, earlier):
+        found = fg.protect(cube, 10, *([] if before is None else [before]))
+        assert found.min_cell == 10
     columns = {f"f{i}": ROWS["g"] for i in range(4)}
     cube = fg.count(ROWS.with_columns(**columns), label="y", sensitive=[*columns], positive=1)
     with pytest.raises(CubeError, match="at most three sensitive features"):

@@ -337,6 +337,30 @@ def test_a_signature_names_its_key_and_fails_with_another_manifest(tmp_path):
     assert fg.verify(path).changed == ("the signature",)
 
 
+def test_a_key_of_another_kind_is_refused(tmp_path):
+    pytest.importorskip("cryptography")
+    from cryptography.hazmat.primitives import serialization as s
+    from cryptography.hazmat.primitives.asymmetric import x25519
+
+    pem, path = tmp_path / "key.pem", tmp_path / "audit.fairgauge"
+    key = x25519.X25519PrivateKey.generate()
+    pem.write_bytes(key.private_bytes(s.Encoding.PEM, s.PrivateFormat.PKCS8, s.NoEncryption()))
+    cube = fg.count(ROWS, **ASKED)
+    for text, message in ((None, "is no Ed25519 key"), (b"key", "cannot read the private key")):
+        if text is not None:
+            pem.write_bytes(text)
+        with pytest.raises(fg.DataError, match=message):
+            fg.seal(fg.audit(cube), cube, path, pem)
+    assert not path.exists()
+
+
+def test_counts_and_reports_are_not_taken_for_each_other(tmp_path):
+    cube = fg.count(ROWS, **ASKED)
+    cube.save(tmp_path / "day.cube.json")
+    with pytest.raises(fg.DataError, match=r"day.cube.json' is no report"):
+        fg.seal(tmp_path / "day.cube.json", cube, tmp_path / "audit.fairgauge")
+
+
 def test_metrics_of_rows_are_named_and_not_recomputed(tmp_path):
     asked = {**ASKED, "metrics": ["DPPL", "FT"], "features": ["x"]}
     report = fg.audit(ROWS, **asked)

@@ -122,3 +122,17 @@ def test_the_rows_that_would_decide_are_a_practical_number_or_none(monkeypatch):
     assert "rows of this composition would determine it with 80% power" in shown(found)
     monkeypatch.setattr(models_document, "_MOST_NEEDED", 1_000)
     assert "would take more rows than is practical" in shown(found)
+
+
+def test_candidates_are_found_by_name():
+    found = fg.compare(PEOPLE, **QUESTION, positive=1, candidate=["fairer", "unfair"])
+    assert found["unfair"].name == "unfair"
+    with pytest.raises(KeyError, match="no candidate 'best'; there are fairer, unfair"):
+        _ = found["best"]
+
+
+def test_a_comparison_of_another_version_is_not_read():
+    found = fg.compare(PEOPLE, **QUESTION, positive=1, candidate="fairer")
+    assert type(found).from_dict(found.to_dict()) == found
+    with pytest.raises(fg.FairgaugeError, match="is not a comparison of models: its schema is not"):
+        type(found).from_dict(found.to_dict() | {"schema": "fairgauge.models/9"})

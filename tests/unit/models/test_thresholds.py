@@ -218,11 +218,50 @@ def test_halves_of_billions_of_rows_are_alike():
         ({"threshold": [0.3, 0.5]}, "the one threshold in use"),
         ({"strata": "region"}, "do not hold it"),
         ({"cluster": "person"}, "do not hold it"),
+        ({"sensitive": None}, "sensitive: name at least one sensitive feature"),
+        ({"keep": "accuracy within much"}, "write 'RATE within MARGIN'"),
+        ({"keep": {"accuracy": 0.1, "f1": 0.1}}, "write 'RATE within MARGIN'"),
+        ({"label": "weight", "task": "regression"}, "thresholds are chosen for a binary outcome"),
     ],
 )
 def test_wrong_questions_say_what_is_wrong(options, message):
     with pytest.raises(fg.SpecError, match=message):
         chosen(**options)
+
+
+def test_what_is_kept_may_be_a_mapping():
+    assert chosen(keep={"accuracy": 0.05}).features == chosen().features
+
+
+@pytest.mark.parametrize(
+    ("reference", "name"), [({"sex": "M"}, "M"), ("overall", "overall"), ("others", "others")]
+)
+def test_groups_are_compared_with_the_reference_that_is_asked_for(reference, name):
+    found = chosen(reference=reference)["sex"].common
+    assert {str(each.reference) for each in found.disparities} == {name}
+    groups = {each.group for each in found.disparities}
+    assert groups == ({"F"} if name == "M" else {"F", "M"})
+
+
+def test_a_score_of_the_negative_value_is_turned():
+    def at_half(found):
+        return min(found["sex"].frontier, key=lambda point: abs(point.threshold - 0.5)).disparity
+
+    turned = PEOPLE.with_columns(score=1 - pl.col("score"))
+    after = chosen(turned, score_of=0, positive=1)
+    assert at_half(after) == pytest.approx(at_half(chosen()), abs=0.05)
+
+
+def test_what_was_not_chosen_is_named():
+    found = chosen(goal="selection_rate.difference >= -0.9", keep="true_positive_rate within 0.1")
+    assert found["sex"].by_group is None  # of thresholds by group, accuracy alone is kept
+    with pytest.raises(KeyError, match="'region'; there is sex"):
+        _ = found["region"]
+    with pytest.raises(fg.DataError, match="the data have no column 'score', which is decided by"):
+        found.apply(PEOPLE.drop("score"))
+    assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
+    with pytest.raises(fg.FairgaugeError, match="its schema is not fairgauge"):
+        fg.ThresholdChoice.from_dict(found.to_dict() | {"schema": "fairgauge.thresholds/9"})
 
 
 def test_a_group_without_a_threshold_is_an_error():
