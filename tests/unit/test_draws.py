@@ -38,7 +38,7 @@ def test_the_bootstrap_of_cells_is_that_of_rows(method, theirs):
         n_resamples=20_000,
         method=theirs or "basic",
         vectorized=True,
-        rng=np.random.default_rng(1),
+        random_state=np.random.default_rng(1),  # `rng` from SciPy 1.15 on
     )
     if theirs:
         low, high = made.confidence_interval
