@@ -146,14 +146,22 @@ def welch(a: np.ndarray, b: np.ndarray) -> tuple[Ends, float]:
     return (ends.low, ends.high), found.pvalue
 
 
-def tukey(x: Sequence[int], n: int) -> tuple[Ends, Ends]:
-    """Limits of the largest gap and of the smallest ratio, which hold for all pairs at once."""
-    z = float(stats.studentized_range.ppf(0.95, len(x), np.inf)) / math.sqrt(2)
+def most_apart(x: Sequence[int], n: int) -> tuple[Ends, Ends]:
+    """Limits of the largest gap and of the smallest ratio.
+
+    Towards "no difference" all pairs hold at once (Tukey), away from it each by itself.
+    """
+    tukey = float(stats.studentized_range.ppf(0.95, len(x), np.inf)) / math.sqrt(2)
     pairs = list(permutations(x, 2))
-    gaps = [newcombe(a, n, b, n, z) for a, b in pairs]
-    ratios = [mover_ratio(a / n, wilson(a, n, z), b / n, wilson(b, n, z)) for a, b in pairs]
-    gap = max(0.0, *(low for low, _ in gaps)), max(high for _, high in gaps)
-    return gap, (min(low for low, _ in ratios), min(1.0, *(high for _, high in ratios)))
+    (gaps, ratios), (gaps_alone, ratios_alone) = (
+        (
+            [newcombe(a, n, b, n, z) for a, b in pairs],
+            [mover_ratio(a / n, wilson(a, n, z), b / n, wilson(b, n, z)) for a, b in pairs],
+        )
+        for z in (tukey, Z)
+    )
+    gap = max(0.0, *(low for low, _ in gaps)), max(high for _, high in gaps_alone)
+    return gap, (min(low for low, _ in ratios_alone), min(1.0, *(high for _, high in ratios)))
 
 
 def weighted_share(weights: np.ndarray, outcome: np.ndarray) -> tuple[float, Ends]:

@@ -138,8 +138,9 @@ def test_pairs_agree_with_the_largest_gap(options):
     assert gap.low == pytest.approx(
         max(0.0, *(-p.difference_interval.high for p in found.values()))
     )
-    assert gap.high == pytest.approx(max(-p.difference_interval.low for p in found.values()))
-    assert ratio.low == pytest.approx(min(p.ratio_interval.low for p in found.values()))
+    # away from no difference it need not hold for all pairs at once
+    assert gap.value < gap.high < max(-p.difference_interval.low for p in found.values())
+    assert ratio.value > ratio.low > min(p.ratio_interval.low for p in found.values())
     robust = (M.CLUSTER_ROBUST,) if "cluster" in options else ()
     assert gap.interval.methods == (M.TUKEY, M.MOVER, *robust, M.WILSON)
     assert most.difference_interval.methods == gap.interval.methods

@@ -8,7 +8,7 @@ variation raises the variance and the like, so that these get a ball.
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from fairgauge.stats.many import tukey_critical
 from fairgauge.stats.resampling import dirichlet_cells, quantile_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fairgauge.catalogue.across import GroupSpread
     from fairgauge.catalogue.cells import Array
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from fairgauge.inference.uncertainty import Uncertainty
     from fairgauge.stats.arrays import Limits
 
+_Mover: TypeAlias = "Callable[[Array, Array, Array, Array, Array, Array, Array], Limits]"
 _MOST_PAIRS = 20_000_000
 _PAIRS_AT_ONCE = (IntervalMethod.TUKEY, IntervalMethod.MOVER)
 _UNBOUNDED = Reason.of(ReasonCode.UNBOUNDED)
@@ -109,14 +110,13 @@ def _spread(
             groups_interval.reason,
         )
     if metric.by == "largest_gap":
-        low, high = _pairs(groups_interval, groups, confidence, mover_difference)
-        limits = np.fmax(np.fmax.reduce(low, axis=(1, 2)), 0.0), np.fmax.reduce(high, axis=(1, 2))
+        low, high = _most_apart(groups_interval, groups, confidence, confidence, mover_difference)
+        limits = np.fmax(low, 0.0), high
         return SlotIntervals(
             limits, (*_PAIRS_AT_ONCE, *groups_interval.methods), groups_interval.reason
         )
     if metric.by == "smallest_ratio":
-        low, high = _pairs(groups_interval, groups, confidence, mover_ratio)
-        low, high = np.fmin.reduce(low, axis=(1, 2)), np.fmin.reduce(high, axis=(1, 2))
+        low, high = _most_apart(groups_interval, groups, confidence, confidence, mover_ratio)
         if metric.of.range[0] < 0:
             positive_groups = _all_positive(groups_interval, groups, confidence)
             low, high = (
@@ -132,14 +132,24 @@ def _spread(
 def _(metric: Joint, groups: EveryGroup, how: Uncertainty) -> SlotIntervals:
     stricter = how.stricter(len(metric.of))
     parts = [across_interval(part, groups, stricter) for part in metric.of]
-    limits = np.array([part.limits for part in parts])
+    low, high = _stacked_limits(parts)
     if metric.how == "mean":
-        joined = limits.mean(axis=0)
-    else:
-        joined = limits.max(axis=0) if metric.neutral == 0 else limits.min(axis=0)
+        joined = low.mean(axis=0), high.mean(axis=0)
+    else:  # away from no difference the limit of each part alone holds for whichever is furthest
+        alone = [across_interval(part, groups, how) for part in metric.of]
+        low_alone, high_alone = _stacked_limits(alone)
+        joined = low.max(axis=0), high_alone.max(axis=0)
+        if metric.neutral == 1:
+            joined = low_alone.min(axis=0), high.min(axis=0)
     methods = (IntervalMethod.SIMULTANEOUS_PARTS, *parts[0].methods)
     shares = tuple(share for part in parts for share in part.shares)
-    return SlotIntervals((joined[0], joined[1]), methods, sparse=parts[0].sparse, shares=shares)
+    return SlotIntervals(joined, methods, sparse=parts[0].sparse, shares=shares)
+
+
+def _stacked_limits(parts: Sequence[SlotIntervals]) -> Limits:
+    """Return the limits of all parts; shape (parts, slots)."""
+    low, high = zip(*(part.limits for part in parts), strict=True)
+    return np.array(low), np.array(high)
 
 
 @across_interval.register(DifferentialFairness)
@@ -150,9 +160,10 @@ def _(metric: DifferentialFairness, groups: EveryGroup, how: Uncertainty) -> Slo
         of, among = (CellCount(metric.needs, each) for each in (outcome, ALL))
         groups_interval = of_share(groups.evidence, of, among)
         known = (~np.isnan(groups_interval.estimate)).reshape(groups.slots, -1).sum(axis=1)
-        pairs = _pairs(groups_interval, known, 1 - (1 - how.spec.confidence) / 2, mover_ratio)
-        low.append(np.fmin.reduce(pairs[0], axis=(1, 2)))
-        high.append(np.fmin(np.fmin.reduce(pairs[1], axis=(1, 2)), 1.0))
+        alone, both = how.spec.confidence, how.stricter(2).spec.confidence
+        ratio = _most_apart(groups_interval, known, alone, both, mover_ratio)
+        low.append(ratio[0])
+        high.append(np.fmin(ratio[1], 1.0))
         own = groups_interval.methods
     with np.errstate(divide="ignore"):
         limits = -np.log(np.min(high, axis=0)), -np.log(np.min(low, axis=0))
@@ -262,18 +273,37 @@ def clusters_per_group(metric: Across, clusters: Clusters) -> Array:
     return effective_number(clusters.block_sizes(lambda side: rows_per_group(metric, side)))
 
 
-def _pairs(
+def _most_apart(
     groups_interval: StatisticInterval,
     groups: Array,
     confidence: float,
-    mover: Callable[[Array, Array, Array, Array, Array, Array, Array], Limits],
+    simultaneous: float,
+    mover: _Mover,
 ) -> Limits:
-    """Return the limits of every ordered pair of groups, NaN where it is none; (slots, G, G)."""
+    """Return the limits of the largest difference or the smallest ratio of two groups.
+
+    Towards "no difference" all pairs hold at once (Tukey), at the level ``simultaneous``, because
+    the pair is the most extreme one of the sample. Away from it no pair needs to know of the
+    others: the two groups that are furthest apart in the population are one of them, and the most
+    extreme limit is not inside theirs.
+    """
     slots = len(groups)
+    c = tukey_critical(groups, simultaneous).repeat(len(groups_interval.estimate) // slots)
+    at_once = _pairs(groups_interval, c, slots, mover)
+    alone = _pairs(groups_interval, np.full_like(c, critical(confidence)), slots, mover)
+    if mover is mover_ratio:
+        return np.fmin.reduce(alone[0], axis=(1, 2)), np.fmin.reduce(at_once[1], axis=(1, 2))
+    return np.fmax.reduce(at_once[0], axis=(1, 2)), np.fmax.reduce(alone[1], axis=(1, 2))
+
+
+def _pairs(groups_interval: StatisticInterval, c: Array, slots: int, mover: _Mover) -> Limits:
+    """Return the limits of every ordered pair of groups, NaN where it is none; (slots, G, G).
+
+    ``c`` holds the critical value of every group in every slot.
+    """
     size = len(groups_interval.estimate) // slots
     if slots * size**2 > _MOST_PAIRS:
         raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
-    c = np.repeat(tukey_critical(groups, confidence), size)
     low, high = (
         each.reshape(slots, size) for each in _limits_where_all_known(groups_interval, c, slots)
     )
@@ -310,16 +340,23 @@ def _correlations(groups_interval: StatisticInterval, slots: int) -> Array:
 def _extreme(
     metric: Spread, groups_interval: StatisticInterval, groups: Array, confidence: float
 ) -> Limits:
-    """Return the limits of the least or greatest, every group being covered at once."""
+    """Return the limits of the least or greatest.
+
+    Towards the other groups all groups are covered at once, away from them each alone: whichever
+    is the most extreme in the population, the most extreme limit is not inside its own.
+    """
     slots = len(groups)
     size = len(groups_interval.estimate) // slots
     levels = {g: critical(1 - (1 - confidence) / max(g, 1)) for g in set(groups.tolist())}
     c = np.repeat([levels[g] for g in groups.tolist()], size)
-    low, high = (
-        each.reshape(slots, size) for each in _limits_where_all_known(groups_interval, c, slots)
-    )
     known = ~np.isnan(groups_interval.estimate.reshape(slots, size))
-    least = metric.by == "minimum"
-    reduce = np.fmin.reduce if least else np.fmax.reduce
-    low, high = (np.where(known, each, np.nan) for each in (low, high))
-    return reduce(low, axis=1), reduce(high, axis=1)
+    (low, high), (low_at_once, high_at_once) = (
+        tuple(
+            np.where(known, each.reshape(slots, size), np.nan)
+            for each in _limits_where_all_known(groups_interval, at, slots)
+        )
+        for at in (np.full_like(c, critical(confidence)), c)
+    )
+    if metric.by == "minimum":
+        return np.fmin.reduce(low, axis=1), np.fmin.reduce(high_at_once, axis=1)
+    return np.fmax.reduce(low_at_once, axis=1), np.fmax.reduce(high, axis=1)

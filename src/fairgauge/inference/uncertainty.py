@@ -391,7 +391,11 @@ def _(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
     stricter = how.stricter(number)
     parts = [interval(part, compared, stricter) for part in metric.of]
     limits = np.array([fold(part.low, part.high) for part in parts])
-    low, high = limits.max(axis=0) if metric.how == "worst" else limits.mean(axis=0)
+    low, high = limits.mean(axis=0)
+    if metric.how == "worst":  # the upper limit holds for whichever part is furthest
+        low = limits[:, 0].max(axis=0)
+        alone = [interval(part, compared, how) for part in metric.of]
+        high = np.max([fold(part.low, part.high)[1] for part in alone], axis=0)
     p = np.minimum(np.min([part.p for part in parts], axis=0) * number, 1.0)
     steps = (IntervalMethod.SIMULTANEOUS_PARTS, IntervalMethod.FOLDED)
     methods = [(*steps, *each) for each in parts[0].methods]
