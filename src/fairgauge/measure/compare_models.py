@@ -183,6 +183,7 @@ class _Measured:
 
     def candidate(self) -> MeasuredCandidate:
         """Return the candidate's numbers, without a verdict."""
+        disparities = tuple(self._disparities())  # first: it refuses features with too many cells
         return MeasuredCandidate(
             Candidate(
                 name=self.name,
@@ -193,7 +194,7 @@ class _Measured:
                 margins=(),
                 reclassified=tuple(self._reclassified()),
             ),
-            tuple(self._disparities()),
+            disparities,
             tuple(self._margin_tests()),
         )
 

@@ -110,7 +110,10 @@ class PairedSlice:
             _one_hot(codes, self._outcomes + of_label)
             for codes, of_label in ((self._label_codes, 1), (self._decision_codes, 0))
         )
-        collapsed = np.einsum("gslpq,la,pb,qc->gsabc", counts, labels, decisions, decisions)
+        # one axis at a time: all at once takes the product of all levels and outcomes
+        collapsed = np.einsum(
+            "gslpq,la,pb,qc->gsabc", counts, labels, decisions, decisions, optimize=True
+        )
         return with_others(collapsed)
 
     @property
