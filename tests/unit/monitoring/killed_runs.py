@@ -122,7 +122,8 @@ def kill_runs(folder: Path) -> None:
         assert os.WIFSIGNALED(status) or status == 0, status
         held = check_whole(folder, held)
     for _ in range(MOMENTS):
-        fork(add_day(folder, len(held), "csv"), seconds=draw.uniform(0.001, LONGEST))
+        status = fork(add_day(folder, len(held), "csv"), seconds=draw.uniform(0.001, LONGEST))
+        assert os.WIFSIGNALED(status) or status == 0, status
         held = check_whole(folder, held)
     assert fork(add_day(folder, len(held))) == 0
     held = check_whole(folder, held)
