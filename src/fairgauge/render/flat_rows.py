@@ -187,8 +187,9 @@ CHECKED_TABLES = ("source", "table", "reference", "printed_reference", "unknown"
                   *map(str, Decision), "errors", "notes")  # fmt: skip
 FAULTS = ("source", "table", "level", "code", "row", "category", "message")
 RATIOS = ("source", "table", "name", "n", "selected", "fewest_selected", "most_selected", "rate",
-          "printed", "ratio", "low", "high", "confidence", "deciding_low", "deciding_high", "p_value", "flips", "lowest_possible",
-          "highest_possible", "decision", "verdict", "verdict_reason")  # fmt: skip
+          "printed", "ratio", "low", "high", "confidence", "deciding_low", "deciding_high",
+          "p_value", "flips", "lowest_possible", "highest_possible", "decision", "verdict",
+          "verdict_reason")  # fmt: skip
 
 
 def checked_table(check: Check, name: str = "ratios") -> FlatTable:
