@@ -43,18 +43,54 @@ class NotAMetric(LookupError):  # noqa: N818 - named for what is wrong
 
 
 @dataclass(frozen=True, slots=True)
+class RateWording:
+    """The words for a rate.
+
+    Attributes
+    ----------
+    title, heading : its name, and its name for the head of a column.
+    says : what it measures, in a sentence.
+    verb : what a row that it counts does.
+    """
+
+    title: str
+    heading: str
+    says: str
+    verb: str
+
+
+SCORING_RATE = RateWording(
+    title="scoring rate",
+    heading="above median",
+    says="the share of rows whose score is above the median of all scores",
+    verb="scores above the median",
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Catalogue:
     """The rates and metrics that names stand for: those of fairgauge, and a user's ``own`` rates.
 
     What compares a user's rate is found by its name, as of any rate: ``mine.largest_gap``.
+
+    Attributes
+    ----------
+    own : the rates of a user.
+    scoring : whether selection rates are scoring rates: the share of rows whose score is above the
+        median of all scores, which selects nobody. They are then shown in other words.
     """
 
     own: tuple[Statistic, ...] = ()
+    scoring: bool = False
 
     @property
     def rates(self) -> tuple[Statistic, ...]:
         """Return every rate, a user's own last."""
         return (*RATES, *self.own)
+
+    def wording(self, rate: str) -> RateWording | None:
+        """Return the words for a rate where they are others than those of its row."""
+        return SCORING_RATE if self.scoring and rate == "selection_rate" else None
 
     def metric(self, name: str) -> Metric:
         """Return the metric of a name, a synonym or another tool's name.

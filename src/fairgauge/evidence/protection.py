@@ -24,6 +24,7 @@ from fairgauge.api.loading import load
 from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
 from fairgauge.enums import Role, Task
 from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.evidence.overlapping_tables import OverlappingTables, PublishedCounts
 from fairgauge.stats.disclosure import (
     disclosed_by_history,
     disclosed_by_repetition,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 FEWEST = 2
 """The least ``min_cell`` that protects anything."""
 _MOST_CELLS = 5_000_000
+_ATTEMPTS = 50
+"""Roundings that are drawn beside tables by other columns, until one withstands the attacker."""
 
 
 def protect(
@@ -63,8 +66,8 @@ def protect(
     min_cell : int
         The smallest number of persons that may be known of a cell, at least 2.
     published : Cubes or paths, optional
-        Protected counts that were published before, of the same question and of rows that are among
-        these rows, in the order in which they were published.
+        Protected counts that were published before: of the same question and of rows that are among
+        these rows, in the order in which they were published; or of the same rows by other columns.
 
     Returns
     -------
@@ -91,9 +94,19 @@ def protect(
     exact = _read(cube)
     _check_protectable(exact)
     earlier = [_read(each) for each in published]
-    for each in earlier:
-        _check_published(each, exact, min_cell)
-    return protected(exact, min_cell, earlier, np.random.default_rng(secrets.randbits(128)))
+    by_columns = [_columns(each) != _columns(exact) for each in earlier]
+    for each, other_columns in zip(earlier, by_columns, strict=True):
+        _check_published(each, exact, min_cell, other_columns=other_columns)
+    random = np.random.default_rng(secrets.randbits(128))
+    if any(by_columns):
+        if not all(by_columns):
+            raise CubeError(
+                "what was published before are tables by the same columns and by other ones; the "
+                "attack on both at once is not implemented. Count all columns together, and "
+                "protect that table"
+            )
+        return protected_beside(exact, min_cell, earlier, random)
+    return protected(exact, min_cell, earlier, random)
 
 
 def check_min_cell(min_cell: object) -> None:
@@ -115,13 +128,62 @@ def protected(
 ) -> Cube:
     """Return protected counts of what `protect` has checked, by given random numbers."""
     table = _every_cell(cube)
-    counts = np.append(
-        table.sums.get("n", table.sums["rows"]), [float(n) for n in cube.excluded.values()]
-    )
+    counts = np.append(_numbers(table), [float(n) for n in cube.excluded.values()])
     reasons = np.arange(len(counts)) >= len(table.codes)  # a reason that is listed has some rows
     before = [_ranges_before(each, cube, table) for each in earlier]
     history = _History(min_cell, before, reasons & (counts > 0))
-    published = _rounded(counts, history, random)
+    return _with_numbers(cube, table, _rounded(counts, history, random), min_cell)
+
+
+def protected_beside(
+    cube: Cube, min_cell: int, others: Sequence[Cube], random: np.random.Generator
+) -> Cube:
+    """Return protected counts of rows of which tables by other columns were published.
+
+    All of these are one table's sums, which the attacker uses together. A rounding that discloses
+    something is drawn again; whether it is accepted depends on nothing but what is published.
+
+    Raises
+    ------
+    CubeError
+        The tables cannot be of the same rows, or have too many cells together.
+    DataError
+        No rounding that was drawn withstands the attacker.
+    """
+    table = _every_cell(cube)
+    counts = _numbers(table)
+    overlapping = OverlappingTables(
+        PublishedCounts.of(cube, table),
+        [(PublishedCounts.of(each, each.tables[0]), _numbers(each.tables[0])) for each in others],
+        min_cell,
+    )
+    for _ in range(_ATTEMPTS):
+        cells = rounded_randomly(counts, min_cell, random)
+        if not overlapping.discloses(cells):
+            excluded = _excluded_again(cube, min_cell, others, random)
+            return _with_numbers(cube, table, np.append(cells, excluded), min_cell)
+    raise DataError(
+        "these counts cannot be protected beside what was published of the same rows by other "
+        "columns: numbers can be inferred from all tables together. Count all columns together "
+        "and protect that table, or count fewer columns or values"
+    )
+
+
+def _excluded_again(
+    cube: Cube, min_cell: int, others: Sequence[Cube], random: np.random.Generator
+) -> list[float]:
+    """Round the excluded rows by reason; of a reason that was published, as it was."""
+    published = {reason: float(n) for each in others for reason, n in each.excluded.items()}
+    return [
+        published[reason]
+        if abs(published.get(reason, np.inf) - n) < min_cell
+        else float(rounded_randomly(np.array([float(n)]), min_cell, random)[0])
+        for reason, n in cube.excluded.items()
+    ]
+
+
+def _with_numbers(cube: Cube, table: CountTable, published: Array, min_cell: int) -> Cube:
+    """Return a cube with published numbers in the place of exact ones."""
     cells, excluded = np.split(published, [len(table.codes)])
     sums = {"rows": cells} | ({"n": cells} if "n" in table.sums else {})
     return replace(
@@ -235,7 +297,15 @@ def _obstacles(cube: Cube) -> Iterator[str]:
         )
 
 
-def _check_published(cube: Cube, exact: Cube, min_cell: int) -> None:
+def _columns(cube: Cube) -> set[str]:
+    return {axis.column for axis in cube.tables[0].axes}
+
+
+def _numbers(table: CountTable) -> Array:
+    return np.asarray(table.sums.get("n", table.sums["rows"]))
+
+
+def _check_published(cube: Cube, exact: Cube, min_cell: int, *, other_columns: bool) -> None:
     if cube.min_cell is None:
         raise CubeError("what was published before is not protected: its counts are exact")
     if cube.min_cell != min_cell:
@@ -243,6 +313,15 @@ def _check_published(cube: Cube, exact: Cube, min_cell: int) -> None:
             f"what was published before has the smallest cell {cube.min_cell:,}, not {min_cell:,}; "
             "protect a history with one smallest cell"
         )
+    if other_columns:
+        held = {axis.column: axis for axis in cube.tables[0].axes}
+        for axis in exact.tables[0].axes:
+            if replace(held.get(axis.column, axis), role=axis.role) != axis:
+                raise CubeError(
+                    f"what was published before has other intervals of {quote(axis.column)}; "
+                    "protect tables of the same rows with one set of intervals"
+                )
+        return
     difference = cube.plan.difference(exact.plan)
     if difference:
         raise CubeError(f"what was published before counts different things: {difference}")

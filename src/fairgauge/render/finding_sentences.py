@@ -22,7 +22,7 @@ from fairgauge.render.metric_words import (
     significant,
     unit,
 )
-from fairgauge.render.names_in_use import is_scoring_rate, metric_row
+from fairgauge.render.names_in_use import metric_row, wording
 from fairgauge.render.numbers import amount, listing, percent, plural, probability
 from fairgauge.render.outline import is_across, reverses, singled_out
 
@@ -45,8 +45,8 @@ def describe_finding(finding: Finding, column: str = "the strata") -> str:
     if finding.rate == "selection_rate":
         of_class = contrast.class_ and contrast.class_scope.kind is not ClassKind.SELECTION
         verb = f"is predicted {called(contrast.class_)}" if of_class else "is selected"
-        if is_scoring_rate(finding.rate):
-            verb = "scores above the median"
+        if other_words := wording(finding.rate):
+            verb = other_words.verb
         verb = f"{verb} {'less' if lower else 'more'} often than"
     else:
         verb = f"has a {'lower' if lower else 'higher'} {rate_words(finding.rate)} than"

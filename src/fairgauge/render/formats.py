@@ -167,15 +167,10 @@ def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
         allowed = ", ".join(found.options) or "no options"
         raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
     from fairgauge.catalogue.lookup import BUILT_IN
-    from fairgauge.render.names_in_use import naming, naming_in
-    from fairgauge.report.report import Report
+    from fairgauge.render.names_in_use import naming
 
     writer = import_module(f"fairgauge.render.{found.module}").write
-    if isinstance(shown, Report):
-        names = naming_in(shown)
-    else:
-        names = naming(getattr(shown, "catalogue", BUILT_IN))
-    with names:
+    with naming(getattr(shown, "catalogue", BUILT_IN)):
         return writer(*_arguments(shown, found, options), **options)
 
 

@@ -49,7 +49,7 @@ from fairgauge.render.metric_words import (
     significant,
     unit,
 )
-from fairgauge.render.names_in_use import is_scoring_rate, metric_row, rate_row
+from fairgauge.render.names_in_use import metric_row, rate_row, wording
 from fairgauge.render.outline import singled_out
 from fairgauge.render.reason_sentences import describe_reason, insufficiency, why_insufficient
 
@@ -115,8 +115,7 @@ def _meaning(rate: str) -> tuple[str, ...]:
     row = rate_row(rate)
     if row is None:
         return ()
-    above = "the share of rows whose score is above the median of all scores"
-    return (f"{capitalised(rate_title(row))}: {above if is_scoring_rate(rate) else row.says}.",)
+    return (f"{capitalised(rate_title(row))}: {(wording(rate) or row).says}.",)
 
 
 def adjustment_note(section: Results, metric: str) -> tuple[str, ...]:

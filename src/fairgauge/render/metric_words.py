@@ -13,7 +13,7 @@ from fairgauge.catalogue.representation import Representation
 from fairgauge.enums import Better, IntervalMethod, Status
 from fairgauge.render import numbers
 from fairgauge.render.document_tree import Unit
-from fairgauge.render.names_in_use import is_scoring_rate, metric_row, rate_row
+from fairgauge.render.names_in_use import metric_row, rate_row, wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,7 +66,8 @@ def rate_words(name: str) -> str:
 
 def rate_title(rate: Statistic) -> str:
     """Return the title of a rate; a share of scores above the median selects nobody."""
-    return "scoring rate" if is_scoring_rate(rate.name) else rate.title
+    other = wording(rate.name)
+    return other.title if other else rate.title
 
 
 def rate_heading(name: str) -> str:
@@ -75,8 +76,8 @@ def rate_heading(name: str) -> str:
     >>> rate_heading("true_positive_rate"), rate_heading("accuracy")
     ('TPR', 'acc.')
     """
-    if is_scoring_rate(name):
-        return "above median"
+    if other := wording(name):
+        return other.heading
     return _SHORT.get(name) or rate_words(name)
 
 

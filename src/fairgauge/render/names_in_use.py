@@ -12,50 +12,30 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
-from fairgauge.enums import Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
     from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.lookup import RateWording
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.report.report import Report
 
 _IN_USE: ContextVar[Catalogue] = ContextVar("catalogue in use", default=BUILT_IN)
-_SCORING: ContextVar[bool] = ContextVar("scoring rates in use", default=False)
 
 
 @contextmanager
-def naming(catalogue: Catalogue, *, scoring: bool = False) -> Iterator[None]:
-    """Use a catalogue while a report is rendered.
-
-    Parameters
-    ----------
-    scoring : bool
-        Whether selection rates are scoring rates: the share of rows whose score is above the median
-        of all scores, which selects nobody.
-    """
-    before, scoring_before = _IN_USE.set(catalogue), _SCORING.set(scoring)
+def naming(catalogue: Catalogue) -> Iterator[None]:
+    """Use a catalogue while a report is rendered."""
+    before = _IN_USE.set(catalogue)
     try:
         yield
     finally:
         _IN_USE.reset(before)
-        _SCORING.reset(scoring_before)
 
 
-def naming_in(report: Report) -> AbstractContextManager[None]:
-    """Use the names of a report, with scoring rates where scores are cut at their median."""
-    spec = report.spec
-    cut = spec.get("threshold") == Threshold.MEDIAN and bool(spec.get("score"))
-    turned = any(each.turned is not None for each in report.scores)
-    scoring = cut and not spec.get("prediction") and not turned
-    return naming(report.catalogue, scoring=scoring)
-
-
-def is_scoring_rate(name: str) -> bool:
-    """Return whether a rate is the share of rows with a score above the median."""
-    return name == "selection_rate" and _SCORING.get()
+def wording(rate: str) -> RateWording | None:
+    """Return the words for a rate where they are others than those of its row."""
+    return _IN_USE.get().wording(rate)
 
 
 def all_rates() -> tuple[Statistic, ...]:

@@ -11,7 +11,7 @@ from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.metric_words import metric_words, shown, shown_range, signed, unit
-from fairgauge.render.names_in_use import metric_row, naming_in
+from fairgauge.render.names_in_use import metric_row, naming
 from fairgauge.render.numbers import count, minus
 from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.report.results import NO_CLASS
@@ -48,7 +48,7 @@ def describe_unmet(report: Report, verdicts: Sequence[Verdict]) -> str:
         return "the audit has no rules, so that nothing is checked; give rules=['METRIC >= LIMIT']"
     are = "is" if len(verdicts) == 1 else "are"
     heading = f"{len(verdicts):,} of {len(report.verdicts):,} verdicts {are} not a pass"
-    with naming_in(report):
+    with naming(report.catalogue):
         lines = [describe_outcome(each) for each in verdicts[:_MOST_LINES]]
     more = len(verdicts) - len(lines)
     return "\n".join([heading, *lines, *([f"and {more:,} more"] if more else [])])

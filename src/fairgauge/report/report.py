@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.facts import facts_of, own_rates
 from fairgauge.catalogue.lookup import Catalogue
-from fairgauge.enums import Outcome, Profile, Task
+from fairgauge.enums import Outcome, Profile, Task, Threshold
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.report.estimate_lookup import find_estimate
 from fairgauge.report.plain_values import (
@@ -92,7 +92,15 @@ class Report(ShownResult):
     @property
     def catalogue(self) -> Catalogue:
         """Return what the names in the report stand for."""
-        return Catalogue(self.own)
+        return Catalogue(self.own, scoring=self._of_scoring_rates)
+
+    @property
+    def _of_scoring_rates(self) -> bool:
+        """Whether scores are cut at their median, and those above it count as selected."""
+        asked = self.spec
+        cut = asked.get("threshold") == Threshold.MEDIAN and bool(asked.get("score"))
+        turned = any(each.turned is not None for each in self.scores)
+        return cut and not asked.get("prediction") and not turned
 
     def __getitem__(self, key: Key) -> Estimate:
         """Return one estimate: metric, feature, group and, if any, stratum.
@@ -114,9 +122,9 @@ class Report(ShownResult):
 
     def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of the JSON format."""
-        from fairgauge.render.names_in_use import naming_in
+        from fairgauge.render.names_in_use import naming
 
-        with naming_in(self):
+        with naming(self.catalogue):
             return self._plain()
 
     def _plain(self) -> Plain:

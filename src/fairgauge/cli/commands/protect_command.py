@@ -21,7 +21,8 @@ from fairgauge.cli.streams import print_result
     "--published",
     metavar="CUBE",
     multiple=True,
-    help="Protected counts that were published before, of a part of the same rows. Repeatable.",
+    help="Protected counts that were published before: of a part of the same rows, or of the same "
+    "rows by other columns. Repeatable.",
 )
 @click.option(
     "-o", "--output", metavar="FILE", help="File of the cube, .cube.json (default standard output)."
