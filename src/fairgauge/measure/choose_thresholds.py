@@ -63,6 +63,11 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-12
 _FAR = np.finfo(float).max
+_NOT_COUNTED = {
+    "cluster": "choose from one row of each cluster, and audit the chosen threshold with clusters",
+    "strata": "choose for the intersection with that column, or audit the chosen threshold with it",
+}
+"""What cannot be asked, and what to do instead."""
 _PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 """Parts of the disparity that a goal allows, among which thresholds of each group are chosen."""
 _MOST_BANDS = 200
@@ -88,10 +93,10 @@ def choose_thresholds(
         problems.append(Problem("score", "thresholds are chosen for a binary outcome"))
     if not resolution.features:
         problems.append(Problem("sensitive", "name the groups that thresholds are chosen for"))
-    for option in ("cluster", "strata"):
+    for option, instead in _NOT_COUNTED.items():
         if getattr(spec, option):
-            message = "the counts of scores, by which thresholds are chosen, do not hold it"
-            problems.append(Problem(option, message))
+            why = "the counts of scores, by which thresholds are chosen, do not hold it"
+            problems.append(Problem(option, f"{why}; {instead}"))
     if problems:
         raise SpecError(problems)
     asked = _Asked(_contrast_of(goal), goal, spec.catalogue.rate(kept), margin, spec)

@@ -1,52 +1,69 @@
-"""Differences of paired proportions."""
-
-from __future__ import annotations
+"""Two classifications and two scores of the same rows, against the literature and by definition."""
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq, minimize_scalar
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import xlogy
+from scipy.stats import chi2, norm
 
-from fairgauge.stats.intervals import critical
-from fairgauge.stats.paired import paired_difference, paired_p
+from fairgauge.stats.contrasts import mover_difference
+from fairgauge.stats.intervals import critical, paired_ratio, wilson
+from fairgauge.stats.paired import paired_areas, paired_difference, paired_p
 
 Z = critical(0.95)
 
+CAVO = (59, 6, 16, 80)
+"""Complete response before and after consolidation therapy: both, before alone, after alone,
+neither (Cavo et al. 2012), with the intervals of Fagerland, Lydersen and Laake, Statistical
+Analysis of Contingency Tables (2017), chapter 8."""
+BENTUR = (1, 1, 7, 12)
+"""Airway hyper-responsiveness before and after transplantation (Bentur et al. 2009), likewise."""
 
-def test_published_limits():
-    # Fagerland, Lydersen & Laake (2014), airway reactivity: 1 and 7 of 21 pairs differ
-    low, high = paired_difference(1, 7, 21, Z)
-    assert (round(float(low), 3), round(float(high), 3)) == (-0.517, -0.026)
+
+def corrected_correlation(a, b, c, d):
+    """Return phi with Newcombe's correction."""
+    over = a * d - b * c
+    over = max(over - (a + b + c + d) / 2, 0) if over > 0 else over
+    return over / np.sqrt((a + b) * (c + d) * (a + c) * (b + d))
+
+
+def test_published_intervals_of_differences():
+    a, b, c, _ = CAVO
+    n = sum(CAVO)
+    limits = [wilson(x, n, Z) for x in (a + b, a + c)]
+    phi = corrected_correlation(*CAVO)
+    newcombe = mover_difference((a + b) / n, *limits[0], (a + c) / n, *limits[1], phi)
+    assert newcombe == pytest.approx((-0.1186, -0.0046), abs=5e-5)
+    tango = paired_difference(1, 7, sum(BENTUR), Z)
+    assert tango == pytest.approx((-0.5173, -0.0261), abs=1e-3)
     # R: PropCIs 0.3-0, scoreci.mp(25, 28, 618, 0.90)
-    low, high = paired_difference(28, 25, 618, critical(0.90))
-    assert (round(float(low), 4), round(float(high), 4)) == (-0.0148, 0.0247)
+    tango = paired_difference(28, 25, 618, critical(0.90))
+    assert tango == pytest.approx((-0.0148, 0.0247), abs=5e-5)
 
 
-@pytest.mark.parametrize(("better", "worse", "n"), [(5, 12, 40), (3, 0, 25), (30, 28, 90)])
-def test_limits_by_numerical_likelihood(better, worse, n):
-    """The restricted chance is maximised numerically, without its closed form."""
-
-    def score(gap):
-        least = max(0.0, -gap)
-
-        def unlikely(q):
-            chances = np.clip([q + gap, q, 1 - 2 * q - gap], 1e-300, 1)
-            return -np.dot([better, worse, n - better - worse], np.log(chances))
-
-        bounds = (least + 1e-12, (1 - gap) / 2 - 1e-12)
-        q = minimize_scalar(unlikely, bounds=bounds, options={"xatol": 1e-13}).x
-        return (better - worse - n * gap) / np.sqrt(n * (2 * q + gap - gap**2))
-
-    centre = (better - worse) / n
-    low = brentq(lambda gap: score(gap) - Z, -0.95, centre - 1e-6)
-    high = brentq(lambda gap: score(gap) + Z, centre + 1e-6, 0.95)
-    assert paired_difference(better, worse, n, Z) == pytest.approx((low, high), abs=1e-5)
+def test_p_values_are_those_of_statsmodels():
+    """`statsmodels.stats.contingency_tables.mcnemar` 0.15, exact=False, correction=False."""
+    p = paired_p([6, 1], [16, 7])
+    assert p == pytest.approx([0.0330062576612325, 0.033894853524689295])
 
 
-def test_p_value_and_limits_agree():
-    rng = np.random.default_rng(0)
-    better, worse = rng.integers(0, 15, (2, 300))
-    low, high = paired_difference(better, worse, 40, Z)
-    assert ((paired_p(better, worse) < 0.05) == ((low > 0) | (high < 0))).all()
+def test_published_interval_of_a_ratio():
+    both, first, second, _ = CAVO
+    assert paired_ratio(both, first, second, Z) == pytest.approx((0.7579, 0.9910), abs=5e-5)
+
+
+@pytest.mark.parametrize("table", [CAVO, BENTUR, (36, 12, 2, 4), (0, 3, 0, 9)])
+def test_tango_solves_his_score_equation(table):
+    """At a limit the score of the restricted maximum likelihood estimates is the quantile."""
+    a, b, c, d = table
+    n = sum(table)
+    for gap in paired_difference(b, c, n, Z):
+        q = np.linspace(max(0.0, -gap) + 1e-9, (1 - gap) / 2 - 1e-9, 400_001)
+        likelihood = xlogy(b, q + gap) + xlogy(c, q) + xlogy(a + d, 1 - 2 * q - gap)
+        best = q[np.argmax(likelihood)]
+        score = (b - c - n * gap) / np.sqrt(n * (2 * best + gap * (1 - gap)))
+        assert abs(score) == pytest.approx(Z, abs=2e-3)
 
 
 def test_edges():
@@ -57,7 +74,7 @@ def test_edges():
     assert paired_p(0, 0) == 1
 
 
-def test_laws():
+def test_more_confidence_widens_and_more_rows_narrow():
     better, worse = np.array([4, 9, 0]), np.array([9, 2, 3])
     low, high = paired_difference(better, worse, 60, Z)
     value = (better - worse) / 60
@@ -66,5 +83,66 @@ def test_laws():
     assert ((wide[0] < low) & (wide[1] > high)).all()
     more = paired_difference(better * 10, worse * 10, 600, Z)
     assert (more[1] - more[0] < high - low).all()
-    turned = paired_difference(worse, better, 60, Z)
-    np.testing.assert_allclose(turned, (-high, -low))
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(1, 60))
+def test_the_interval_excludes_zero_just_where_mcnemar_does(better, worse, agreeing):
+    low, high = paired_difference(better, worse, better + worse + agreeing, Z)
+    p = float(paired_p(better, worse))
+    assert (low > 0 or high < 0) == (p < 0.05)
+    if better + worse:
+        statistic = (better - worse) ** 2 / (better + worse)
+        assert p == pytest.approx(chi2.sf(statistic, 1))
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))
+def test_exchanging_the_models_mirrors_the_interval(better, worse, agreeing):
+    n = better + worse + agreeing
+    low, high = paired_difference(better, worse, n, Z)
+    other_low, other_high = paired_difference(worse, better, n, Z)
+    assert (low, high) == pytest.approx((-other_high, -other_low), abs=1e-9)
+    if n:
+        assert low - 1e-9 <= (better - worse) / n <= high + 1e-9
+
+
+def test_the_ratio_of_equal_models_holds_one():
+    low, high = paired_ratio(40, 5, 5, Z)
+    assert low < 1 < high
+    assert low * high == pytest.approx(1)
+
+
+def delong_by_definition(label, old, new):
+    """Return the areas and their covariance from all pairs of rows, as in the paper."""
+    pairs = [
+        (s[label][:, None] > s[~label]) + 0.5 * (s[label][:, None] == s[~label]) for s in (old, new)
+    ]
+    areas = [each.mean() for each in pairs]
+    rows = np.cov([each.mean(axis=1) for each in pairs]) / label.sum()
+    columns = np.cov([each.mean(axis=0) for each in pairs]) / (~label).sum()
+    return areas, rows + columns
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_areas_have_delongs_covariance(ties):
+    rng = np.random.default_rng(11)
+    label = rng.random(90) < 0.4
+    old = label + rng.normal(size=90)
+    new = label + 0.5 * old + rng.normal(size=90)
+    if ties:
+        old, new = old.round(), new.round()
+    found = paired_areas(label, old, new)
+    areas, covariance = delong_by_definition(label, old, new)
+    assert (found.old.area, found.new.area) == pytest.approx(areas)
+    for area, variance in zip((found.old, found.new), np.diagonal(covariance), strict=True):
+        assert sum(area.variances) == pytest.approx(variance)
+    expected = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
+    assert found.correlation == pytest.approx(expected)
+    assert found.difference_variance == pytest.approx(covariance @ [-1, 1] @ [-1, 1])
+    z = (areas[1] - areas[0]) / np.sqrt(covariance @ [-1, 1] @ [-1, 1])
+    assert norm.sf(abs(z)) < 0.5
+
+
+def test_areas_without_one_label_are_undefined():
+    found = paired_areas([True, True], [0.1, 0.2], [0.3, 0.1])
+    assert np.isnan(found.old.area)
+    assert found.correlation == 0
