@@ -319,3 +319,38 @@ def test_lines_that_are_no_capture(folder: Any, line: Any, message: str) -> None
     folder.json("monitor.json", MONITOR)
     args = ("clarify-monitor", "monitor.json", "--baseline", "b.json", "--write-baseline")
     assert message in folder.fails(*args, "--dataset", "merged.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("requests", "attributes", "message"),
+    [
+        (["1,d", "1,d,3"], {"headers": None}, "is ragged: row 2 has 3 features, the first 2"),
+        (['{"x": 3}'], {"FeaturesAttribute": "y"}, "features: 'y' finds no list in"),
+        (['{"x": [[1], 2]}'], {"FeaturesAttribute": "x"}, "features: 'x' finds no list in"),
+    ],
+)
+def test_captures_that_do_not_fit(
+    folder: Any, requests: list[str], attributes: dict[str, Any], message: str
+) -> None:
+    kind = {True: ("application/json", "JSON"), False: ("text/csv", "CSV")}
+    lines = [
+        record(part(name, text, encoding), part("text/csv", "1", "CSV"), "1")
+        for text in requests
+        for name, encoding in [kind[text.startswith("{")]]
+    ]
+    folder.lines("merged.jsonl", lines)
+    asked = MONITOR | {"facet": [{"name_or_index": 1}]} | attributes
+    folder.json("monitor.json", {key: value for key, value in asked.items() if value is not None})
+    args = ("clarify-monitor", "monitor.json", "--baseline", "b.json", "--write-baseline")
+    assert message in folder.fails(*args, "--dataset", "merged.jsonl")
+
+
+def test_captures_without_headers_are_counted_by_position(folder: Any, expected: Any) -> None:
+    folder.lines("merged.jsonl", csv_records("CSV", "endpoint"))
+    facet = [{"name_or_index": 1, "value_or_threshold": ["d"]}]
+    asked = config(
+        dataset_type="application/sagemakercapturejson", dataset_uri="merged.jsonl", facet=facet,
+        methods=both(),
+    )  # fmt: skip
+    found = folder.clarify(asked)
+    assert values(found, facet="column_1") == values(expected)

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from clarify_cases import BASELINE, after, before, config, values
 
+from fairgauge.compat import service_texts
+
 ROWS = [(sex, int(i < positive)) for sex, (positive, rows) in BASELINE.items() for i in range(rows)]
 PRINTED = {
     "CI": 41 / 111,
@@ -218,3 +220,24 @@ def test_report_and_summary(folder: Any, monitored: dict[str, Any]) -> None:
     html = (folder.path / "out/loans.html").read_text(encoding="utf-8")
     assert "</html>" in html
     assert "data.csv" in html
+
+
+@pytest.mark.parametrize(
+    ("metric", "group", "reference", "reason", "words"),
+    [
+        ("GE", 5, 5, None, service_texts.ONLY_FALSE_NEGATIVES),
+        ("KL", 5, 5, None, service_texts.NO_SHARED),
+        ("CDDL", 5, 5, "there are no positive labels", "No positive labels in set"),
+        ("CDDPL", 5, 5, "there are no negative predictions", "No negative labels in set"),
+        ("CDDL", 5, 5, "no strata", service_texts.NO_GROUP),
+        ("CDDL", 5, 5, "another reason", "another reason"),
+        ("DPL", 5, 0, None, "Negative facet set is empty."),
+        ("DPL", 0, 5, None, "Facet set is empty."),
+        ("DI", 0, 0, None, "Negated facet set is empty"),
+        ("AD", 5, 5, "another reason", "another reason"),
+    ],
+)
+def test_what_has_no_value_has_the_words_of_the_engine(
+    metric: str, group: int, reference: int, reason: str | None, words: str
+) -> None:
+    assert service_texts.error_text(metric, group, reference, reason) == words

@@ -218,6 +218,42 @@ def test_data_and_predictions_of_their_own(applicants: Any) -> None:
     assert accuracy == pytest.approx(0.15)
 
 
+@pytest.mark.parametrize(
+    ("files", "columns", "message"),
+    [
+        ({"a.csv": "CA,yes\n"}, ["state"], "columns: names 1 columns, but 'a.csv' has 2"),
+        (
+            {"a.csv": "state,admitted\nCA,yes\n", "b.csv": "state,admit\nFL,no\n"},
+            None,
+            "the files have different columns: 'state', 'admitted' in 'a.csv' and 'state', 'admit'",
+        ),
+        ({"a.csv": "state,admit\nCA,yes\n"}, None, "Did you mean 'admit'?"),
+        ({"a.csv": ""}, None, "'a.csv' is empty"),
+    ],
+)
+def test_tables_that_do_not_fit(
+    folder: Any, files: dict[str, str], columns: list[str] | None, message: str
+) -> None:
+    for name, text in files.items():
+        folder.text(name, text)
+    config = asked(
+        dataset_format="csv", dataset_storage_source_uris=list(files), columns=columns,
+        predictions_gcs_source=None,
+    )  # fmt: skip
+    assert message in folder.fails("vertex", folder.json("bad.json", config))
+
+
+def test_a_configuration_that_is_no_object_is_an_error(folder: Any) -> None:
+    assert "bad.json' must be an object, not '[]'" in folder.fails(
+        "vertex", folder.json("bad.json", [])
+    )
+
+
+def test_a_file_of_predictions_without_rows_is_empty(folder: Any) -> None:
+    folder.text("predictions.jsonl", "\n")
+    assert "'predictions.jsonl' " in folder.fails("vertex", folder.json("bad.json", asked()))
+
+
 def test_a_folder_of_prediction_files(folder: Any) -> None:
     rows = [record(*case) for case in cases(STATES)]
     folder.lines("job/prediction.results-00000-of-00002", rows[:90])
@@ -294,6 +330,8 @@ def test_yaml_artifacts_and_cloud_parameters(applicants: Any) -> None:
         ({"thresholds": [2]}, "thresholds[0]", "must be a number between 0 and 1"),
         ({"dataset": "projects/1"}, "dataset", "export it"),
         ({"predictions_gcs_source": None}, "", "name the data"),
+        ({"thresholds": []}, "thresholds", "name at least one, or leave it out for 0.5"),
+        ({"bias_configs": [3], "labels": 3}, "bias_configs[0]", "must be an object or a list of"),
         ({"predictions_gcs_source": []}, "predictions_gcs_source", "names no file"),
         (
             {"predictions_bigquery_source": "x"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -304,3 +306,36 @@ def test_a_prediction_that_no_label_has_is_warned_of():
     for table in (clean, one_class):
         codes = {each.code for each in fg.audit(table, **asked).diagnostics}
         assert DiagnosticCode.PREDICTION_NOT_A_LABEL not in codes
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"sensitive": ["g", "h"], "intersections": [("g", "h")],
+             "reference": {"g": "a", "h": "z"}},
+            "reference: no row is in 'a & z', the reference of 'g*h'",
+        ),
+        ({"prediction": None, "score": "s", "score_of": 7}, "column 'y' has no value '7'"),
+        (
+            {"prediction": None, "label": "h", "score": "s", "task": "multiclass"},
+            "a multiclass audit needs a prediction of classes, not a score or a cut",
+        ),
+    ],
+)  # fmt: skip
+def test_what_the_rows_do_not_have_is_named(options, message):
+    data = frame(h=[*"xz"] * (ROWS // 2), s=[i / ROWS for i in range(ROWS)])
+    data = data.with_columns(h=pl.when(pl.col("g") == "a").then(pl.lit("x")).otherwise("h"))
+    asked = {"label": "y", "prediction": "p", "sensitive": "g"} | options
+    with pytest.raises(fg.SpecError, match=re.escape(message)):
+        fg.audit(data, **{key: value for key, value in asked.items() if value is not None})
+
+
+def test_the_median_is_that_of_the_cases_a_row_stands_for():
+    scores, times = [0.1, 0.2, 0.3, 0.9], [1, 1, 1, 9]
+    data = pl.DataFrame({"g": [*"abab"], "y": [0, 1, 0, 1], "s": scores, "n": times})
+    asked = {"label": "y", "score": "s", "sensitive": "g", "threshold": "median"}
+    assert {g.threshold for g in fg.audit(data, **asked).groups} == {0.25}
+    assert {g.threshold for g in fg.audit(data, **asked, count="n").groups} == {0.9}
+    with pytest.raises(DataError, match="holds no number in any row"):
+        fg.audit(data.with_columns(s=pl.lit(None, dtype=pl.Float64)), **asked)

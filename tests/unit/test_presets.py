@@ -183,3 +183,9 @@ def test_lending_shows_the_ratio_within_segments():
     assert f"{pooled.value:.3f}" in text
     for term in ("AIR", "SMD", "odds ratio"):
         assert f">{term}<" in text.replace(" <", "<").replace("> ", ">")
+
+
+def test_the_command_lists_presets_as_json():
+    found = CliRunner().invoke(main, ["presets", "--json"])
+    assert found.exit_code == 0, found.output
+    assert [each["name"] for each in json.loads(found.stdout)] == list(preset_names())

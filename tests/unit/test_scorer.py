@@ -127,6 +127,13 @@ def test_a_group_without_a_value_is_no_score():
     assert "is undefined for sex: F" in str(caught[0].message)
 
 
+def test_a_rate_of_ones_own_is_scored():
+    share = fg.rate("kept_share", of=fg.TN, among=fg.TN + fg.FP, better="higher")
+    assert score(share) == pytest.approx(score("true_negative_rate"))
+    with pytest.raises(fg.SpecError, match="no value that means no difference, so none is best"):
+        score("selection_rate.minimum")
+
+
 def test_a_feature_that_is_nowhere():
     with pytest.raises(fg.DataError, match=r"'sex' is neither metadata nor a column of X"):
         fg.scorer("accuracy", sensitive="sex")(FITTED, NUMBERS, LABEL)

@@ -40,7 +40,12 @@ CANONICAL = [
     (dt.date(2024, 2, 29), "2024-02-29"),
     (dt.datetime(2024, 2, 29), "2024-02-29"),  # engines disagree on date against midnight
     (dt.datetime(2024, 2, 29, 13, 5), "2024-02-29T13:05:00"),
+    (
+        dt.datetime(2024, 2, 29, 13, 5, tzinfo=dt.timezone(dt.timedelta(hours=2))),
+        "2024-02-29T11:05:00+00:00",
+    ),
     (dt.time(13, 5), "13:05:00"),
+    (dt.timedelta(days=1), "1 day, 0:00:00"),
 ]
 
 

@@ -13,10 +13,11 @@ from fairgauge.comparison.comparison import Alone, Comparison, Difference, Group
 from fairgauge.comparison.subjects import is_of_all_groups, subject_of
 from fairgauge.comparison.verdict_changes import overall_turn, verdict_changes
 from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
+from fairgauge.enums import ClassKind
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.report import SCHEMA, SCHEMA_1, Report, read_report
-from fairgauge.report.results import OVERALL
+from fairgauge.report.results import OVERALL, ClassScope
 from fairgauge.report.saved_files import read_saved
 from fairgauge.spec.options import BY_NAME, OPTIONS
 from fairgauge.spec.readers import items
@@ -209,12 +210,18 @@ def _paired(
 def _keyed(
     estimates: Iterable[Estimate], catalogue: Catalogue, *, single: bool
 ) -> dict[Key, Estimate]:
-    """Return estimates by what they are of; a single threshold may be another in each report."""
+    """Return estimates by what they are of.
+
+    A single threshold, and the class of the largest difference, may be another in each report.
+    """
     found: dict[Key, Estimate] = {}
     seen: Counter[Key] = Counter()
     for each in estimates:
         at = None if single else each.threshold
-        key = (*subject_of(each, catalogue), each.scope, each.class_scope, at)
+        of_class = each.class_scope
+        if of_class.kind is ClassKind.WORST:
+            of_class = ClassScope(ClassKind.WORST)
+        key = (*subject_of(each, catalogue), each.scope, of_class, at)
         seen[key] += 1
         found[*key, seen[key]] = each
     return found

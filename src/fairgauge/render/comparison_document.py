@@ -462,11 +462,12 @@ def _group(each: Change) -> str:
         parts.append(f"in {called(scope.stratum)}")
     elif scope.kind is ScopeKind.POOLED:
         parts.append("adjusted for the strata")
-    if of_class.name is not None:
+    if of_class.kind is ClassKind.WORST:
+        names = dict.fromkeys(called(side.class_) for side in (each.old, each.new))
+        parts.append(f"class {f' {ARROW} '.join(names)}, where the difference is largest")
+    elif of_class.name is not None:
         prefix = "" if of_class.kind is ClassKind.SELECTION else "class "
         parts.append(f"{prefix}{called(of_class.name)}")
-        if of_class.kind is ClassKind.WORST:
-            parts.append("where the difference is largest")
     elif of_class.average is not None:
         parts.append(f"{of_class.average} average")
     if each.threshold is not None:

@@ -302,3 +302,11 @@ def test_of_several_tables_each_takes_the_reference_that_it_has():
 def test_references_and_tests_that_are_not_there(options, message):
     with pytest.raises(fg.SpecError, match=message):
         fg.check(LENDING["race"], **options)
+
+
+def test_ratios_without_anybody_selected_or_any_other_category():
+    low, high = ratio_bounds([0, 0], [10, 20], 0)
+    assert np.isnan([*low, *high]).all()
+    assert [side.tolist() for side in ratio_bounds([5], [10], 3)] == [[1.0], [1.0]]
+    low, high = ratio_bounds([0, 0], [10, 20], 5)  # all of the unknown may be selected, of either
+    assert (low.tolist(), high.tolist()) == ([0.0, 0.0], [1.0, 1.0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -36,6 +38,9 @@ def rows(seed, missing=0):
 
 
 OLD, NEW = rows(0), rows(1, missing=5)
+
+
+MOVED = NEW.assign(given=NEW["grade"].where((NEW["sex"] == "M") & (NEW["grade"] == "a"), "b"))
 
 
 def compared(old, new=None):
@@ -145,3 +150,37 @@ def test_another_task_is_refused(name):
     asked = {"old": ASKED, "new": ASKED} | {name: ASKED | {"task": "regression", "positive": None}}
     with pytest.raises(fg.SpecError, match=r"task: '.*' in the old report, '.*' in the new one"):
         compared(asked["old"], {k: v for k, v in asked["new"].items() if v is not None})
+
+
+def test_reports_of_two_versions_name_both():
+    old, new = fg.audit(OLD, **ASKED), fg.audit(NEW, **ASKED)
+    text = render(fg.compare(replace(old, version="0.0.9"), new), "markdown")
+    assert f"0.0.9 → {new.version}" in text
+
+
+def test_another_order_of_the_levels_is_refused():
+    orders = ({"ordered": ["c", "b", "a"]}, {"ordered": ["b", "c", "a"]})
+    graded = {"label": "grade", "prediction": "given", "sensitive": "sex", "metrics": "standard"}
+    message = "positive: ordered 'c', 'b', 'a' in the old report, ordered 'b', 'c', 'a' in the new"
+    with pytest.raises(fg.SpecError, match=message):
+        compared(*(graded | {"positive": order} for order in orders))
+
+
+def test_a_threshold_or_a_class_of_one_report_is_listed():
+    asked = SCORED | {"metrics": DIFFERENCE}
+    text = compared(asked | {"threshold": [0.3]}, asked | {"threshold": [0.3, 0.6]})
+    assert "threshold 0.6 (2 estimates)" in text
+    classes = CLASSES | {"metrics": "true_positive_rate.difference"}
+    both = fg.compare(fg.audit(OLD, **classes), fg.audit(MOVED, **classes))
+    assert not both.alone  # whichever class has the largest difference
+    assert "class c → a, where the difference is largest |" in render(both, "markdown")
+    fewer = OLD[(OLD["grade"] != "c") & (OLD["given"] != "c")]
+    found = fg.compare(fg.audit(fewer, **classes), fg.audit(NEW, **classes))
+    assert [(each.what, each.name, each.report) for each in found.alone] == [("class", "c", "new")]
+
+
+def test_a_comparison_is_a_table_of_changes():
+    found = fg.compare(fg.audit(OLD, **ASKED), fg.audit(NEW, **ASKED))
+    lines = render(found, "csv").splitlines()
+    assert len(lines) == 1 + len(found.changes)
+    assert lines[0].startswith("metric,")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import polars as pl
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
@@ -117,3 +118,33 @@ def test_the_suffix_chooses_the_card(tmp_path):
         path = tmp_path / f"credit{suffix}"
         save(report, path)
         assert path.read_text(encoding="utf-8") == render(report, format_)
+
+
+COUNTS = {
+    "F": {"tp": 40, "fp": 20, "fn": 30, "tn": 60},
+    "M": {"tp": 80, "fp": 30, "fn": 20, "tn": 50},
+}
+
+
+def test_what_the_document_states_is_on_the_card_and_the_bill():
+    stated = {"organisation": "A bank", "author": "A. Person", "purpose": "Loans to students"}
+    report = fg.audit(fg.confusion("sex", COUNTS), document=stated)
+    assert card(report)["model_details"]["owners"] == [{"name": "A bank, A. Person"}]
+    assert card(report)["considerations"]["use_cases"] == [{"description": "Loans to students"}]
+    (component,) = bom(report)["components"]
+    assert component["modelCard"]["considerations"]["useCases"] == ["Loans to students"]
+    without = fg.audit(fg.confusion("sex", COUNTS))
+    assert "owners" not in card(without)["model_details"]
+    assert "use_cases" not in card(without)["considerations"]
+
+
+def test_averages_of_classes_are_named_and_infinite_values_are_left_out():
+    table = pl.DataFrame({"sex": ["F", "M"] * 60, "grade": list("aabbcc") * 20,
+                          "given": list("abcabc") * 20})  # fmt: skip
+    asked = {"label": "grade", "prediction": "given", "task": "multiclass", "sensitive": "sex"}
+    names = {each.get("slice") for each in cyclonedx_metrics(fg.audit(table, **asked))}
+    assert "sex: F, macro average" in names
+    nobody = {"F": {"tp": 40, "tn": 60}, "M": {"fn": 40, "tn": 60}}
+    report = fg.audit(fg.confusion("sex", nobody), metrics="selection_rate.ratio")
+    assert any(each.value == float("inf") for each in report.estimates)
+    assert "inf" not in render(report, "cyclonedx").casefold().replace("information", "")

@@ -179,3 +179,8 @@ def test_a_stratum_without_accepted_rows_takes_no_part():
         conditional_disparity(group, others, Z), conditional_disparity(group[:1], others[:1], Z)
     )
     assert np.isnan(conditional_disparity(group[1:], others[1:], Z)).all()
+
+
+def test_no_number_of_rows_shows_a_rate_on_the_limit_itself():
+    on_the_limit = rows_for_verdict(0.3, 0.3, 0.0, math.inf, "pass", "difference")
+    assert math.isinf(on_the_limit)
