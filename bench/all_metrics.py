@@ -434,8 +434,8 @@ class Measurement:
     def count_missed(self, metric: str) -> bool:
         """Count a metric in the last chunk that it missed; False where it missed none.
 
-        ``metric`` is the name of a rate, of whose comparisons all are counted, or of a metric. One
-        that was never counted missed all chunks.
+        ``metric`` is the name of a metric, of a rate, of whose comparisons all are counted, or of a
+        comparison of all rates. One that was never counted missed all chunks.
         """
         missed = self.counted.missed
         if not any(_is_of(name, metric) for name in self.counted.intervals):
@@ -476,9 +476,13 @@ class Measurement:
 
 
 def _is_of(name: str, metric: str) -> bool:
-    """Return whether a name is that of a metric, of a rate or of its comparisons; "" is of all."""
+    """Return whether a name is of a metric, of a rate and its comparisons, or of one comparison.
+
+    One comparison of all rates is ".minimum", say; "" is of all metrics.
+    """
     name = name.removeprefix(_RATE)
-    return not metric or name == metric or name.startswith(f"{metric}.")
+    of_rate = name == metric or name.startswith(f"{metric}.")
+    return not metric or of_rate or (metric.startswith(".") and name.endswith(metric))
 
 
 def _holds(interval: Any, truth: float) -> bool:

@@ -218,6 +218,7 @@ def best_of_equal(groups, rate, rng):
 
 
 def clustered(kind, clusters, correlation, rng):
+    """Draw clusters, which have the same names in every data set."""
     shares, frames = confusion(0.4, 0.75, 0.2), []
     for g in ("g0", "g1"):
         own = rng.dirichlet(shares * (1 - correlation) / correlation, clusters)
@@ -226,9 +227,7 @@ def clustered(kind, clusters, correlation, rng):
         frames.append(
             frame.with_columns(pl.lit(g + "-") + pl.col("cluster")).with_columns(group=pl.lit(g))
         )
-    metrics = ["DPPL", "RD", "AD"]
-    options = {**_COUNTED, "label": "label", "cluster": "cluster", "metrics": metrics}
-    return covers(fg.audit(pl.concat(frames, how="diagonal"), **options), 0.0, *metrics)
+    return pl.concat(frames, how="diagonal")
 
 
 def conditional(strata, rows, rng):
@@ -490,7 +489,12 @@ def _reviewed() -> Iterator[Design]:
     for kind, clusters, correlation in (("lognormal", 30, 0.2), (0.4, 40, 0.1), (0.7, 40, 0.1)):
         sizes_of = kind if isinstance(kind, str) else f"one of {kind:.0%} of the rows"
         name = f"{clusters}+{clusters} clusters, {sizes_of}, ICC {correlation}"
-        yield alone("3", name, _AT_LEAST, partial(clustered, kind, clusters, correlation))
+        draw = partial(clustered, kind, clusters, correlation)
+        names = ["DPPL", "RD", "AD"]
+        yield as_strata(
+            "3", name, _AT_LEAST, draw, hold(**dict.fromkeys(names, 0.0)),
+            **_LABELLED, cluster="cluster", metrics=names,
+        )  # fmt: skip
     for strata, rows in ((60, 6000), (200, 20_000)):
         name = f"{strata} strata, {rows:,} rows"
         yield alone("4", name, _COVERS, partial(conditional, strata, rows))

@@ -115,7 +115,9 @@ def of_audits(records: list[Record]) -> str:
             for name, (happened, possible) in each["counts"].items()
             if possible >= _FEWEST
         ]
-        none = "no adequate interval" if each["audits"] >= _FEWEST else "too few audits so far"
+        none = "too few audits so far"
+        if each["audits"] >= _FEWEST and not each["counts"]:
+            none = "no adequate interval"
         shown = "; ".join(measured) or none
         rows.append((each["of"], each["setting"], f"{each['audits']:,}", shown, each["wanted"]))
     return _markdown(("row", "design", "audits", "measured, in per cent", "wanted"), rows)
