@@ -40,6 +40,8 @@ _SMALL = 0.0005
 _HARDLY = 0.1
 _CLEAR = 2.0
 _MOST_VALUES = 5
+_POINT_DIGITS = 3
+"""The digits of a share that percentage points show."""
 
 
 def describe_comparison(each: MonitoredComparison) -> str:
@@ -263,9 +265,12 @@ def _why(each: MonitoredComparison, alarm: Alarm) -> str:
             f"separate who applies from {within}."
         )
     by = numbers.listing([called(name) for name in parts.by])
+    # the shown terms add up to the shown change
+    composition = round(parts.composition, _POINT_DIGITS)
+    treatment = round(alarm.change, _POINT_DIGITS) - composition
     return (
-        f"{text}: {_points(parts.composition)} pp from composition (the mix of {by}) and "
-        f"{_points(parts.treatment)} pp from treatment (rates at a given {by}). {_look(parts, by)}"
+        f"{text}: {_points(composition)} pp from composition (the mix of {by}) and "
+        f"{_points(treatment)} pp from treatment (rates at a given {by}). {_look(parts, by)}"
     )
 
 
