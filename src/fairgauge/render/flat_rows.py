@@ -176,7 +176,7 @@ FRONTIER = ("feature", "threshold", "performance", "performance_low", "performan
 def frontier_of(choice: ThresholdChoice) -> FlatTable:
     """Return one row for every feature and threshold."""
     rows = []
-    for of, each in ((of, point) for of in choice.features for point in of.frontier):
+    for of, each in ((f, point) for f in choice.features for point in f.frontier):
         chosen = of.common is not None and each.threshold in of.common.thresholds.values()
         row: Row = {"feature": of.feature, "threshold": each.threshold, "group": each.group}
         row |= {"value_meets": each.value_meets, "outcome": str(each.outcome)}
