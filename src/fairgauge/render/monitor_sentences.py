@@ -75,7 +75,7 @@ def describe_insufficient(report: MonitorReport) -> str:
     if few:
         have = numbers.plural(few, "has", "have")
         smallest = report.spec["monitor"]["min_group"]
-        parts.append(f"{_share_of(few, every)} {have} too few rows (min_group {smallest:,})")
+        parts.append(f"{_share_of(few, every)} {have} fewer rows than min_group ({smallest:,})")
     if without:
         have = numbers.plural(without, "has", "have")
         parts.append(f"{_share_of(without, every)} {have} no such group in the baseline")

