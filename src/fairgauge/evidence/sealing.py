@@ -77,9 +77,13 @@ def seal(
     checked = recompute(cube, sealed, sealed.to_dict())
     if checked.different:
         first = checked.different[0]
+        what = f"{first.subject} is {first.sealed} there, and {first.recomputed} from the counts"
+        if first.path.startswith("diagnostics"):
+            what = "its notes are not those of a report of these counts"
         raise DataError(
-            f"the report does not follow from the counts: {first.subject} is {first.sealed} there, "
-            f"and {first.recomputed} from the counts"
+            f"the report does not follow from the counts: {what}. If it was made of the rows, or "
+            "with other options, make it of the counts: fairgauge audit COUNTS.cube.json -o "
+            "REPORT.json"
         )
     manifest = {
         "schema": SCHEMA,

@@ -370,7 +370,7 @@ def _excluded(report: MonitorReport) -> Iterator[str]:
     for why, rows in totals.most_common():
         last = report.rows[-1]
         yield (
-            f"Excluded from the rates that need it: {numbers.count(rows)} of "
+            f"Excluded from the rates that need the value: {numbers.count(rows)} of "
             f"{numbers.count(every)} {numbers.plural(every, 'row', 'rows')} ({called(why)}), "
             f"{numbers.count(last.excluded.get(why, 0))} of {numbers.count(last.rows)} in "
             f"{last.period}."
