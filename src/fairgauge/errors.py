@@ -6,6 +6,7 @@
     ├── SpecError             the question is wrong: unknown names, impossible limits (all listed)
     ├── DataError             the data cannot answer it: unreadable, missing columns, wrong values
     ├── CubeError             a cube file is damaged, or two cubes do not fit together
+    │   └── ChangedCountsError  its counts do not fit its digest
     ├── RulesNotMet           a rule of an audit is not met (`Report.check`, in report/verdicts.py)
     └── MissingExtra          an optional library is not installed
 """
@@ -63,6 +64,10 @@ class EmptyDataError(DataError):
 
 class CubeError(FairgaugeError, ValueError):
     """A cube file is damaged or of another version, or two cubes count different things."""
+
+
+class ChangedCountsError(CubeError):
+    """The counts of a cube file do not fit the digest that it holds."""
 
 
 class DuplicateCountsWarning(UserWarning):

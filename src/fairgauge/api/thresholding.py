@@ -74,7 +74,7 @@ def thresholds(
     ...     rows, label="repaid", score="score", sensitive="sex", count="n",
     ...     goal="selection_rate.ratio >= 0.8",
     ... )
-    >>> found.today, found["sex"].common.thresholds["F"], found["sex"].common.meets
+    >>> found.today, found["sex"].common.thresholds["F"], found["sex"].common.value_meets
     (0.5, 0.45, True)
     """
     rule = parse_rule(goal) if isinstance(goal, str) else goal

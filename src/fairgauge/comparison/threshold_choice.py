@@ -40,7 +40,7 @@ class OperatingPoint:
     performance, performance_interval : the rate that is kept, of all rows; None where undefined.
     group : the group that decides the outcome; of several, the furthest from the goal.
     disparity, disparity_interval : the metric of the goal, of that group.
-    meets : whether every group meets the goal by its value.
+    value_meets : whether the value of every group's metric meets the goal.
     outcome : pass where the whole interval of every group's metric meets the goal, fail where one
         is outside it, else inconclusive.
     """
@@ -51,7 +51,7 @@ class OperatingPoint:
     group: str
     disparity: float | None
     disparity_interval: Interval | None
-    meets: bool
+    value_meets: bool
     outcome: Outcome
 
 
@@ -66,7 +66,7 @@ class ThresholdEffect:
     disparities : the metric of the goal for every group, likewise.
     choosing_outcome : what the intervals came to in the half that chose; pass where the choice was
         made with a margin.
-    meets : whether every group meets the goal in the other half.
+    value_meets : whether the value of every group's metric meets the goal in the other half.
     outcome : pass where the whole interval of every group's metric meets the goal there, fail where
         one is outside it, else inconclusive.
     needed_rows : new rows of this composition that would probably (80%) decide at these thresholds,
@@ -77,7 +77,7 @@ class ThresholdEffect:
     performance: RateChange
     disparities: tuple[DisparityChange, ...]
     choosing_outcome: Outcome
-    meets: bool
+    value_meets: bool
     outcome: Outcome
     needed_rows: int | None
 
@@ -268,7 +268,7 @@ def _plain_effect(effect: ThresholdEffect | None) -> Plain | None:
         "performance": plain_change(effect.performance),
         "disparities": [plain_change(each) for each in effect.disparities],
         "choosing_outcome": str(effect.choosing_outcome),
-        "meets": effect.meets,
+        "value_meets": effect.value_meets,
         "outcome": str(effect.outcome),
         "needed_rows": effect.needed_rows,
     }
@@ -282,7 +282,7 @@ def _plain_point(each: OperatingPoint) -> Plain:
         "group": each.group,
         "disparity": plain(each.disparity),
         "disparity_interval": _plain_ends(each.disparity_interval),
-        "meets": each.meets,
+        "value_meets": each.value_meets,
         "outcome": str(each.outcome),
     }
 
@@ -301,7 +301,7 @@ def _read_point(values: Saved) -> OperatingPoint:
         performance=number(values["performance"]),
         group=values["group"],
         disparity=number(values["disparity"]),
-        meets=values["meets"],
+        value_meets=values["value_meets"],
         outcome=Outcome(values["outcome"]),
         **intervals,
     )
@@ -340,7 +340,7 @@ def _read_effect(values: Saved | None) -> ThresholdEffect | None:
         performance=read_rate_change(values["performance"]),
         disparities=tuple(read_disparity_change(each) for each in values["disparities"]),
         choosing_outcome=Outcome(values["choosing_outcome"]),
-        meets=values["meets"],
+        value_meets=values["value_meets"],
         outcome=Outcome(values["outcome"]),
         needed_rows=values["needed_rows"],
     )

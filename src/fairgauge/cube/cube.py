@@ -18,7 +18,7 @@ import numpy as np
 from fairgauge.cube.levels import check_levels, identity, sorted_levels
 from fairgauge.cube.plan import Axis, Plan, common_question, read_question
 from fairgauge.enums import Task
-from fairgauge.errors import CubeError, DataError, DuplicateCountsWarning, quote
+from fairgauge.errors import ChangedCountsError, CubeError, DataError, DuplicateCountsWarning, quote
 from fairgauge.stats.disclosure import range_of_rounded
 from fairgauge.values import Json, Saved, Value, name_of
 
@@ -271,7 +271,9 @@ class Cube:
         except (KeyError, TypeError, ValueError, AttributeError):
             raise CubeError("this is not a fairgauge cube file") from None
         if cube is None:
-            raise CubeError("these counts were changed or damaged: their digest does not fit them")
+            raise ChangedCountsError(
+                "these counts were changed or damaged: their digest does not fit them"
+            )
         return cube
 
     def save(self, path: str | Path) -> None:
@@ -299,7 +301,7 @@ def read_cube(text: str, name: str) -> Cube:
     try:
         return Cube.from_dict(found)
     except CubeError as error:
-        raise CubeError(f"{quote(name)}: {error}") from None
+        raise type(error)(f"{quote(name)}: {error}") from None
 
 
 def _from_dict(found: Saved) -> Cube:

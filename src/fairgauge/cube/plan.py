@@ -219,9 +219,26 @@ class Plan:
         mine, yours = self.asked.to_dict(), other.asked.to_dict()
         for key in COUNTED:
             if mine[key] != yours[key]:
-                values = ("not set" if v is None else repr(v) for v in (mine[key], yours[key]))
+                values = map(_in_words, (mine[key], yours[key]))
                 return f"{key} is {' in one and '.join(values)} in the other"
         return "" if self == other else "they were counted by another version of fairgauge"
+
+
+def _in_words(value: object) -> str:
+    """Return the value of an option; of columns without anything else their names.
+
+    >>> _in_words([{"column": "sex"}, {"column": "race"}]), _in_words(None), _in_words(1)
+    ("'sex', 'race'", 'not set', '1')
+    """
+    if value is None:
+        return "not set"
+    if isinstance(value, list) and value and all(_is_column(each) for each in value):
+        return ", ".join(repr(each["column"]) for each in value)
+    return repr(value)
+
+
+def _is_column(value: object) -> bool:
+    return isinstance(value, dict) and set(value) == {"column"}
 
 
 def _by_field(value: Axis | Moment) -> dict[str, Json]:

@@ -83,13 +83,15 @@ def recompute(cube: Cube, sealed: Report, saved: Saved) -> Recomputation:
     compared = _Comparison(from_rows)
     compared.compare(one, other)
     compared.compare_reading(saved, sealed, again.version)
-    if any(compared.deviations):
+    if any(compared.deviations.values()):
         compared.different += printed_differences(one, other, _TOLERANCE)
     listed = [f"diagnostic {each.code}" for each in sealed.diagnostics if each.code in _OF_ROWS]
+    differ = {number.path for number in compared.different}
+    agree = (each for path, each in compared.deviations.items() if path not in differ)
     return Recomputation(
         again=again,
         different=tuple(compared.different),
-        deviations=tuple(compared.deviations),
+        deviations=tuple(agree),
         from_rows=from_rows,
         not_computed=(*STATED, *dict.fromkeys(listed), *compared.worded),
     )
@@ -158,7 +160,7 @@ class _Comparison:
 
     def __init__(self, from_rows: Sequence[str]) -> None:
         self.different: list[DifferentNumber] = []
-        self.deviations: list[float] = []
+        self.deviations: dict[str, float] = {}
         self.worded: list[str] = []
         self._from_rows = frozenset(from_rows)
 
@@ -171,7 +173,7 @@ class _Comparison:
             if deviation is None or deviation > _TOLERANCE:
                 self.different.append(DifferentNumber(path, subject, _text(one), _text(other)))
             else:
-                self.deviations.append(deviation)
+                self.deviations[path] = deviation
 
     def compare_reading(self, saved: Saved, sealed: Report, version: str) -> None:
         """Compare what stands in a file with what reading makes of it: fields that it ignores.

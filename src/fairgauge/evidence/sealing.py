@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from fairgauge.api.loading import load
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
-from fairgauge.errors import DataError, FairgaugeError, quote
+from fairgauge.errors import ChangedCountsError, DataError, FairgaugeError, quote
 from fairgauge.evidence.bundle import COUNTS, REPORT, SCHEMA, SUFFIX, digest, manifest_bytes, pack
 from fairgauge.evidence.bundle import unpack as read_bundle
 from fairgauge.evidence.recomputation import drawn_numbers, options_beside, recompute
@@ -77,9 +77,13 @@ def seal(
     checked = recompute(cube, sealed, sealed.to_dict())
     if checked.different:
         first = checked.different[0]
+        what = f"{first.subject} is {first.sealed} there, and {first.recomputed} from the counts"
+        if first.path.startswith("diagnostics"):
+            what = "its notes are not those of a report of these counts"
         raise DataError(
-            f"the report does not follow from the counts: {first.subject} is {first.sealed} there, "
-            f"and {first.recomputed} from the counts"
+            f"the report does not follow from the counts: {what}. If it was made of the rows, or "
+            "with other options, make it of the counts: fairgauge audit COUNTS.cube.json -o "
+            "REPORT.json"
         )
     manifest = {
         "schema": SCHEMA,
@@ -147,6 +151,12 @@ def verify(path: str | Path, signed_by: str = "") -> Verification:
     if not changed:
         try:
             cube = read_cube(bundle.parts[COUNTS].decode(), COUNTS)
+        except ChangedCountsError:  # with a digest in the manifest that was made to fit
+            changed.append(COUNTS)
+        except (ValueError, FairgaugeError) as error:
+            raise DataError(f"cannot compute {quote(path)} again: {error}") from None
+    if not changed:
+        try:
             saved = json.loads(bundle.parts[REPORT])
             sealed = read_report(saved, REPORT)
             checked = recompute(cube, sealed, saved)

@@ -305,7 +305,7 @@ class _Chooser:
                 group=self.counts.groups[groups[deciding[i]]],
                 disparity=as_number(disparities.value[at]),
                 disparity_interval=self._interval(disparities.low[at], disparities.high[at]),
-                meets=bool(meet[i]),
+                value_meets=bool(meet[i]),
                 outcome=outcomes[i],
             )
 
@@ -402,7 +402,7 @@ class _Chooser:
         disparities = contrast_records(self.metric, made, compared, bases, level).records
         (chosen,) = self._disparities(self.first.cells_at(cuts[:, None]), self._usual).outcomes
         measured = self._disparities(self.second.cells_at(cuts[:, None]), self._usual)
-        (outcome,), (meets,) = measured.outcomes, measured.meet.tolist()
+        (outcome,), (value_meets,) = measured.outcomes, measured.meet.tolist()
         return ThresholdEffect(
             thresholds={
                 name: float(self.cuts[cut]) for name, cut in zip(names, cuts.tolist(), strict=False)
@@ -410,7 +410,7 @@ class _Chooser:
             performance=rate,
             disparities=disparities,
             choosing_outcome=chosen,
-            meets=meets,
+            value_meets=value_meets,
             outcome=outcome,
             needed_rows=self._needed_rows(measured) if outcome is Outcome.INCONCLUSIVE else None,
         )

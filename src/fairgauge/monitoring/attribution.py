@@ -117,7 +117,7 @@ def attribute(
     periods: Sequence[str],
     at: int,
     since: int,
-    together: Callable[[int, int], Cube],
+    together: Callable[[Sequence[int]], Cube],
     question: Spec,
     baseline: tuple[SideCounts, Cube] | None,
 ) -> Alarm:
@@ -129,7 +129,7 @@ def attribute(
     counts : array of shape (periods, 4)
     periods : the names of the periods.
     at, since : the numbers of the period of the alarm, and of the first since the change.
-    together : returns the counts from one period to before another, as one cube.
+    together : returns the counts of some periods, by their numbers, as one cube.
     question : the specification of an audit.
     baseline : the counts that the rule is held against, if it is.
 
@@ -137,8 +137,9 @@ def attribute(
     -------
     Alarm
         The periods since the change are held against the baseline, or without one against the
-        periods before.
+        periods before. A period that lacks the group is in none of the numbers.
     """
+    held_periods = np.flatnonzero(counts[:, [1, 3]].any(axis=1)).tolist()
     after = pooled(counts[since:], rate, periods[since], periods[-1])
     before, earlier = None, None
     if baseline is not None:
@@ -148,11 +149,11 @@ def attribute(
     elif since > 0:
         before_counts = counts[:since]
         before = pooled(before_counts, rate, periods[0], periods[since - 1])
-        earlier = together(0, since)
+        earlier = together([t for t in held_periods if t < since])
     if before is None or earlier is None or before.value is None or after.value is None:
         return Alarm(period=periods[at], since=periods[since], after=after, before=None)
     change, low, high = _change(before_counts.sum(axis=0), counts[since:].sum(axis=0), rate)
-    later = together(since, len(periods))
+    later = together([t for t in held_periods if t >= since])
     return Alarm(
         period=periods[at],
         since=periods[since],

@@ -295,7 +295,7 @@ class PeriodCubes(Sequence[Cube]):
         self._periods = periods
         self._parse = parse
         self._parsed: dict[int, Cube] = {}
-        self._sums: dict[tuple[int, int], Cube] = {}
+        self._sums: dict[tuple[int, ...], Cube] = {}
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -314,11 +314,12 @@ class PeriodCubes(Sequence[Cube]):
             self._parsed[i] = self._parse(self._periods[i], self.texts[i])
         return self._parsed[i]
 
-    def together(self, first: int, end: int) -> Cube:
-        """Return the counts from one period to before another as one; made once for all alarms."""
-        if (first, end) not in self._sums:
-            self._sums[first, end] = sum_cubes(self[first:end])
-        return self._sums[first, end]
+    def together(self, some: Sequence[int]) -> Cube:
+        """Return the counts of some periods as one; made once for all alarms."""
+        key = tuple(some)
+        if key not in self._sums:
+            self._sums[key] = sum_cubes([self[t] for t in key])
+        return self._sums[key]
 
 
 def _file(period: Period) -> str:

@@ -168,15 +168,19 @@ def model_changes_of(comparison: ModelComparison) -> FlatTable:
 
 
 FRONTIER = ("feature", "threshold", "performance", "performance_low", "performance_high", "group",
-            "disparity", "disparity_low", "disparity_high", "meets", "outcome")  # fmt: skip
+            "disparity", "disparity_low", "disparity_high", "value_meets", "outcome", "today",
+            "chosen")  # fmt: skip
+"""``value_meets`` is by the value alone, ``outcome`` by the whole interval."""
 
 
 def frontier_of(choice: ThresholdChoice) -> FlatTable:
     """Return one row for every feature and threshold."""
     rows = []
-    for feature, each in ((f.feature, point) for f in choice.features for point in f.frontier):
-        row: Row = {"feature": feature, "threshold": each.threshold, "group": each.group}
-        row |= {"meets": each.meets, "outcome": str(each.outcome)}
+    for of, each in ((f, point) for f in choice.features for point in f.frontier):
+        chosen = of.common is not None and each.threshold in of.common.thresholds.values()
+        row: Row = {"feature": of.feature, "threshold": each.threshold, "group": each.group}
+        row |= {"value_meets": each.value_meets, "outcome": str(each.outcome)}
+        row |= {"today": each.threshold == choice.today, "chosen": chosen}
         for name, value, interval in (
             ("performance", each.performance, each.performance_interval),
             ("disparity", each.disparity, each.disparity_interval),

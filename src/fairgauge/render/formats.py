@@ -149,11 +149,12 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
     of, known = _subject(shown), names(_subject(shown))
     if format not in known:
         binary = any(each.name == format and each.binary for each in FORMATS)
+        offered = list(names(of, files=True))  # the command line has no notebook
         raise DataError(
             f"format {format} is no text; save it to a file"
             if binary
-            else f"no format {quote(format)} of {_CALLED[of]}.{nearest(format, list(known))} "
-            f"Allowed: {', '.join(known)}"
+            else f"no format {quote(format)} of {_CALLED[of]}.{nearest(format, offered)} "
+            f"Allowed: {', '.join(offered)}"
         )
     text: str = _written(shown, format, options)
     return text

@@ -6,12 +6,13 @@ Of a monitor every comparison is one.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 from fairgauge.enums import Outcome
+from fairgauge.reasons import ReasonCode
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.question import source
-from fairgauge.report.monitor_results import MonitoredComparison, MonitorReport
+from fairgauge.report.monitor_results import MonitoredComparison, MonitorReport, MonitorState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,22 +35,29 @@ def write(report: Report | MonitorReport) -> str:
 
 
 class _Case(NamedTuple):
+    """A test case; ``counted`` is whether something undecided counts as its outcome."""
+
     where: str
     name: str
     outcome: Outcome
     message: str
+    counted: bool
 
 
 def _judged(verdict: Verdict) -> _Case:
     where = ".".join(part for part in ("fairgauge", verdict.feature) if part)
     name = f"{verdict.rule}: {verdict.group}" if verdict.group else verdict.rule
-    return _Case(where, name, verdict.outcome, f"{verdict.outcome}: {verdict.says}")
+    counted = verdict.reason.code is ReasonCode.COUNTED_AS
+    return _Case(where, name, verdict.outcome, f"{verdict.outcome}: {verdict.says}", counted)
 
 
 def _monitored(each: MonitoredComparison, outcome: Outcome) -> _Case:
     class_ = "" if each.class_ is None else f", class {each.class_}"
     name = f"{each.rule}: {each.group}{class_}"
-    return _Case(f"fairgauge.{each.feature}", name, outcome, each.says)
+    decided = each.state in (MonitorState.ALARM, MonitorState.NO_ALARM)
+    counted = not decided and outcome in (Outcome.PASS, Outcome.FAIL)
+    message = f"{each.state}, counted as {outcome}: {each.says}" if counted else each.says
+    return _Case(f"fairgauge.{each.feature}", name, outcome, message, counted)
 
 
 def _lines(name: str, created: str, cases: Sequence[_Case]) -> Iterator[str]:
@@ -70,8 +78,13 @@ def _case(case: _Case) -> Iterator[str]:
     opening = (
         f'    <testcase classname={_attribute(case.where)} name={_attribute(case.name)} time="0"'
     )
-    if case.outcome is Outcome.PASS:
+    if case.outcome is Outcome.PASS and not case.counted:
         yield f"{opening}/>"
+        return
+    if case.outcome is Outcome.PASS:
+        yield f"{opening}>"
+        yield f"      <system-out>{escape(_text(case.message))}</system-out>"
+        yield "    </testcase>"
         return
     tag = "failure" if case.outcome is Outcome.FAIL else "skipped"
     yield f"{opening}>"
@@ -80,4 +93,8 @@ def _case(case: _Case) -> Iterator[str]:
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(shorten(printable(text), _LONGEST))
+    return quoteattr(_text(text))
+
+
+def _text(text: str) -> str:
+    return shorten(printable(text), _LONGEST)

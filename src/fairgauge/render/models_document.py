@@ -239,10 +239,13 @@ def _margin_sentence(test: MarginTest, candidates: int) -> str:
     if candidates > 1 and test.adjusted is not None:
         ends = _interval(test.adjusted, kind, sign=True).strip(", ")
         p = numbers.probability(test.p_adjusted, "one-sided p")
-        decides = f", {p}, decided at {(1 - test.adjusted.level) / 2:.3g}"
+        decides = [p, f"decided at {(1 - test.adjusted.level) / 2:.3g}"]
         if test.outcome is Performance.INFERIOR:
-            decides = ""
-        adjusted = f" (adjusted for {candidates:,} candidates: {ends}{decides})"
+            decides = []
+        if ends == _interval(change.interval, kind, sign=True).strip(", "):
+            ends = "the interval is the same"  # as in the last of Holm's steps
+        parts = ", ".join([ends, *decides])
+        adjusted = f" (adjusted for {candidates:,} candidates: {parts})"
     return f"{words}{at}: {describe_rate_shift(change)}: {outcome}{adjusted}."
 
 

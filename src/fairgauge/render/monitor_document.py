@@ -26,10 +26,12 @@ from fairgauge.render.document_tree import (
 from fairgauge.render.metric_words import metric_words, shown, shown_range, signed, unit
 from fairgauge.render.monitor_sentences import (
     describe_baseline,
+    describe_insufficient,
     describe_new_values,
     describe_promise,
     describe_sparse_group,
     describe_undefined,
+    describe_waiting,
     tolerated_words,
     without_baseline,
 )
@@ -114,6 +116,12 @@ def _verdict(report: MonitorReport) -> str:
     state = str(report.state).upper()
     if report.state is not MonitorState.NO_ALARM and report.inconclusive in _VERDICT_TONES:
         state += f" (counted as {report.inconclusive})"
+    undecided = {
+        MonitorState.INSUFFICIENT: describe_insufficient,
+        MonitorState.WAITING: describe_waiting,
+    }
+    if report.state in undecided:
+        return f"{state}: {undecided[report.state](report)}"
     count = len(report.undefined)
     if report.state is MonitorState.UNDEFINED:
         words = numbers.plural(count, "comparison has", "comparisons have")
@@ -362,7 +370,7 @@ def _excluded(report: MonitorReport) -> Iterator[str]:
     for why, rows in totals.most_common():
         last = report.rows[-1]
         yield (
-            f"Excluded from the rates that need it: {numbers.count(rows)} of "
+            f"Excluded from the rates that need the value: {numbers.count(rows)} of "
             f"{numbers.count(every)} {numbers.plural(every, 'row', 'rows')} ({called(why)}), "
             f"{numbers.count(last.excluded.get(why, 0))} of {numbers.count(last.rows)} in "
             f"{last.period}."

@@ -22,7 +22,7 @@ from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.report.monitor_results import Detector, MonitorState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fairgauge.report.monitor_results import (
         Alarm,
@@ -40,6 +40,8 @@ _SMALL = 0.0005
 _HARDLY = 0.1
 _CLEAR = 2.0
 _MOST_VALUES = 5
+_POINT_DIGITS = 3
+"""The digits of a share that percentage points show."""
 
 
 def describe_comparison(each: MonitoredComparison) -> str:
@@ -53,7 +55,51 @@ def describe_comparison(each: MonitoredComparison) -> str:
         return f"{subject}: insufficient data for {tolerated_words(each)}."
     if each.state is MonitorState.WAITING:
         return f"{subject}: waiting for labels; no period has entered yet."
-    return " ".join([f"{subject}: {_no_alarm(each)}", *describe_undefined(each)])
+    evidence = _evidence_sentence(each)
+    if each.state is MonitorState.UNDEFINED:
+        return f"{subject}: {_undefined(each)}.{evidence}"
+    if each.threshold is None:
+        no_alarm = f"no period's interval lies {_outside(each)}."
+    else:
+        no_alarm = f"no alarm.{evidence}"
+    return " ".join([f"{subject}: {no_alarm}", *describe_undefined(each)])
+
+
+def describe_insufficient(report: MonitorReport) -> str:
+    """Describe how many comparisons have insufficient data, and why."""
+    every = report.comparisons
+    insufficient = [each for each in every if each.state is MonitorState.INSUFFICIENT]
+    without = sum(each.lacks_baseline for each in insufficient)
+    few = len(insufficient) - without
+    parts = []
+    if few:
+        have = numbers.plural(few, "has", "have")
+        smallest = report.spec["monitor"]["min_group"]
+        parts.append(f"{_share_of(few, every)} {have} fewer rows than min_group ({smallest:,})")
+    if without:
+        have = numbers.plural(without, "has", "have")
+        parts.append(f"{_share_of(without, every)} {have} no such group in the baseline")
+    if report.unmatched:
+        count = len(report.unmatched)
+        rules = numbers.plural(count, "rule names", "rules name")
+        parts.append(f"{count:,} {rules} a group that no period has")
+    return "; ".join(parts) or "no period has a group that a rule is for"
+
+
+def describe_waiting(report: MonitorReport) -> str:
+    """Describe how many comparisons no period has entered yet, and how many periods wait."""
+    waiting = [each for each in report.comparisons if each.state is MonitorState.WAITING]
+    wait = numbers.plural(len(waiting), "has", "have")
+    periods = f"{len(report.waiting):,} {numbers.plural(len(report.waiting), 'period', 'periods')}"
+    return (
+        f"{_share_of(len(waiting), report.comparisons)} {wait} no period with all labels; "
+        f"{periods} {numbers.plural(len(report.waiting), 'waits', 'wait')}"
+    )
+
+
+def _share_of(count: int, every: Sequence[MonitoredComparison]) -> str:
+    words = numbers.plural(len(every), "comparison", "comparisons")
+    return f"{count:,} of {len(every):,} {words}"
 
 
 def describe_sparse_group(each: SparseGroup) -> str:
@@ -76,24 +122,29 @@ def without_baseline(each: MonitoredComparison) -> str:
     )
 
 
-def _no_alarm(each: MonitoredComparison) -> str:
+def _evidence_sentence(each: MonitoredComparison) -> str:
+    """Return how far the evidence is from an alarm, after a space; nothing where there is none."""
     if each.threshold is None:
-        return f"no period's interval lies {_outside(each)}."
+        return ""
     return (
-        f"no alarm. The evidence against {tolerated_words(each)} is "
-        f"{_evidence(each.evidence or 0.0)}; an alarm needs {_evidence(each.threshold)}."
+        f" The evidence that it is {_outside(each)} is {_evidence(each.evidence or 0.0)}; "
+        f"an alarm needs {_evidence(each.threshold)}."
     )
 
 
 def describe_undefined(each: MonitoredComparison) -> Iterator[str]:
     """Describe since when a comparison has no value, and why it has none in the last period."""
     if each.undefined:
-        first, last = each.undefined[0], each.undefined[-1]
-        why = f", because {describe_reason(last.reason)}" if last.reason is not None else ""
-        when = f"in {last.period}"
-        if len(each.undefined) > 1:
-            when = f"in the last {len(each.undefined):,} periods, {first.period} to {last.period}"
-        yield f"It is undefined {when}{why}."
+        yield f"It is {_undefined(each)}."
+
+
+def _undefined(each: MonitoredComparison) -> str:
+    first, last = each.undefined[0], each.undefined[-1]
+    why = f", because {describe_reason(last.reason)}" if last.reason is not None else ""
+    when = f"in {last.period}"
+    if len(each.undefined) > 1:
+        when = f"in the last {len(each.undefined):,} periods, {first.period} to {last.period}"
+    return f"undefined {when}{why}"
 
 
 def describe_new_values(rows: PeriodRows) -> Iterator[str]:
@@ -263,9 +314,12 @@ def _why(each: MonitoredComparison, alarm: Alarm) -> str:
             f"separate who applies from {within}."
         )
     by = numbers.listing([called(name) for name in parts.by])
+    # the shown terms add up to the shown change
+    composition = round(parts.composition, _POINT_DIGITS)
+    treatment = round(alarm.change, _POINT_DIGITS) - composition
     return (
-        f"{text}: {_points(parts.composition)} pp from composition (the mix of {by}) and "
-        f"{_points(parts.treatment)} pp from treatment (rates at a given {by}). {_look(parts, by)}"
+        f"{text}: {_points(composition)} pp from composition (the mix of {by}) and "
+        f"{_points(treatment)} pp from treatment (rates at a given {by}). {_look(parts, by)}"
     )
 
 

@@ -453,7 +453,7 @@ def thresholds_schema() -> Schema:
             "group": _STRING,
             "disparity": _null(_NUMBER),
             "disparity_interval": _null(_object(_INTERVAL)),
-            "meets": _BOOLEAN,
+            "value_meets": _BOOLEAN,
             "outcome": _words(Outcome),
         }
     )
@@ -463,7 +463,7 @@ def thresholds_schema() -> Schema:
             "performance": _RATE_CHANGE,
             "disparities": _list(_DISPARITY_CHANGE),
             "choosing_outcome": _words(Outcome),
-            "meets": _BOOLEAN,
+            "value_meets": _BOOLEAN,
             "outcome": _words(Outcome),
             "needed_rows": _null(_WHOLE),
         }

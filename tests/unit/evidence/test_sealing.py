@@ -73,6 +73,30 @@ def test_a_changed_part_is_named(sealed, name):
     assert found.changed == (name,)
 
 
+def test_changed_counts_are_named_with_a_digest_of_the_manifest_that_fits(sealed):
+    def change(parts):
+        counts = json.loads(parts[COUNTS])
+        counts["rows"] += 1
+        parts[COUNTS] = json.dumps(counts).encode()
+        manifest = json.loads(parts[MANIFEST])
+        manifest["parts"][COUNTS] = digest(parts[COUNTS])
+        parts[MANIFEST] = json.dumps(manifest).encode()
+
+    rewritten(sealed, change)
+    found = fg.verify(sealed)
+    assert (found.finding, found.changed) == (VerificationResult.CHANGED, (COUNTS,))
+    assert CliRunner().invoke(main, ["verify", str(sealed)]).exit_code == 1
+
+
+@pytest.mark.parametrize("field", ["value", "says"])
+def test_values_that_differ_and_agree_are_as_many_as_all(sealed, field):
+    every = fg.verify(sealed).numbers
+    forged(sealed, lambda report: report["estimates"][0].update({field: "0.123"}))
+    found = fg.verify(sealed)
+    assert found.different
+    assert len(found.different) + found.numbers == every
+
+
 def test_an_added_and_a_missing_part_are_named(sealed):
     rewritten(sealed, lambda parts: parts.update({"extra.txt": b"x"}))
     assert fg.verify(sealed).changed == ("extra.txt",)
@@ -379,6 +403,13 @@ def test_a_report_of_other_counts_is_refused(tmp_path):
     with pytest.raises(fg.DataError, match=r"ends in \.fairgauge"):
         fg.seal(fg.audit(cube), cube, tmp_path / "audit.zip")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_of_rows_with_other_options_leads_to_one_of_the_counts(tmp_path):
+    options = {**ASKED, "rules": ["DI >= 0.9"]}
+    fg.count(ROWS, **ASKED).save(tmp_path / "c.cube.json")
+    with pytest.raises(fg.DataError, match="its notes are not those .* make it of the counts"):
+        fg.seal(fg.audit(ROWS, **options), tmp_path / "c.cube.json", tmp_path / "a.fairgauge")
 
 
 def with_manifest(**values):

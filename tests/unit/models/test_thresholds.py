@@ -79,13 +79,13 @@ def test_every_row_of_the_frontier_speaks_of_one_half():
     found = chosen(PEOPLE.head(900), keep="accuracy within 0.3", **asked)
     for of in found.features:
         (point,) = [p for p in of.frontier if p.threshold == only_threshold(of.common)]
-        assert (point.outcome, point.meets) == (of.common.outcome, of.common.meets)
+        assert (point.outcome, point.value_meets) == (of.common.outcome, of.common.value_meets)
         shown = {each.group: each.new for each in of.common.disparities}
         assert point.disparity == pytest.approx(shown[point.group])
         if point.outcome is Outcome.FAIL:
             assert point.disparity_interval[1] < 0.8
     for point in found["sex"].frontier:
-        assert point.meets == (point.disparity is not None and point.disparity >= 0.8)
+        assert point.value_meets == (point.disparity is not None and point.disparity >= 0.8)
         low, high = point.disparity_interval
         decided = {True: Outcome.PASS, False: Outcome.INCONCLUSIVE}[low >= 0.8]
         assert point.outcome is (Outcome.FAIL if high < 0.8 else decided)
@@ -113,7 +113,7 @@ def test_a_common_threshold_decides_as_the_frontier_shows():
 
 def test_thresholds_by_group_meet_the_goal_and_are_at_least_as_accurate():
     found = chosen()
-    assert found["sex"].by_group.meets
+    assert found["sex"].by_group.value_meets
     assert found["sex"].by_group.performance.new >= found["sex"].common.performance.new - 0.02
     decided = np.array(found.apply(PEOPLE, by_group=True))
     woman = PEOPLE["sex"].to_numpy() == "F"
@@ -335,3 +335,14 @@ def test_thresholds_by_group_are_the_best_of_all_pairs(goal):
     allowed = ratio >= 0.9 + 2e-3 if "ratio" in goal else gap <= 0.1 - 2e-3
     best = (right[0][:, None] + right[1][None, :])[allowed].max() / len(few)
     assert found.performance.new == pytest.approx(best, abs=2e-3)
+
+
+def test_the_table_separates_values_from_intervals_and_marks_two_thresholds():
+    found = chosen(PEOPLE.head(900), keep="accuracy within 0.3")
+    lines = [each.split(",") for each in render(found, "csv").splitlines()]
+    rows = [dict(zip(lines[0], each, strict=True)) for each in lines[1:]]
+    assert "meets" not in lines[0]
+    assert any((row["value_meets"], row["outcome"]) == ("true", "inconclusive") for row in rows)
+    for name, cut in (("today", 0.5), ("chosen", only_threshold(found["sex"].common))):
+        assert [float(row["threshold"]) for row in rows if row[name] == "true"] == [cut]
+    assert {row[name] for row in rows for name in ("today", "chosen")} == {"true", "false"}

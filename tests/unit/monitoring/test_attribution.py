@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 from conftest_monitoring import day_names
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
@@ -99,3 +101,26 @@ def test_a_changing_mix_of_all_other_groups_is_composition():
     assert found.decomposition.by == ("sex",)
     assert found.decomposition.treatment == pytest.approx(0)
     assert found.decomposition.composition == pytest.approx(found.change)
+
+
+@settings(max_examples=5)
+@given(
+    absent=st.sets(st.sampled_from([0, 3, 7, 21, 25, 30]), min_size=1),
+    women=st.sampled_from([-0.15, -0.17, -0.2]),
+)
+def test_the_change_and_its_terms_are_of_the_same_rows_and_add_up_as_shown(absent, women):
+    rng = np.random.default_rng(11)
+    counts = {}
+    for i, name in enumerate(day_names(40)):
+        rows = day(rng, women=women if i >= 20 else 0.0)
+        if i in absent:  # men alone, and others of them than on other days
+            rows = rows[rows["sex"] == "M"].assign(prediction=1)
+        counts[name] = fg.count(rows, **QUESTION)
+    found = fg.monitor(counts, QUESTION | {"monitor": {"rules": [RULE]}}).alarms[0]
+    parts = found.alarm.decomposition
+    assert parts.change == pytest.approx(found.alarm.change)
+    shown = re.search(
+        r"changed by (\S+) pp .*: (\S+) pp from comp.* and (\S+) pp from t", found.says
+    )
+    change, *terms = (float(text.replace("−", "-")) for text in shown.groups())
+    assert sum(terms) == pytest.approx(change)

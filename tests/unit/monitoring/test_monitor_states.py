@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -73,3 +74,44 @@ def test_a_rule_that_waits_for_labels_says_so(rule):
     assert skipped is not None
     assert "waiting for labels" in skipped.get("message", "")
     assert "insufficient" not in skipped.get("message", "")
+
+
+QUIET = {
+    MonitorState.INSUFFICIENT: "INSUFFICIENT DATA: 1 of 1 comparison has fewer rows than "
+    "min_group (20)",
+    MonitorState.WAITING: "WAITING FOR LABELS: 1 of 1 comparison has no period with all labels; "
+    "2 periods wait",
+}
+
+
+@pytest.mark.parametrize("state", list(QUIET))
+def test_one_line_states_how_many_comparisons_are_undecided_and_why(state):
+    counts, rule = CASES[state]
+    line = render(fg.monitor(counts, asked(rule, labels="later")), "text", quiet=True)
+    assert line.startswith(QUIET[state])
+
+
+def test_one_line_names_what_else_is_insufficient():
+    nobody = {"metric": "selection_rate.ratio", "at_least": 0.8, "groups": "X"}
+    line = render(fg.monitor({"2026-01-01": cube(40)}, asked(nobody)), "text", quiet=True)
+    assert line.startswith("INSUFFICIENT DATA: 1 rule names a group that no period has")
+    nothing = render(fg.monitor({}, asked(RATIO)), "text", quiet=True)
+    assert nothing.startswith("INSUFFICIENT DATA: no period has a group that a rule is for")
+
+
+UNDECIDED = (MonitorState.UNDEFINED, MonitorState.INSUFFICIENT, MonitorState.WAITING)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.FAIL, Outcome.PASS])
+@pytest.mark.parametrize("state", UNDECIDED)
+def test_junit_states_what_an_undecided_comparison_counts_as(state, outcome):
+    counts, rule = CASES[state]
+    report = fg.monitor(counts, asked(rule, labels="later"))
+    (case,) = ET.fromstring(render(replace(report, inconclusive=outcome), "junit"))[0]
+    (child,) = case
+    assert child.tag == {Outcome.FAIL: "failure", Outcome.PASS: "system-out"}[outcome]
+    message = child.get("message") or child.text or ""
+    assert message.startswith(f"{state}, counted as {outcome}: ")
+    assert "no alarm" not in message
+    if state is MonitorState.UNDEFINED:
+        assert ": undefined in 2026-01-01, because " in message

@@ -37,7 +37,7 @@ def test_the_last_period_is_undefined_with_its_reason(last, why):
     (each,) = report.comparisons
     assert (each.state, report.verdict) == (MonitorState.UNDEFINED, Outcome.INCONCLUSIVE)
     assert (each.undefined, each.points[-1].value) == (each.points[-1:], None)
-    assert f"It is undefined in {name}, because {why}" in each.says
+    assert f": undefined in {name}, because {why}" in each.says
     for kind in ("text", "markdown", "html"):
         text = shown_as(report, kind)
         assert "UNDEFINED: 1 comparison has no value in the last period" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -14,9 +15,11 @@ import compared_reports
 import fairgauge as fg
 import sample_reports
 from fairgauge.cli.commands import audit_command, compare_command, render_command
+from fairgauge.enums import Outcome
 from fairgauge.errors import DataError, MissingExtra
 from fairgauge.render import data_frames, formats, names, render, save, suffixes
 from fairgauge.render.flat_rows import ESTIMATES, TABLES, table_of
+from fairgauge.report.verdicts import counted_as
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +91,10 @@ def test_an_unknown_format_names_the_nearest(small):
 
 
 def test_a_format_that_cannot_show_a_comparison_is_refused(months, tmp_path):
-    with pytest.raises(DataError, match="no format 'junit' of a comparison"):
+    with pytest.raises(DataError, match="no format 'junit' of a comparison") as raised:
         render(months, "junit")
+    offered = str(raised.value).partition("Allowed: ")[2]
+    assert offered == "text, json, csv, markdown, html"  # those of the command line
     with pytest.raises(DataError, match="names no format of a comparison"):
         save(months, tmp_path / "diff.xml")
 
@@ -131,6 +136,20 @@ def test_junit_counts_its_cases():
     assert len(failed) == sum(each.outcome == "fail" for each in report.verdicts)
     skipped = [case for case in cases if case.find("skipped") is not None]
     assert len(skipped) == int(suite.get("skipped"))
+
+
+def test_junit_states_that_an_undecided_verdict_counts_as_a_pass():
+    report = sample_reports.several()
+    counted = dataclasses.replace(report, verdicts=counted_as(report.verdicts, Outcome.PASS))
+    cases = list(ET.fromstring(render(counted, "junit"))[0])
+    changed = [
+        case.findtext("system-out") or ""
+        for case, old, new in zip(cases, report.verdicts, counted.verdicts, strict=True)
+        if old.outcome is not new.outcome
+    ]
+    assert changed
+    assert all("counts as pass" in text for text in changed)
+    assert len(changed) == sum(case.find("system-out") is not None for case in cases)
 
 
 def test_the_metadata_of_a_model_card_is_yaml():
