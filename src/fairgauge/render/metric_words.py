@@ -39,6 +39,7 @@ _SHORT = {
     "root_mean_squared_error": "RMSE",
     "expected_calibration_error": "ECE",
 }
+_SHORT_METRICS = {"selection_odds.ratio": "odds ratio", "selection_smd_overall": "SMD"}
 _LONG = {"roc_auc": "area under the ROC curve"}
 CRITERIA = {
     "selection_rate": "demographic parity",
@@ -79,6 +80,24 @@ def rate_heading(name: str) -> str:
     if other := wording(name):
         return other.heading
     return _SHORT.get(name) or rate_words(name)
+
+
+def metric_heading(name: str) -> str:
+    """Return a metric's name for the head of a column that stands by itself.
+
+    >>> metric_heading("selection_smd_overall"), metric_heading("selection_rate.ratio")
+    ('SMD', 'selection rate ratio')
+    """
+    return _SHORT_METRICS.get(name) or metric_words(name)
+
+
+def ratio_heading(name: str) -> str:
+    """Return the head of the column of a ratio, which stands beside that of its rate.
+
+    >>> ratio_heading("selection_odds.ratio"), ratio_heading("selection_rate.ratio")
+    ('odds ratio', 'ratio')
+    """
+    return _SHORT_METRICS.get(name, "ratio")
 
 
 def abbreviations(rates: Iterable[str]) -> str:
@@ -236,6 +255,17 @@ def shown(value: float | None, kind: Unit, *, sign: bool = False) -> str:
     if abs(value) < 1 and f"{abs(value):.3f}" != "0.000":
         return numbers.minus(f"{value:+.3f}" if sign else f"{value:.3f}")
     return numbers.amount(value, signed=sign)
+
+
+def published_ratio(value: float | None) -> str:
+    """Write a ratio with three decimals, as ratios are published.
+
+    >>> published_ratio(0.7992), published_ratio(None)
+    ('0.799', '-')
+    """
+    if value is None or not math.isfinite(value):
+        return shown(value, Unit.RATIO)
+    return f"{value:.3f}"
 
 
 def shown_range(low: float | None, high: float | None, kind: Unit, *, sign: bool = False) -> str:
