@@ -111,8 +111,14 @@ def data_words(report: Report) -> str:
     """Return what was read and how much of it was used."""
     data = report.data
     cases = f" representing {count(data.cases)} cases" if data.cases != data.rows else ""
-    rows = plural(data.rows, "row", "rows")
-    return f"{called(data.source)}, {count(data.rows)} {rows}{cases}, {used_words(report)}"
+    return f"{called(data.source)}, {rows_words(report)}{cases}, {used_words(report)}"
+
+
+def rows_words(report: Report) -> str:
+    """Return how many rows there are, in words: the sum of protected counts is about as many."""
+    rows = report.data.rows
+    protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
+    return f"{'about ' if protected else ''}{count(rows)} {plural(rows, 'row', 'rows')}"
 
 
 def used_words(report: Report) -> str:

@@ -119,8 +119,7 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
     cases_words = f" ({numbers.count(cases)} cases)" if cases != rows else ""
     return DocumentTree(
         title=called(fields.get("title") or f"Fairness audit: {question.source(report)}"),
-        beside=f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')}{cases_words}, "
-        f"{question.used_words(report)}",
+        beside=f"{question.rows_words(report)}{cases_words}, {question.used_words(report)}",
         lead=(
             *question.lead(report, tables_to_publish=bool(builder.tables_to_publish)),
             *question.caveat(report.spec),
