@@ -15,6 +15,8 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.enums import Outcome
 from fairgauge.render import render
+from fairgauge.render.document_tree import Table
+from fairgauge.render.report_document import report_document
 from fairgauge.spec.presets import preset, preset_names
 
 MEN = {"Hispanic": (205, 90), "White": (412, 215), "Black": (226, 95), "NHPI": (87, 37),
@@ -165,7 +167,7 @@ def test_the_tables_to_publish_are_new_yorks():
     assert "impact ratio" in text
     assert "95% confidence intervals, or why data are insufficient" in text
     narrower = render(audit(confidence=0.9), "html")
-    assert "In small letters: 90% confidence intervals" in narrower
+    assert "In parentheses: 90% confidence intervals" in narrower
 
 
 def test_lending_shows_the_ratio_within_segments():
@@ -189,3 +191,92 @@ def test_the_command_lists_presets_as_json():
     found = CliRunner().invoke(main, ["presets", "--json"])
     assert found.exit_code == 0, found.output
     assert [each["name"] for each in json.loads(found.stdout)] == list(preset_names())
+
+
+def lending(**more):
+    rows = applicants().with_columns(
+        pl.when(pl.col("race").is_in(["White", "Asian"])).then(1).otherwise(2).alias("office")
+    )
+    return fg.audit(rows, preset="us-lending", prediction="hired", positive=1, sensitive="sex",
+                    count="people", unknown="Unknown", **more)  # fmt: skip
+
+
+@pytest.mark.parametrize("format_", ["text", "html", "markdown"])
+def test_everything_adjusted_for_segments_stands_in_the_tables_to_publish(format_):
+    report = lending(strata="office")
+    pooled = {e.metric: e for e in report.estimates if str(e.scope.kind) == "pooled"}
+    options = {} if format_ == "html" else {"full": True}
+    text = " ".join(render(report, format_, **options).split())
+    for name in ("selection_rate.ratio", "selection_odds.ratio"):
+        each = pooled[name]
+        assert f"{each.value:.3f}" in text
+        assert f"({each.low:.3f} to {each.high:.3f})" in text
+    assert "Findings and the tables to publish are also adjusted for office" in text
+    assert "tables of groups and rules are not" in text
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown"])
+def test_tables_to_publish_have_their_names_and_intervals_in_parentheses(format_):
+    text = render(audit(), format_, full=True)
+    published = " ".join(text[text.index("Tables to publish") :].split())
+    for feature in ("sex", "race", "sex\\*race" if format_ == "markdown" else "sex*race"):
+        assert f"Groups of {feature}" in published
+    assert "0.979 (0.902 to 1.062)" in published
+    assert "below the minimum of 52 (2% of 2,571))" in published
+    assert "In parentheses: 95% confidence intervals" in published
+    assert "small letters" not in text
+
+
+def test_the_screen_shows_the_terms_of_the_preset_and_names_what_it_leaves_out():
+    screen = render(lending(), "text")
+    first, second = (line.split() for line in screen.splitlines() if line.startswith("sex "))
+    assert first == ["sex", "n", "selected", "diff.", "AIR", "odds", "ratio"]
+    assert second == ["sex", "SMD"]
+    assert "deviation" not in screen
+    assert "1 table to publish" in " ".join(screen.split())
+    smd = lending()["selection_smd_overall", "sex", "Female"].value
+    assert f"{abs(smd):.3f}" in screen.replace("−", "")
+
+
+@pytest.mark.parametrize("preset_", ["us-lending", None])
+def test_no_two_columns_of_a_table_have_the_same_ratio_for_a_head(preset_):
+    metrics = ["selection_rate.ratio", "selection_rate.difference", "selection_odds.ratio"]
+    report = fg.audit(applicants(), prediction="hired", positive=1, sensitive="sex",
+                      count="people", metrics=metrics, preset=preset_)  # fmt: skip
+    document = report_document(report, full=True)
+    (details,) = (section for section in document.sections if section.id == "details")
+    (table,) = (b for b in details.blocks[0].blocks if isinstance(b, Table))
+    heads = [column.heading for column in table.columns if "ratio" in column.heading]
+    expected = ["odds ratio"] if preset_ else ["ratio", "odds ratio"]
+    assert heads == expected
+    assert ("AIR" in [column.heading for column in table.columns]) is bool(preset_)
+
+
+def test_large_values_of_a_column_have_one_decimal():
+    rows = pl.DataFrame(
+        {"g": ["a"] * 100 + ["b"] * 100, "ok": [1] * 90 + [0] * 10 + [1] * 30 + [0] * 70}
+    )
+    screen = render(fg.audit(rows, preset="us-lending", prediction="ok", positive=1, sensitive="g"))
+    smd = 100 * (0.3 - 0.9) / (0.6 * 0.4) ** 0.5
+    assert f"−{abs(smd):.1f}*" in screen
+
+
+def test_decisions_given_as_a_label_are_one_mistake_that_names_the_prediction():
+    with pytest.raises(fg.SpecError) as caught:
+        fg.audit(applicants(), preset="us-lending", label="hired", positive=1, sensitive="sex")
+    assert len(caught.value.problems) == 1
+    assert "use prediction in place of label (--prediction 'hired')" in str(caught.value)
+
+
+def test_an_impact_ratio_just_below_four_fifths_is_not_shown_as_it():
+    decisions = [1] * 799 + [0] * 201 + [1] * 1000
+    rows = pl.DataFrame({"g": ["a"] * 1000 + ["b"] * 1000, "ok": decisions})
+    asked = {"prediction": "ok", "positive": 1, "sensitive": "g"}
+    screen = render(fg.audit(rows, preset="nyc-ll144", **asked), "text")
+    assert "0.799*" in screen
+    assert "0.80*" not in screen
+
+
+def test_names_of_options_are_never_broken_in_html():
+    text = render(audit(rules=["selection_rate.ratio >= 1.5"]), "html")
+    assert '<span class="option">--multiplicity</span> familywise' in text

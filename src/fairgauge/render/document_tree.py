@@ -137,6 +137,7 @@ class Table:
     notes : what stands below it.
     matrix : whether it is an overview whose marks are drawn on one axis for each column.
     stacked : whether a narrow window shows each row as a list of labelled cells.
+    titled : whether text and Markdown show its caption, because no heading above it names it.
     id : the anchor, of a table that can be searched and may be long.
     """
 
@@ -147,6 +148,7 @@ class Table:
     notes: tuple[str, ...] = ()
     matrix: bool = False
     stacked: bool = False
+    titled: bool = False
     id: str = ""
 
 

@@ -51,7 +51,7 @@ from fairgauge.render.report_notes import missing_values
 from fairgauge.render.strata_blocks import strata_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.render.outline import Results
     from fairgauge.report.report import Report
@@ -116,14 +116,19 @@ def overview_sections(results: Sequence[Results]) -> Iterator[Section]:
     yield Section("overview", "Overview", (table,), short="Overview")
 
 
-def feature_section(i: int, section: Results, room: int, report: Report, column: str) -> Section:
+def feature_section(
+    i: int, section: Results, room: int, report: Report, column: str, terms: Mapping[str, str]
+) -> Section:
     """Return everything of one feature.
 
-    ``room`` is the number of rows that its charts may have, ``column`` that of the strata.
+    ``room`` is the number of rows that its charts may have, ``column`` that of the strata,
+    ``terms`` what a preset calls metrics.
     """
     blocks: list[Block] = []
     if section.groups:
-        blocks += feature_tables(section, _MOST_GROUPS_FULL, len(section.rates), full=True)
+        blocks += feature_tables(
+            section, _MOST_GROUPS_FULL, len(section.rates), full=True, terms=terms
+        )
     charts, common = _common_notes(list(_charts(section, room)))
     if charts:
         ratios = all(chart.unit is Unit.RATIO for chart in charts)
@@ -146,13 +151,15 @@ def feature_section(i: int, section: Results, room: int, report: Report, column:
     return Section(f"feature-{i}", called(section.name), tuple(blocks), folded=folded)
 
 
-def feature_tables(section: Results, most: int, rates: int, *, full: bool) -> Iterator[Block]:
+def feature_tables(
+    section: Results, most: int, rates: int, *, full: bool, terms: Mapping[str, str]
+) -> Iterator[Block]:
     """Yield the tables of one feature: at most so many groups and rates."""
     for i, several in enumerate(_beside(section, rates, full=full)):
-        yield group_table(section, most, several, ratios=full, again=i > 0)
+        yield group_table(section, most, several, ratios=full, again=i > 0, terms=terms)
     other = other_metrics(section)
     if other:
-        yield metric_table(section, other[:_MOST_METRICS], most)
+        yield metric_table(section, other[:_MOST_METRICS], most, terms)
     held = [] if full else conditional(section)
     if held:
         by_metric: dict[str, list[str]] = {}

@@ -107,7 +107,8 @@ def uncertainty(contrast: Estimate, ratio: Estimate | None = None, *, brief: boo
         text = shown(gap(contrast), kind, sign=True) + (" pp" if kind is Unit.POINTS else "")
     if contrast.interval is not None:
         ends = shown_range(low, high, kind, sign=kind is not Unit.RATIO)
-        of_all = "simultaneous " if holds_with_others(contrast) else ""
+        single = "single " if contrast.bounds is not None else ""
+        of_all = "simultaneous " if holds_with_others(contrast) else single
         kind_of = "" if brief else f"{of_all}{100 * contrast.interval.level:.4g}% "
         text += f", {kind_of}CI {ends}"
     elif p_value := probability(contrast.p_adjusted, "adjusted p"):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, nearest, quote
+from fairgauge.render.numbers import listing, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -191,7 +192,9 @@ def save(shown: ShownResult, path: str | Path, **options: Any) -> None:
 def save_all(
     shown: ShownResult, paths: Iterable[str], others: Mapping[str, str | bytes] | None = None
 ) -> None:
-    """Write several files, all or none of them.
+    """Write several files, all or none of them, apart from those that cannot be made.
+
+    A file that cannot be made, such as a PDF without a browser, keeps no other from being written.
 
     Parameters
     ----------
@@ -202,10 +205,24 @@ def save_all(
     Raises
     ------
     DataError
-        A suffix is of no known format, or a file cannot be written.
+        A suffix is of no known format, or a file cannot be made or written.
     """
-    rendered = {path: _file_content(shown, path, {}) for path in paths}
-    write_all(dict([*rendered.items(), *(others or {}).items()]))
+    asked = list(paths)
+    for path in asked:
+        format_of(path, _subject(shown))
+    contents: dict[str | Path, str | bytes] = {}
+    unmade: list[str] = []
+    for path in asked:
+        try:
+            contents[path] = _file_content(shown, path, {})
+        except DataError as error:
+            unmade.append(f"cannot make {quote(path)}: {error}")
+    contents |= dict((others or {}).items())
+    write_all(contents)
+    if unmade:
+        written = listing([quote(path) for path in contents])
+        verb = plural(len(contents), "is", "are")
+        raise DataError("; ".join([*unmade, *([f"{written} {verb} written"] if contents else [])]))
 
 
 def _file_content(shown: ShownResult, path: str | Path, options: Mapping[str, Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 from itertools import count, groupby
@@ -70,6 +71,7 @@ def environment() -> Environment:
         "name": called,
         "printable": printable,
         "printable_lines": _printable_lines,
+        "prose": _whole_options,
         "short_rows": _short_rows,
     }
     environment.globals |= {
@@ -87,6 +89,21 @@ def environment() -> Environment:
 def _isolated(name: object) -> Markup:
     """Return a name of the user as HTML: harmless, and of its own direction."""
     return Markup("<bdi>{}</bdi>").format(called(name))
+
+
+_OPTION = re.compile(r"(?<![\w-])--\w[\w-]*")
+
+
+def _whole_options(text: object) -> Markup:
+    """Return a text as HTML in which the name of an option (``--column``) is never broken."""
+    shown = printable(text)
+    parts: list[str] = []
+    at = 0
+    for found in _OPTION.finditer(shown):
+        name = Markup('<span class="option">{}</span>').format(found[0])
+        parts += [escape(shown[at : found.start()]), name]
+        at = found.end()
+    return Markup("").join([*parts, escape(shown[at:])])
 
 
 def _heading(text: str) -> str:

@@ -132,6 +132,8 @@ def _(block: Code) -> Iterator[str]:
 
 @_block.register(Table)
 def _(block: Table) -> Iterator[str]:
+    if block.titled:
+        yield from _block(Heading(block.caption))
     heads = [escape(column.heading, cell=True) for column in block.columns]
     rows = [[_cell(cell) for cell in row] for row in (*block.rows, *block.totals)]
     yield from _rows(heads, rows, [column.numeric for column in block.columns])

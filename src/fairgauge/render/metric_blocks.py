@@ -37,12 +37,15 @@ from fairgauge.render.metric_words import (
     holds_with_others,
     is_share,
     marked,
+    metric_heading,
     metric_words,
     neutral,
+    published_ratio,
     rate_heading,
     rate_title,
     rate_value,
     rate_words,
+    ratio_heading,
     shown,
     shown_range,
     signed,
@@ -54,7 +57,7 @@ from fairgauge.render.outline import singled_out
 from fairgauge.render.reason_sentences import describe_reason, insufficiency, why_insufficient
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from fairgauge.render.outline import Finding, Results
     from fairgauge.report.estimates import Estimate, Group, GroupPair
@@ -66,6 +69,8 @@ _MOST_GROUPS = 200
 _MOST_CHART_ROWS = 24
 _MOST_PAIRS = 30
 _MOST_LINKED = 24
+_LARGE = 10
+"""The value from which on a column of a table has one decimal."""
 _OVERALL = "overall"
 SIGNIFICANT = "* statistically significant (adjusted p)"
 DIFFERENCE = "diff."
@@ -245,11 +250,18 @@ def size_of(each: Estimate) -> float:
 
 
 def group_table(
-    section: Results, most: int, rates: Sequence[str], *, ratios: bool, again: bool = False
+    section: Results,
+    most: int,
+    rates: Sequence[str],
+    *,
+    ratios: bool,
+    terms: Mapping[str, str],
+    again: bool = False,
 ) -> Table:
     """Return the rates of the groups of a section, each with its difference from the reference.
 
-    ``again`` is whether a table of other rates stands before.
+    ``ratios`` is whether ratios stand beside differences; those that a preset has a term for always
+    do. ``again`` is whether a table of other rates stands before.
     """
     groups = _largest_groups(section, most)
     columns = [Column(called(section.name), numeric=False), Column("n")]
@@ -260,13 +272,14 @@ def group_table(
             any(section.find(f"{rate}.{by}", group.group) for group in groups)
             for by in ("difference", "ratio")
         ]
-        has[1] = has[1] and (ratios or not has[0])
+        ratio = f"{rate}.ratio"
+        has[1] = has[1] and (ratios or not has[0] or ratio in terms)
         compared.append((rate, has[0], has[1]))
         columns.append(Column(rate_heading(rate), link=anchor("rate", rate)))
         columns += [Column(against, joined=True)] if has[0] else []
-        columns += [Column("ratio", joined=True)] if has[1] else []
-    rows = [_group_cells(section, group, compared) for group in groups]
-    totals = [_group_cells(section, section.total, compared)] if section.total else []
+        columns += [Column(terms.get(ratio) or ratio_heading(ratio), joined=True)] if has[1] else []
+    rows = [_group_cells(section, group, compared, terms) for group in groups]
+    totals = [_group_cells(section, section.total, compared, terms)] if section.total else []
     cells = [cell.text for row in rows for cell in row]
     shares = any(map(is_share, rates))
     differences = any(has for _, has, _ in compared)
@@ -327,7 +340,10 @@ def reference_of(section: Results) -> str:
 
 
 def _group_cells(
-    section: Results, group: Group, compared: Sequence[tuple[str, bool, bool]]
+    section: Results,
+    group: Group,
+    compared: Sequence[tuple[str, bool, bool]],
+    terms: Container[str],
 ) -> tuple[Cell, ...]:
     total = group.reference_kind is ReferenceKind.OVERALL
     reference = "reference" if len(compared) == 1 else "ref."  # a wide table has no room for it
@@ -340,7 +356,8 @@ def _group_cells(
                 metric = f"{rate}.{by}"
                 each = None if total else section.find(metric, group.group)
                 own = not total and group.group == section.reference_group(metric)
-                cells.append(Cell(_marked_value(each) if each else reference if own else ""))
+                write = _published_value if metric in terms else _marked_value
+                cells.append(Cell(write(each) if each else reference if own else ""))
     return tuple(cells)
 
 
@@ -349,7 +366,20 @@ def _marked_value(each: Estimate) -> str:
     return marked(text, each)
 
 
-def _value_in_column(each: Estimate) -> str:
+def _published_value(each: Estimate) -> str:
+    """Write a ratio with three decimals, as a preset has it published."""
+    return marked(published_ratio(each.value), each)
+
+
+def _decimals(section: Results, metric: str) -> int:
+    """Return how many decimals a column of a metric has: fewer where a value is large."""
+    values = [abs(each.value) for each in section.estimates
+              if each.metric == metric and each.value is not None]  # fmt: skip
+    large = max(filter(math.isfinite, values), default=0.0) >= _LARGE
+    return 1 if large else 3
+
+
+def _value_in_column(each: Estimate, decimals: int) -> str:
     """Write a value with as many decimals as the others of its column have."""
     value = each.value
     if (
@@ -359,8 +389,8 @@ def _value_in_column(each: Estimate) -> str:
         or unit(each.metric) is not (Unit.NUMBER)
     ):
         return _marked_value(each)
-    sign = "+" if signed(each.metric) and f"{abs(value):.3f}" != "0.000" else ""
-    text = f"{value:{sign}.3f}" if sign else f"{abs(value):.3f}"
+    sign = "+" if signed(each.metric) and round(abs(value), decimals) else ""
+    text = f"{value:{sign}.{decimals}f}" if sign else f"{abs(value):.{decimals}f}"
     return marked(numbers.minus(text), each)
 
 
@@ -376,18 +406,24 @@ def other_metrics(section: Results) -> list[str]:
     return found
 
 
-def metric_table(section: Results, metrics: Sequence[str], most: int) -> Table:
+def metric_table(
+    section: Results, metrics: Sequence[str], most: int, terms: Mapping[str, str]
+) -> Table:
     """Return the values of metrics for every group, with a vendor's names and signs."""
     having = dict.fromkeys(str(e.group) for e in section.estimates if e.metric in metrics)
     largest = [group.group for group in _largest_groups(section, most)]
     groups = [name for name in largest if name in having] or list(having)[:most]
+    decimals = {metric: _decimals(section, metric) for metric in metrics}
     rows = []
     for group in groups:
-        found = (section.find(metric, group) for metric in metrics)
-        values = [Cell(_value_in_column(each) if each else "-") for each in found]
+        found = ((section.find(metric, group), decimals[metric]) for metric in metrics)
+        values = [Cell(_value_in_column(each, digits) if each else "-") for each, digits in found]
         rows.append((Cell(called(group), name=True), *values))
     columns = [Column(called(section.name), numeric=False)]
-    columns += [Column(_code(metric), link=anchor("metric", metric)) for metric in metrics]
+    columns += [
+        Column(terms.get(metric) or _code(metric), link=anchor("metric", metric))
+        for metric in metrics
+    ]
     sets = {row.set for metric in metrics if (row := metric_row(metric))}
     vendors = [name for key, name in (("clarify", "Clarify"), ("vertex", "Vertex")) if key in sets]
     caption = f"{' and '.join(vendors)} metrics" if vendors else "Other metrics"
@@ -397,7 +433,7 @@ def metric_table(section: Results, metrics: Sequence[str], most: int) -> Table:
 def _code(metric: str) -> str:
     row = metric_row(metric)
     if row is not None and row.set == "native":
-        return metric_words(metric)
+        return metric_heading(metric)
     return metric
 
 

@@ -16,7 +16,7 @@ from fairgauge.render.document_tree import Unit
 from fairgauge.render.names_in_use import metric_row, rate_row, wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
@@ -39,6 +39,7 @@ _SHORT = {
     "root_mean_squared_error": "RMSE",
     "expected_calibration_error": "ECE",
 }
+_SHORT_METRICS = {"selection_odds.ratio": "odds ratio", "selection_smd_overall": "SMD"}
 _LONG = {"roc_auc": "area under the ROC curve"}
 CRITERIA = {
     "selection_rate": "demographic parity",
@@ -79,6 +80,24 @@ def rate_heading(name: str) -> str:
     if other := wording(name):
         return other.heading
     return _SHORT.get(name) or rate_words(name)
+
+
+def metric_heading(name: str) -> str:
+    """Return a metric's name for the head of a column that stands by itself.
+
+    >>> metric_heading("selection_smd_overall"), metric_heading("selection_rate.ratio")
+    ('SMD', 'selection rate ratio')
+    """
+    return _SHORT_METRICS.get(name) or metric_words(name)
+
+
+def ratio_heading(name: str) -> str:
+    """Return the head of the column of a ratio, which stands beside that of its rate.
+
+    >>> ratio_heading("selection_odds.ratio"), ratio_heading("selection_rate.ratio")
+    ('odds ratio', 'ratio')
+    """
+    return _SHORT_METRICS.get(name, "ratio")
 
 
 def abbreviations(rates: Iterable[str]) -> str:
@@ -212,8 +231,13 @@ def signed(metric: str) -> bool:
     return row is None or row.range[0] < 0
 
 
-def shown(value: float | None, kind: Unit, *, sign: bool = False) -> str:
+def shown(
+    value: float | None, kind: Unit, *, sign: bool = False, limits: Collection[float] = ()
+) -> str:
     """Write a value in its unit, without the unit's name.
+
+    It has more decimals than usual where it would otherwise be rounded onto one of the ``limits``
+    of a rule, or beyond it.
 
     >>> shown(-0.17, Unit.POINTS, sign=True), shown(0.676, Unit.RATIO), shown(None, Unit.NUMBER)
     ('−17.0', '0.68', '-')
@@ -221,11 +245,15 @@ def shown(value: float | None, kind: Unit, *, sign: bool = False) -> str:
     ('+0.032', '12,610')
     >>> shown(0.009, Unit.RATIO), shown(1e-18, Unit.RATIO)
     ('0.009', '<0.001')
+    >>> shown(0.7992, Unit.RATIO, limits=[0.8]), shown(-0.0502, Unit.POINTS, limits=[-0.05])
+    ('0.799', '−5.02')
     """
     if value is None or math.isnan(value):
         return "-"
     if math.isinf(value):
         return "−∞" if value < 0 else "∞"
+    if limits and (text := _beside(value, kind, limits, sign=sign)):
+        return text
     if kind is Unit.PERCENT:
         return numbers.percent(value)
     if kind is Unit.POINTS:
@@ -238,11 +266,52 @@ def shown(value: float | None, kind: Unit, *, sign: bool = False) -> str:
     return numbers.amount(value, signed=sign)
 
 
-def shown_range(low: float | None, high: float | None, kind: Unit, *, sign: bool = False) -> str:
+def _beside(value: float, kind: Unit, limits: Collection[float], *, sign: bool) -> str:
+    """Write a value that usual rounding puts on a limit, or beyond it; nothing of others."""
+    scale = 100 if kind in (Unit.PERCENT, Unit.POINTS) else 1
+    usual = _usual_decimals(value, kind)
+    scaled = round(scale * value, 12)
+    decimals = numbers.decimals_beside(scaled, [round(scale * x, 12) for x in limits], usual)
+    if decimals == usual:
+        return ""
+    percent = "%" if kind is Unit.PERCENT else ""
+    return numbers.minus(f"{scaled:{'+' if sign else ''}.{decimals}f}{percent}")
+
+
+def _usual_decimals(value: float, kind: Unit) -> int:
+    """Return how many decimals a value has as it is shown."""
+    if kind in (Unit.PERCENT, Unit.POINTS) or value == 0:
+        return 1
+    first = math.floor(math.log10(abs(value)))
+    if kind is Unit.RATIO:
+        return 2 if value >= 0.1 else 1 - first
+    return 3 if 0.0005 <= abs(value) < 1 else max(0, 2 - first)
+
+
+def published_ratio(value: float | None) -> str:
+    """Write a ratio with three decimals, as ratios are published.
+
+    >>> published_ratio(0.7992), published_ratio(None)
+    ('0.799', '-')
+    """
+    if value is None or not math.isfinite(value):
+        return shown(value, Unit.RATIO)
+    return f"{value:.3f}"
+
+
+def shown_range(
+    low: float | None,
+    high: float | None,
+    kind: Unit,
+    *,
+    sign: bool = False,
+    limits: Collection[float] = (),
+) -> str:
     """Write a confidence interval in the unit of its value; nothing where there is none."""
     if low is None or high is None:
         return ""
-    return f"{shown(low, kind, sign=sign)} to {shown(high, kind, sign=sign)}"
+    ends = (shown(end, kind, sign=sign, limits=limits) for end in (low, high))
+    return " to ".join(ends)
 
 
 def value_text(each: Estimate, *, interval: bool = True) -> str:

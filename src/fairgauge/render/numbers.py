@@ -6,11 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 _SMALLEST_RATIO = 0.001
+_MOST_DECIMALS = 6
 
 
 def percent(value: float | None) -> str:
@@ -57,6 +58,25 @@ def ratio_amount(value: float, digits: int = 3) -> str:
     ('0.848', '0', '<0.001')
     """
     return f"<{_SMALLEST_RATIO:g}" if 0 < value < _SMALLEST_RATIO else amount(value, digits)
+
+
+def decimals_beside(value: float, limits: Collection[float], decimals: int) -> int:
+    """Return how many decimals show a number on its own side of every limit.
+
+    These are ``decimals`` unless rounding would put the number on a limit or beyond it; also where
+    no number of them does, because it is the limit but for an error of computation.
+
+    >>> decimals_beside(0.799, [0.8], 2), decimals_beside(0.793, [0.8], 2)
+    (3, 2)
+    >>> decimals_beside(0.8, [0.8], 2), decimals_beside(0.8 - 1e-15, [0.8], 2)
+    (2, 2)
+    """
+    sides = [(value > limit, value < limit) for limit in limits]
+    for digits in range(decimals, _MOST_DECIMALS + 1):
+        rounded = round(value, digits)
+        if sides == [(rounded > limit, rounded < limit) for limit in limits]:
+            return digits
+    return decimals
 
 
 def minus(text: str) -> str:

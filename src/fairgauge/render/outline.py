@@ -348,9 +348,11 @@ def unconfirmed(sections: Iterable[Results], found: Sequence[Finding]) -> list[t
 def singled_out(each: Estimate) -> Estimate:
     """Return an estimate as it is shown where it is chosen as the most extreme of several.
 
-    Its interval is the one that holds together with all others, or none.
+    Its interval is the one that holds together with all others, or none. Those of protected counts
+    hold each by itself, for every table that agrees with the counts.
     """
-    return replace(each, interval=each.simultaneous)
+    interval = each.interval if each.bounds is not None else None
+    return replace(each, interval=each.simultaneous or interval)
 
 
 def _searched(sections: Iterable[Results]) -> Iterator[tuple[Results, str]]:

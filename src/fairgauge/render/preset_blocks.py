@@ -1,8 +1,10 @@
-"""The section of a preset: its status, its sources, its statements, and the tables to publish."""
+"""The section of a preset: its status, its sources, its statements, and the tables to publish.
+
+The metrics of a preset are called what the text, or practice, calls them: its terms.
+"""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Status
@@ -19,6 +21,7 @@ from fairgauge.render.document_tree import (
 )
 from fairgauge.render.metric_words import (
     metric_words,
+    published_ratio,
     rate_heading,
     rate_words,
     shown,
@@ -28,7 +31,7 @@ from fairgauge.render.metric_words import (
 from fairgauge.render.numbers import percent
 from fairgauge.render.question import unknown_sentence
 from fairgauge.render.reason_sentences import describe_reason
-from fairgauge.spec.presets import preset
+from fairgauge.spec.presets import preset, preset_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,9 +45,15 @@ QUOTED = (
     "This preset sets metrics, references and tables; it quotes its sources as of the date above. "
     "It does not state that the audit, or what was audited, meets a law."
 )
-_RATE, _RATIO = "selection_rate", "selection_rate.ratio"
+_RATE = "selection_rate"
 _OF_SELECTION = ("selection_rate.", "selection_odds.", "selection_smd")
 """How the names of metrics begin that compare selections."""
+
+
+def terms_of(report: Report) -> Mapping[str, str]:
+    """Return what the preset of a report calls metrics; nothing without one."""
+    name = report.spec.get("preset")
+    return preset(name).terms if name in preset_names() else {}
 
 
 def preset_blocks(name: str, report: Report, sections: Sequence[Results]) -> Iterator[Block]:
@@ -62,19 +71,27 @@ def preset_blocks(name: str, report: Report, sections: Sequence[Results]) -> Ite
     yield Items(found.statements)
     yield Heading("A published report holds")
     yield Items(found.publishes)
-    compared = [each for each in found.options["metrics"] if each.startswith(_OF_SELECTION)]
-    column = called(report.spec.get("strata") or "the strata")
-    level = f"{100 * report.spec['confidence']:.4g}%"
-    tables = [
-        _table(each, compared, found.terms, column, level)
-        for each in sections
-        if each.class_scope.is_single
-    ]
-    if any(tables):
+    if tables := tables_to_publish(report, sections):
         yield Heading("Tables to publish")
-        yield from filter(None, tables)
+        yield from tables
         yield Paragraph(unknown_sentence(report))
     yield Paragraph(QUOTED)
+
+
+def tables_to_publish(report: Report, sections: Sequence[Results]) -> list[Table]:
+    """Return the tables that the preset of a report calls for; none without a preset."""
+    name = report.spec.get("preset")
+    if name not in preset_names():
+        return []
+    metrics = [each for each in preset(name).options["metrics"] if each.startswith(_OF_SELECTION)]
+    column = called(report.spec.get("strata") or "the strata")
+    level = f"{100 * report.spec['confidence']:.4g}%"
+    tables = (
+        _table(each, metrics, preset(name).terms, column, level)
+        for each in sections
+        if each.class_scope.is_single
+    )
+    return [table for table in tables if table is not None]
 
 
 def _table(
@@ -82,40 +99,41 @@ def _table(
 ) -> Table | None:
     """Return people, selections and the preset's metrics for every group of a feature.
 
-    The ratio of the rates is also shown adjusted for the strata, where there are any.
+    What is adjusted for the strata, where there are any, stands beside what is not.
     """
     metrics = [metric for metric in metrics if metric in section.metrics]
     groups = [group for group in section.groups if group.reference_kind is None]
     if not metrics or any(group.weight is not None for group in groups):
         return None
+    adjusted = [metric for metric in metrics if _adjusted(section, metric)]
     heads = [
         "n",
         rate_heading(_RATE),
         rate_words(_RATE),
         *(_heading(each, terms) for each in metrics),
+        *(_heading(each, terms, f" adjusted for {column}") for each in adjusted),
     ]
-    if _segmented(section):
-        heads.append(f"{_heading(_RATIO, terms)} adjusted for {column}")
     return Table(
-        caption=called(section.name),
+        caption=f"Groups of {called(section.name)}",
         columns=(Column("group", numeric=False), *map(Column, heads)),
-        rows=tuple(_row(group, section, metrics) for group in groups),
-        notes=(f"In small letters: {level} confidence intervals, or why data are insufficient.",),
+        rows=tuple(_row(group, section, metrics, adjusted) for group in groups),
+        titled=True,
+        notes=(f"In parentheses: {level} confidence intervals, or why data are insufficient.",),
     )
 
 
-def _heading(metric: str, terms: Mapping[str, str]) -> str:
-    return terms.get(metric) or (
-        f"{metric_words(metric)}{', pp' if unit(metric) is Unit.POINTS else ''}"
-    )
+def _heading(metric: str, terms: Mapping[str, str], adjusted: str = "") -> str:
+    words = terms.get(metric) or metric_words(metric)
+    return f"{words}{adjusted}{', pp' if unit(metric) is Unit.POINTS else ''}"
 
 
-def _row(group: Group, section: Results, metrics: Sequence[str]) -> tuple[Cell, ...]:
+def _row(
+    group: Group, section: Results, metrics: Sequence[str], adjusted: Sequence[str]
+) -> tuple[Cell, ...]:
     rate = group.rates[_RATE].value
     numbers = ("-", "-") if rate is None else (f"{round(rate * group.n):,}", f"{percent(rate)}")
     compared = [(metric, section.find(metric, group.group)) for metric in metrics]
-    if segmented := _segmented(section):
-        compared.append((_RATIO, segmented.get(group.group)))
+    compared += [(each, _adjusted(section, each).get(group.group)) for each in adjusted]
     cells = (
         Cell("reference") if group.group == section.reference_group(metric) else _compared(each)
         for metric, each in compared
@@ -124,28 +142,26 @@ def _row(group: Group, section: Results, metrics: Sequence[str]) -> tuple[Cell, 
     return (name, Cell(f"{group.n:,.0f}"), *map(Cell, numbers), *cells)
 
 
-def _segmented(section: Results) -> dict[str | None, Estimate]:
-    """Return the ratio of the selection rates adjusted for the strata, by group."""
-    return {each.group: each for each in section.adjusted if each.metric == _RATIO}
+def _adjusted(section: Results, metric: str) -> dict[str | None, Estimate]:
+    """Return a metric adjusted for the strata, by group."""
+    return {each.group: each for each in section.adjusted if each.metric == metric}
 
 
 def _compared(estimate: Estimate | None) -> Cell:
     """Return the value of a comparison, with its interval or what stands against relying on it."""
     if estimate is None or estimate.value is None:
         reason = estimate.reason if estimate is not None else None
-        return Cell("-", below=describe_reason(reason) if reason else "")
+        return Cell("-", below=f"({describe_reason(reason)})" if reason else "")
     kind, sign = unit(estimate.metric), signed(estimate.metric)
     below = ""
     if estimate.status is Status.TOO_FEW and estimate.reason is not None:
-        below = describe_reason(estimate.reason)
+        below = f"({describe_reason(estimate.reason)})"
     elif estimate.interval is not None:
         ends = (_number(end, kind, sign=sign) for end in estimate.interval)
-        below = " to ".join(ends)
+        below = f"({' to '.join(ends)})"
     return Cell(_number(estimate.value, kind, sign=sign), below=below)
 
 
 def _number(value: float, kind: Unit, *, sign: bool) -> str:
-    """Return a number; ratios with three decimals, as they are published."""
-    if kind is Unit.RATIO and math.isfinite(value):
-        return f"{value:.3f}"
-    return shown(value, kind, sign=sign)
+    """Return a number; ratios with three decimals."""
+    return published_ratio(value) if kind is Unit.RATIO else shown(value, kind, sign=sign)

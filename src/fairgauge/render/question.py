@@ -47,18 +47,24 @@ def question(report: Report) -> list[tuple[str, str]]:
     return [(word, text) for word, text in pairs if text]
 
 
-def lead(report: Report) -> tuple[str, ...]:
-    """Return what was asked in two sentences; with a preset, how many rows have no group too."""
+def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
+    """Return what was asked in two sentences; with a preset, how many rows have no group too.
+
+    ``tables_to_publish`` is whether the preset has any: these are adjusted for the strata, too.
+    """
     spec = report.spec
     outcomes = ", ".join(f"{word} {text}" for word, text in _columns(report))
     confidence = spec.get("confidence", 0.95)
     compared = _compared_with(spec)
     strata = spec.get("strata")
-    adjusted = (
-        f" Findings are also adjusted for {called(strata)}; tables and rules are not."
-        if strata
-        else ""
-    )
+    adjusted = ""
+    if strata and tables_to_publish:
+        adjusted = (
+            f" Findings and the tables to publish are also adjusted for {called(strata)}; tables "
+            "of groups and rules are not."
+        )
+    elif strata:
+        adjusted = f" Findings are also adjusted for {called(strata)}; tables and rules are not."
     asked = f"Columns: {outcomes}." if outcomes else "No label and no prediction."
     unknown = unknown_sentence(report) if spec.get("preset") else ""
     return (
@@ -105,8 +111,14 @@ def data_words(report: Report) -> str:
     """Return what was read and how much of it was used."""
     data = report.data
     cases = f" representing {count(data.cases)} cases" if data.cases != data.rows else ""
-    rows = plural(data.rows, "row", "rows")
-    return f"{called(data.source)}, {count(data.rows)} {rows}{cases}, {used_words(report)}"
+    return f"{called(data.source)}, {rows_words(report)}{cases}, {used_words(report)}"
+
+
+def rows_words(report: Report) -> str:
+    """Return how many rows there are, in words: the sum of protected counts is about as many."""
+    rows = report.data.rows
+    protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
+    return f"{'about ' if protected else ''}{count(rows)} {plural(rows, 'row', 'rows')}"
 
 
 def used_words(report: Report) -> str:

@@ -70,7 +70,7 @@ from fairgauge.render.outline import (
     unconfirmed,
     verdicts_by_rule,
 )
-from fairgauge.render.preset_blocks import preset_blocks
+from fairgauge.render.preset_blocks import preset_blocks, tables_to_publish, terms_of
 from fairgauge.render.reason_sentences import insufficiency
 from fairgauge.render.report_notes import exclusions, missing_values, partial_rows, report_notes
 from fairgauge.render.rule_blocks import (
@@ -119,9 +119,11 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
     cases_words = f" ({numbers.count(cases)} cases)" if cases != rows else ""
     return DocumentTree(
         title=called(fields.get("title") or f"Fairness audit: {question.source(report)}"),
-        beside=f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')}{cases_words}, "
-        f"{question.used_words(report)}",
-        lead=(*question.lead(report), *question.caveat(report.spec)),
+        beside=f"{question.rows_words(report)}{cases_words}, {question.used_words(report)}",
+        lead=(
+            *question.lead(report, tables_to_publish=bool(builder.tables_to_publish)),
+            *question.caveat(report.spec),
+        ),
         cover=tuple((key, printable(fields[key])) for key in question.COVER if key in fields),
         verdict=_verdict(report),
         tone=TONES[report.verdict],
@@ -164,6 +166,8 @@ class _Summary:
         self.unconfirmed = unconfirmed(results, every)
         self.rules = rules_of(report)
         self.column = called(report.spec.get("strata") or "the strata")
+        self.terms = terms_of(report)
+        self.tables_to_publish = tables_to_publish(report, results)
 
     def sections(self) -> Iterator[Section]:
         """Yield the rules, the findings, a table for each feature, and the notes."""
@@ -174,7 +178,9 @@ class _Summary:
         cells: list[str] = []
         shown = on_one_screen(self.results)[:_MOST_SECTIONS]
         for i, each in enumerate(shown):
-            blocks = tuple(feature_tables(each, _MOST_GROUPS, _MOST_RATES, full=False))
+            blocks = tuple(
+                feature_tables(each, _MOST_GROUPS, _MOST_RATES, full=False, terms=self.terms)
+            )
             cells += [c.text for b in blocks if isinstance(b, Table) for r in b.rows for c in r]
             yield Section(f"feature-{i}", called(each.name), blocks)
         whole = [each for each in self.report.estimates if each.feature is None]
@@ -194,6 +200,8 @@ class _Summary:
         ):
             if count > 0:
                 yield f"{count:,} {numbers.plural(count, noun, f'{noun}s')}"
+        if count := len(self.tables_to_publish):
+            yield f"{count:,} {numbers.plural(count, 'table', 'tables')} to publish"
 
     def _rule_lines(self) -> Iterator[tuple[str, str]]:
         for rule, verdicts in verdicts_by_rule(self.report):
@@ -338,7 +346,8 @@ class _Full(_Summary):
         rows = _CHART_ROWS_BESIDE_SCORES if report.scores else _CHART_ROWS_IN_ALL
         room = rows // max(1, len(shown))
         details = [
-            feature_section(i, each, room, report, self.column) for i, each in enumerate(shown)
+            feature_section(i, each, room, report, self.column, self.terms)
+            for i, each in enumerate(shown)
         ]
         more = len(self.results) - len(shown)
         left = [Paragraph(f"{more:,} more in the JSON report.", Tone.SOFT)] if more > 0 else []

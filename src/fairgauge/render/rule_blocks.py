@@ -29,7 +29,12 @@ from fairgauge.render.metric_words import (
 )
 from fairgauge.render.names_in_use import metric_row
 from fairgauge.render.reason_sentences import insufficiency
-from fairgauge.render.verdict_sentences import describe_evidence, outcome_word, rows_needed
+from fairgauge.render.verdict_sentences import (
+    describe_evidence,
+    limits_of,
+    outcome_word,
+    rows_needed,
+)
 from fairgauge.spec.rules import Rule
 
 if TYPE_CHECKING:
@@ -205,11 +210,13 @@ def _held(verdict: Verdict) -> str:
     """Return the value that a rule was held against, with its interval; a dash without one."""
     if verdict.value is None:
         return "-"
-    kind, sign = unit(verdict.metric), signed(verdict.metric)
-    text = shown(verdict.value, kind, sign=sign) + (" pp" if kind is Unit.POINTS else "")
+    kind, sign, limits = unit(verdict.metric), signed(verdict.metric), limits_of(verdict)
+    text = shown(verdict.value, kind, sign=sign, limits=limits)
+    text += " pp" if kind is Unit.POINTS else ""
     if verdict.interval is None:
         return text
-    return f"{text}, CI {shown_range(verdict.interval.low, verdict.interval.high, kind, sign=sign)}"
+    low, high = verdict.interval
+    return f"{text}, CI {shown_range(low, high, kind, sign=sign, limits=limits)}"
 
 
 def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report: Report) -> Chart:

@@ -252,6 +252,8 @@ class _Text:
         if len(block.columns) == len([c for c in block.columns if not c.numeric]):
             yield from self.show(Facts(tuple((r[0].text, r[1].text) for r in block.rows)))
             return
+        if block.titled:
+            yield from self.wrapped(block.caption, 0, Tone.PLAIN)
         rows = [[_cell(c) for c in row] for row in block.rows]
         totals = [[_cell(c) for c in row] for row in block.totals]
         yield from table(block.columns, rows, totals, self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         ThresholdEffect,
     )
     from fairgauge.report.results import Interval
+    from fairgauge.spec.rules import Rule
 
 _MOST_POINTS = 25
 _MOST_NEEDED = 1e6
@@ -241,7 +243,7 @@ def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]
 
 def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
     """Yield a table of some thresholds, each with the group that decides it."""
-    metric = parse_rule(choice.goal).metric
+    goal = parse_rule(choice.goal)
     points = _some(choice, of)
     marked = _marked(choice, of)
     rows = []
@@ -251,7 +253,7 @@ def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
             (
                 Cell(name),
                 Cell(_share(choice.kept, each.performance, each.performance_interval)),
-                Cell(_disparity(metric, each)),
+                Cell(_disparity(goal, each)),
                 Cell(called(each.group), name=True),
                 Cell(_ANSWERS[each.outcome], tone=_OUTCOMES[each.outcome][1]),
             )
@@ -259,7 +261,7 @@ def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
     columns = (
         Column("threshold", numeric=False),
         Column(rate_words(choice.kept)),
-        Column(metric_words(metric)),
+        Column(metric_words(goal.metric)),
         Column("deciding group", numeric=False),
         Column("meets the goal", numeric=False),
     )
@@ -280,7 +282,7 @@ def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> Chart:
         ChartRow(
             f"{each.threshold:g} {marked.get(each.threshold, '')}".strip(),
             Mark(each.disparity, *(each.disparity_interval or (None, None))),
-            _disparity(metric, each),
+            _disparity(goal, each),
             emphasis=each.threshold in marked,
         )
         for each in _some(choice, of)
@@ -331,13 +333,15 @@ def _share(rate: str, value: float | None, interval: Interval | None) -> str:
     return f"{text} ({shown_range(interval.low, interval.high, kind)})"
 
 
-def _disparity(metric: str, each: OperatingPoint) -> str:
-    kind, sign = unit(metric), signed(metric)
-    text = shown(each.disparity, kind, sign=sign)
+def _disparity(goal: Rule, each: OperatingPoint) -> str:
+    """Return the metric of the goal with its interval, on their own sides of its limits."""
+    kind, sign = unit(goal.metric), signed(goal.metric)
+    limits = tuple(filter(math.isfinite, (goal.low, goal.high)))
+    text = shown(each.disparity, kind, sign=sign, limits=limits)
     if each.disparity_interval is None:
         return text
     low, high = each.disparity_interval
-    return f"{text} ({shown_range(low, high, kind, sign=sign)})"
+    return f"{text} ({shown_range(low, high, kind, sign=sign, limits=limits)})"
 
 
 def _kept(choice: ThresholdChoice) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import ClassKind, Decide, Outcome
+from fairgauge.errors import SpecError
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.document_tree import Unit
@@ -15,6 +16,7 @@ from fairgauge.render.names_in_use import metric_row, naming
 from fairgauge.render.numbers import count, minus
 from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.report.results import NO_CLASS
+from fairgauge.spec.rules import parse_rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +112,16 @@ def _shown(verdict: Verdict, value: float) -> str:
     """Return a number in the unit of the metric."""
     kind = unit(verdict.metric)
     pp = " pp" if kind is Unit.POINTS else ""
-    return f"{shown(value, kind, sign=signed(verdict.metric))}{pp}"
+    return f"{shown(value, kind, sign=signed(verdict.metric), limits=limits_of(verdict))}{pp}"
+
+
+def limits_of(verdict: Verdict) -> tuple[float, ...]:
+    """Return the finite limits that the value of a verdict is held against."""
+    try:
+        rule = parse_rule(verdict.rule)
+    except SpecError:  # on a metric of a user's own, or of another version
+        return ()
+    return tuple(filter(math.isfinite, (rule.low, rule.high)))
 
 
 def _limit(verdict: Verdict) -> str:
@@ -138,7 +149,13 @@ def _ends(verdict: Verdict) -> str:
     interval = verdict.interval
     assert interval is not None
     kind = unit(verdict.metric)
-    ends = shown_range(interval.low, interval.high, kind, sign=signed(verdict.metric))
+    ends = shown_range(
+        interval.low,
+        interval.high,
+        kind,
+        sign=signed(verdict.metric),
+        limits=limits_of(verdict),
+    )
     pp = " pp" if kind is Unit.POINTS else ""
     return f"{100 * interval.level:.4g}% CI ({ends}{pp})"
 

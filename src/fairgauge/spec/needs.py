@@ -10,8 +10,9 @@ from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import Problem
+from fairgauge.errors import Problem, quote
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.spec.presets import preset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,8 +71,13 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
         catalogue = spec.catalogue
     except LookupError:
         return  # two metrics have one name, which is reported as such
+    no_decisions = _no_decisions(spec)
+    if no_decisions is not None:
+        yield no_decisions
     for i, asked in enumerate(spec.metrics):
-        if asked in SETS:
+        if asked in SETS or (
+            no_decisions and asked in preset(spec.preset or "").options["metrics"]
+        ):
             continue
         for metric in catalogue.expand([asked]):
             reason = unmet_need(metric, spec)
@@ -81,6 +87,22 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
     for i, rule in spec.limits:
         metric_or_rate = rule.own or rule.definition or catalogue.rate(rule.metric)
         yield from unmet_needs_of_rule(metric_or_rate, spec, f"rules[{i}]")
+
+
+def _no_decisions(spec: Spec) -> Problem | None:
+    """Return that a preset compares decisions and has only a label, which may well hold them."""
+    if spec.preset is None or spec.label is None or "prediction" in given_columns(spec):
+        return None
+    metrics = [each for each in preset(spec.preset).options["metrics"] if each in spec.metrics]
+    rows = [row for each in metrics for row in spec.catalogue.expand([each])]
+    if not any("prediction" in row.needs for row in rows):
+        return None
+    message = (
+        f"preset {spec.preset} compares decisions, and none are given. Decisions, such as "
+        f"approvals or hirings, are a prediction, not a label: if {quote(spec.label)} holds them, "
+        f"use prediction in place of label (--prediction {quote(spec.label)})"
+    )
+    return Problem("prediction", message)
 
 
 def unmet_needs_of_rule(row: Metric | Statistic, spec: Spec, path: str) -> Iterator[Problem]:

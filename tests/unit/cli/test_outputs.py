@@ -66,6 +66,16 @@ def test_nothing_is_written_when_the_audit_fails(fails, loans, tmp_path):
     assert names(tmp_path) == [loans]
 
 
+def test_a_file_that_cannot_be_made_keeps_no_other_from_being_written(
+    fails, loans, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("CHROME_PATH", "/bin/false")  # a browser that prints nothing
+    said = fails("audit", loans, *SEX, "-o", "a.html", "-o", "a.pdf", "-o", "a.json")
+    assert said.startswith("cannot make 'a.pdf': '/bin/false' printed no PDF: ")
+    assert said.endswith("; 'a.html' and 'a.json' are written")
+    assert names(tmp_path) == ["a.html", "a.json", loans]
+
+
 @needs_full
 def test_a_full_disk_leaves_no_output_behind(fails, loans, tmp_path):
     (tmp_path / "full.json").symlink_to(FULL)

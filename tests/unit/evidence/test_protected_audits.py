@@ -343,3 +343,19 @@ def test_a_published_rate_of_zero_has_a_worst_case_without_a_warning():
         warnings.simplefilter("error")
         report = fg.audit(protected(cube, 10, [], np.random.default_rng(1)))
     assert report["selection_rate.ratio", "sex", "F"].value == 0
+
+
+def test_a_finding_of_protected_counts_has_its_interval_and_a_rounded_total():
+    groups = {
+        "F": {"tp": 200, "fp": 100, "fn": 200, "tn": 500},
+        "M": {"tp": 400, "fp": 200, "fn": 200, "tn": 200},
+    }
+    exact = fg.count(fg.confusion("sex", groups), label="label", prediction="prediction",
+                     positive=1, sensitive="sex")  # fmt: skip
+    cube = fg.protect(exact, min_cell=10)
+    report = fg.audit(cube, sensitive="sex", reference={"sex": "M"},
+                      metrics=["selection_rate.difference", "selection_rate.ratio"])  # fmt: skip
+    each = report["selection_rate.difference", "sex", "F"]
+    text = " ".join(render(report, "text").split())
+    assert f"single 95% CI −{abs(100 * each.low):.1f} to −{abs(100 * each.high):.1f}; ratio" in text
+    assert "about 2,000 rows" in text
