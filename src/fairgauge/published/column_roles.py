@@ -22,10 +22,11 @@ from fairgauge.published.table_files import Grid
 from fairgauge.published.table_shapes import are_blocks, is_numeric, regular, with_joined_header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 _COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
-_NUMBERS = (*_COUNTS_AND_RATE, ColumnRole.RATIO)
+_NUMBERS = (*_COUNTS_AND_RATE, ColumnRole.RATIO, ColumnRole.NOT_SELECTED)
+_FOUND_BY_ARITHMETIC = (*_COUNTS_AND_RATE, ColumnRole.RATIO)
 _FEWEST_PARTS, _FEWEST_ROWS = 2, 2
 
 
@@ -70,7 +71,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
         dimensions=dimensions,
         columns={role: grid.header[i] for role, i in numbers.items()},
         rows=rows,
-        ignored=tuple(grid.header[i] for i in unread),
+        ignored=(*grid.apart, *(grid.header[i] for i in unread)),
     )
 
 
@@ -210,7 +211,7 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
             found[i] = role
     _settle_doubles(grid, found, given)
     unnamed = [i for i in left if i not in found]
-    absent = [role for role in _NUMBERS if role not in found.values()]
+    absent = [role for role in _FOUND_BY_ARITHMETIC if role not in found.values()]
     if unnamed and absent:
         found |= _by_arithmetic(grid, found, unnamed, absent)
     return found
@@ -246,18 +247,24 @@ def _by_arithmetic(
     unnamed: Sequence[int],
     absent: Sequence[ColumnRole],
 ) -> dict[int, ColumnRole]:
-    """Return the roles of columns whose headers name nothing, where rates fit counts in one way."""
-    fits = []
-    for chosen in combinations(unnamed, min(len(unnamed), len(absent))):
-        for roles in permutations(absent, len(chosen)):
-            trial = dict(zip(chosen, roles, strict=True))
-            if _fits(grid, {**found, **trial}):
-                fits.append(trial)
-    return fits[0] if len(fits) == 1 else {}
+    """Return the roles of columns whose headers name nothing, where the numbers fit in one way.
+
+    Of several columns as many are given a role as fit; the others are not read.
+    """
+    for size in range(min(len(unnamed), len(absent)), 0, -1):
+        trials = (
+            dict(zip(chosen, roles, strict=True))
+            for chosen in combinations(unnamed, size)
+            for roles in permutations(absent, size)
+        )
+        fits = [trial for trial in trials if _fits(grid, {**found, **trial}, trial.values())]
+        if fits:
+            return fits[0] if len(fits) == 1 else {}
+    return {}
 
 
-def _fits(grid: Grid, roles: Mapping[int, ColumnRole]) -> bool:
-    """Return whether most rates are those of the counts."""
+def _fits(grid: Grid, roles: Mapping[int, ColumnRole], assigned: Collection[ColumnRole]) -> bool:
+    """Return whether most rates are those of the counts, and most ratios those of the rates."""
     at = {role: i for i, role in roles.items()}
     if not set(_COUNTS_AND_RATE) <= at.keys():
         return False
@@ -268,7 +275,35 @@ def _fits(grid: Grid, roles: Mapping[int, ColumnRole]) -> bool:
             total += 1
             share = selected.value / n.value
             agree += rate.agrees(share) or rate.as_percentage().agrees(share)
-    return total > 0 and agree > total / 2
+    fitting = total > 0 and agree > total / 2
+    return fitting and (ColumnRole.RATIO not in assigned or _ratios_fit(grid, at))
+
+
+def _ratios_fit(grid: Grid, at: Mapping[ColumnRole, int]) -> bool:
+    """Return whether most numbers of a column are the ratios to the rate of one of the rows."""
+    rows = []
+    for cells in grid.rows:
+        n, selected = (read_number(cells[at[r]]) for r in (ColumnRole.N, ColumnRole.SELECTED))
+        ratio = read_ratio(cells[at[ColumnRole.RATIO]])
+        if n and selected and ratio and n.value > 0:
+            rows.append((selected.value / n.value, ratio))
+
+    def fitting(reference: float) -> int:
+        """Count the ratios that agree, one of them at least being that of the reference."""
+        margin = 2 * _rate_margin(grid, at) / reference
+        return sum(
+            ratio.agrees(rate / reference - margin, rate / reference + margin)
+            for rate, ratio in rows
+        )
+
+    references = [rate for rate, ratio in rows if rate > 0 and ratio.value == 1]
+    return any(fitting(rate) * 2 > len(rows) for rate in references)
+
+
+def _rate_margin(grid: Grid, at: Mapping[ColumnRole, int]) -> float:
+    """Return by how much a printed rate may be rounded: a ratio may be that of printed rates."""
+    rates = _as_shares([read_number(cells[at[ColumnRole.RATE]]) for cells in grid.rows])
+    return max((rate.margin for rate in rates if rate is not None), default=0.0)
 
 
 def _check_found(grid: Grid, found: Mapping[int, ColumnRole]) -> None:
@@ -280,6 +315,13 @@ def _check_found(grid: Grid, found: Mapping[int, ColumnRole]) -> None:
             "name it: --column category=NAME"
         )
     if not ({ColumnRole.N, ColumnRole.SELECTED} <= roles or ColumnRole.RATE in roles):
+        free = [i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i)]
+        if ColumnRole.RATIO in roles and not free:
+            raise DataError(
+                f"{_called(grid)} prints impact ratios without what they are made of, so they "
+                "cannot be checked; a check needs the selection rates, or the number of people "
+                "and of selected people"
+            )
         missing = [role for role in _COUNTS_AND_RATE if role not in roles]
         flags = " ".join(f"--column {role}=NAME" for role in missing)
         raise DataError(
@@ -344,6 +386,7 @@ def _words(role: ColumnRole) -> str:
         ColumnRole.CATEGORY: "category",
         ColumnRole.N: "number of people",
         ColumnRole.SELECTED: "number selected",
+        ColumnRole.NOT_SELECTED: "number not selected",
         ColumnRole.RATE: "selection rate",
         ColumnRole.RATIO: "impact ratio",
     }[role]

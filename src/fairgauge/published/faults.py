@@ -18,33 +18,39 @@ class FaultCode(StrEnum):
     NOT_WHOLE = "not_whole"  # column, printed
     NEGATIVE = "negative"  # column, printed
     SELECTED_EXCEEDS_N = "selected_exceeds_n"  # selected, n
+    PARTS_EXCEED_N = "parts_exceed_n"  # selected, not_selected, n, parts
+    PARTS_BELOW_N = "parts_below_n"  # selected, not_selected, n, parts
     RATE_OUT_OF_RANGE = "rate_out_of_range"  # printed
     RATE_IMPOSSIBLE = "rate_impossible"  # printed, n
-    RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share
-    RATE_OF_OTHER_ROW = "rate_of_other_row"  # printed, share, other
+    RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, percent
+    RATE_OF_OTHER_ROW = "rate_of_other_row"  # printed, share, percent, other
     MIXED_UNITS = "mixed_units"  # printed, share, percent, sign
     RATIO_MISMATCH = "ratio_mismatch"  # printed, ratio, reference
     RATIO_INVERTED = "ratio_inverted"  # printed, ratio, reference
     RATIO_OF_ANOTHER_REFERENCE = "ratio_of_another_reference"  # printed, ratio, reference, other
     REPEATED_CATEGORY = "repeated_category"  # other
     REPEATED_ROW = "repeated_row"  # other
-    TOTAL_MISMATCH = "total_mismatch"  # column, printed, total
+    TOTAL_MISMATCH = "total_mismatch"  # column, printed, total, most
+    TOTAL_RATE_MISMATCH = "total_rate_mismatch"  # printed, percent, low, high
+    TOTAL_NOT_CHECKED = "total_not_checked"  # columns
     MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, other
     NO_REFERENCE = "no_reference"  # taken
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other
-    REFERENCE_IS_SMALL = "reference_is_small"  # n, share, other
+    REFERENCE_IS_SMALL = "reference_is_small"  # n, share, all_stated, other
     SEVERAL_REFERENCES = "several_references"  # other
-    RATIO_MISSING = "ratio_missing"  # n, share
+    RATIO_MISSING = "ratio_missing"  # n, share, all_stated
     RATIO_OF_UNKNOWN = "ratio_of_unknown"  # printed
     NUMBERS_MISSING = "numbers_missing"  # columns
     NOT_STATED = "not_stated"  # columns, printed
-    COLUMNS_IGNORED = "columns_ignored"  # columns
+    COLUMNS_IGNORED = "columns_ignored"  # columns, of_groups
     CATEGORY_MISSING = "category_missing"  # categories
     UNKNOWN_NOT_STATED = "unknown_not_stated"
 
 
 _NOTES = frozenset(
     {
+        FaultCode.PARTS_BELOW_N,
+        FaultCode.TOTAL_NOT_CHECKED,
         FaultCode.REPEATED_ROW,
         FaultCode.REFERENCE_IS_SMALL,
         FaultCode.NO_REFERENCE,

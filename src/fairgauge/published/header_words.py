@@ -18,6 +18,14 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
         re.compile(r"\brate\b|% ?(selected|hired|passed)|^%$|percent|proportion|\bshare\b"),
     ),
     (
+        ColumnRole.NOT_SELECTED,
+        re.compile(
+            r"(\b(not|non|un|de)[ -]?)(select|hire[ds]?\b|pass(ed)?\b|advanced|approved|offered"
+            r"|accepted|admitted|promoted|invited)|\b(denied|denials?|reject(ed|ions?)|declined"
+            r"|refused)\b"
+        ),
+    ),
+    (
         ColumnRole.SELECTED,
         re.compile(
             r"selected|select(ions?)?\b|hire[ds]?\b|pass(ed|es)?\b|advanced?|approv|offer|accepted"
@@ -42,6 +50,8 @@ def role_of(header: str) -> ColumnRole | None:
     --------
     >>> [str(role_of(each)) for each in ("# of Applicants", "Hired", "Hire rate", "Impact Ratio")]
     ['n', 'selected', 'rate', 'ratio']
+    >>> str(role_of("Not selected")), role_of("Median income")
+    ('not_selected', None)
     """
     words = header.casefold()
     return next((role for role, pattern in _ROLES if pattern.search(words)), None)

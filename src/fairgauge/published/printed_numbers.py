@@ -28,6 +28,9 @@ _REFERENCE_WORD = re.compile(
     r"[\[(]?(ref\.?|reference|referent|baseline|benchmark|highest)( group| category| rate)?[\])]?",
     re.IGNORECASE,
 )
+_NOT_APPLICABLE = re.compile(r"n/?a\b[^a-z]*|not applicable")
+_RANGE = re.compile(r"\s*[(\[]\s*[\d.]+\s*%?\s*(-|–|—|to|;|,\s)\s*[\d.]+\s*%?\s*[)\]]$")
+"""A confidence interval behind a number."""
 _MARKED = re.compile(r"[*†‡§]+")
 _DASH = re.compile(r"[-–—]+")
 _SLACK = 1e-9
@@ -95,6 +98,15 @@ def is_withheld(text: str) -> bool:
     return bool(_STATED.fullmatch(plain) or _MARKED.fullmatch(plain))
 
 
+def is_suppressed(text: str) -> bool:
+    """Return whether a mark or words state that a number is not printed; "n/a" alone does not.
+
+    >>> is_suppressed("*"), is_suppressed("<0.17"), is_suppressed("n/a"), is_suppressed("-")
+    (True, True, False, False)
+    """
+    return is_withheld(text) and not _NOT_APPLICABLE.fullmatch(text.strip().casefold())
+
+
 def is_dash(text: str) -> bool:
     """Return whether a cell is a dash.
 
@@ -118,8 +130,10 @@ def read_number(text: str) -> Printed | None:
     0.005
     >>> read_number("Female") is None
     True
+    >>> read_number("30.0% (27.1-33.1)").value
+    0.3
     """
-    bare = _bare(_REFERENCE.sub("", text.strip()))
+    bare = _bare(_RANGE.sub("", _REFERENCE.sub("", text.strip())))
     percent = bare.endswith("%")
     number = _bare(bare.rstrip("%").strip())
     if _GROUPED.match(number) and not number.lstrip("+-−").startswith("0"):

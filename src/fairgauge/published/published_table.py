@@ -21,6 +21,7 @@ class ColumnRole(StrEnum):
     CATEGORY = "category"
     N = "n"
     SELECTED = "selected"
+    NOT_SELECTED = "not_selected"
     RATE = "rate"
     RATIO = "ratio"
 
@@ -42,7 +43,7 @@ class PublishedRow:
     number : its place in the table, 1 for the first below the header.
     categories : the value of every category column.
     kind : a group, a total, or people whose category is not known.
-    n, selected, rate, ratio : the printed numbers; None where nothing is printed.
+    n, selected, not_selected, rate, ratio : the printed numbers; None where nothing is printed.
     texts : what stands in the place of a number, such as "<10" or "see note", by column.
     """
 
@@ -51,6 +52,7 @@ class PublishedRow:
     kind: RowKind = RowKind.GROUP
     n: Printed | None = None
     selected: Printed | None = None
+    not_selected: Printed | None = None
     rate: Printed | None = None
     ratio: Printed | None = None
     texts: tuple[tuple[ColumnRole, str], ...] = ()
@@ -120,3 +122,8 @@ class PublishedTable:
         """Return how many people are in the groups whose number is printed; None of no group."""
         numbers = [row.n.value for row in self.groups if row.n is not None]
         return sum(numbers) if numbers else None
+
+    @property
+    def all_people_stated(self) -> bool:
+        """Return whether the number of people of every group is printed."""
+        return all(row.n is not None for row in self.groups)

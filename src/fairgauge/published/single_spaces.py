@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from fairgauge.published.published_table import ColumnRole
 
+_LAST_MARK = re.compile(r"(?<=\d)\s+(\(\w\)|\[\w\]|[*†‡§]+)\s*$")
+"""The mark of a footnote behind the last number of a line."""
 _MOST_WORDS = 16
 _MOST_NUMBERS = 4
 
@@ -56,7 +59,7 @@ def _repeated(header: Sequence[str], line: str) -> list[str] | None:
 
 def _cells(line: str) -> list[str]:
     """Return the words of a line that are no numbers as one cell, and the numbers behind them."""
-    words = line.replace(" %", "%").split()
+    words = _LAST_MARK.sub(r"\1", line.replace(" %", "%")).split()
     at = len(words)
     while at > 1 and (read_ratio(words[at - 1]) is not None or is_blank(words[at - 1])):
         at -= 1

@@ -6,9 +6,11 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from fairgauge.published.faults import Fault, FaultCode
-from fairgauge.published.printed_numbers import is_dash, is_whole
+from fairgauge.published.header_words import role_of
+from fairgauge.published.printed_numbers import is_dash, is_suppressed, is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
 from fairgauge.published.selected_people import selected_people
+from fairgauge.published.total_rows import check_totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,7 +52,7 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> lis
         *_not_stated(table),
         *_repeated(table),
         *_ignored(table),
-        *_totals(table),
+        *check_totals(table),
         *_reference(table, min_share),
         *_ratios(table),
         *_omitted(table, min_share),
@@ -102,7 +104,7 @@ def highest(table: PublishedTable, min_share: float = 0.0) -> PublishedRow | Non
         and _large(table, row, min_share)
         and (row.n is not None or row.ratio is not None or not rated or row is reference)
     ]
-    return max(admitted, key=_rate_at_least, default=None)
+    return max(admitted, key=lambda row: (_rate_at_least(row), row is reference), default=None)
 
 
 def _is_rate(row: PublishedRow) -> bool:
@@ -143,7 +145,11 @@ def _fault(
 
 
 def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
-    for role, printed in ((ColumnRole.N, row.n), (ColumnRole.SELECTED, row.selected)):
+    for role, printed in (
+        (ColumnRole.N, row.n),
+        (ColumnRole.SELECTED, row.selected),
+        (ColumnRole.NOT_SELECTED, row.not_selected),
+    ):
         if printed is None:
             continue
         if printed.value < 0:
@@ -154,6 +160,18 @@ def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
         yield _fault(
             FaultCode.SELECTED_EXCEEDS_N, table, row, selected=row.selected.text, n=row.n.text
         )
+    elif row.n and row.selected and row.not_selected:
+        parts = row.selected.value + row.not_selected.value
+        if parts != row.n.value:
+            yield _fault(
+                FaultCode.PARTS_EXCEED_N if parts > row.n.value else FaultCode.PARTS_BELOW_N,
+                table,
+                row,
+                selected=row.selected.text,
+                not_selected=row.not_selected.text,
+                n=row.n.text,
+                parts=parts,
+            )
 
 
 def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
@@ -197,6 +215,7 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
             row,
             printed=printed.text,
             share=share,
+            percent=printed.percent,
             other=others[0],
         )
         return
@@ -208,6 +227,7 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
         row,
         printed=printed.text,
         share=share,
+        percent=printed.percent,
         selected=row.selected.text,
         n=row.n.text,
     )
@@ -244,32 +264,15 @@ def _not_stated(table: PublishedTable) -> Iterator[Fault]:
 
 def _ignored(table: PublishedTable) -> Iterator[Fault]:
     if table.ignored:
-        yield _fault(FaultCode.COLUMNS_IGNORED, table, None, columns=table.ignored)
-
-
-def _totals(table: PublishedTable) -> Iterator[Fault]:
-    """Hold totals against the sum of their rows, with the people of unknown category or without."""
-    for row in table.of(RowKind.TOTAL):
-        groups = [each for each in table.groups if row.includes(each)]
-        unknowns = [each for each in table.of(RowKind.UNKNOWN) if row.includes(each)]
-        for role in (ColumnRole.N, ColumnRole.SELECTED):
-            printed: Printed | None = getattr(row, role)
-            counts = [getattr(each, role) for each in groups]
-            if printed is None or not counts or None in counts:
-                continue
-            total = sum(each.value for each in counts)
-            unknown = sum(
-                each.value for other in unknowns if (each := getattr(other, role)) is not None
-            )
-            if printed.value not in (total, total + unknown):
-                yield _fault(
-                    FaultCode.TOTAL_MISMATCH,
-                    table,
-                    row,
-                    column=str(role),
-                    printed=printed.text,
-                    total=total,
-                )
+        yield _fault(
+            FaultCode.COLUMNS_IGNORED,
+            table,
+            None,
+            columns=table.ignored,
+            of_groups=any(
+                role_of(header) not in (None, ColumnRole.RATIO) for header in table.ignored
+            ),
+        )
 
 
 def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
@@ -295,6 +298,7 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
             reference,
             n=reference.n.value,
             share=reference.n.value / (table.people or 1),
+            all_stated=table.all_people_stated,
             other=best.name,
         )
     elif best.rate_range[0] > reference.rate_range[1]:
@@ -417,18 +421,32 @@ def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         if missing and not derived and not row.withheld:
             yield _fault(FaultCode.NUMBERS_MISSING, table, row, columns=tuple(missing))
         without = has_ratios and row.ratio is None and row is not reference
-        if without and row.n and _large(table, row, min_share):
+        if without and not _is_ratio_withheld(row) and row.n and _large(table, row, min_share):
             yield _fault(
                 FaultCode.RATIO_MISSING,
                 table,
                 row,
                 n=row.n.value,
                 share=row.n.value / (table.people or 1),
+                all_stated=table.all_people_stated,
             )
     if len(table.dimensions) > 1:
         yield from _missing_combinations(table)
     if not table.of(RowKind.UNKNOWN):
         yield _fault(FaultCode.UNKNOWN_NOT_STATED, table, None)
+
+
+def _is_ratio_withheld(row: PublishedRow) -> bool:
+    """Return whether a row states that its ratio is not printed, or withholds what it is made of.
+
+    "N/A" alone is no such statement.
+    """
+    texts = dict(row.texts)
+    if is_suppressed(texts.get(ColumnRole.RATIO, "")):
+        return True
+    return row.rate_range is None and any(
+        is_suppressed(texts.get(role, "")) for role in (ColumnRole.SELECTED, ColumnRole.RATE)
+    )
 
 
 def _missing_combinations(table: PublishedTable) -> Iterator[Fault]:

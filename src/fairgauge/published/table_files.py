@@ -29,6 +29,7 @@ _PIPE = re.compile(r"(?<!\\)\|")
 _RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>).*?</sup>", re.IGNORECASE)
 """A footnote's mark in Markdown."""
 _FEWEST_PIPES = 2
+_FEWEST_NAMES, _FEWEST_LINES = 2, 3
 _WIDE_SPACE = re.compile(r"\t|\s{2,}")
 _TEXT_CELLS = ("td", "th")
 _ORDINALS = ("st", "nd", "rd", "th")
@@ -50,6 +51,7 @@ class Grid:
     rows : as many cells as the header has, in every row.
     first : the number of the first row.
     numbers : the number of every row, where rows were rearranged.
+    apart : the headers of columns that have no place in the rows that were rearranged.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     first: int = 1
     numbers: tuple[int, ...] = ()
+    apart: tuple[str, ...] = ()
 
     def number(self, at: int) -> int:
         """Return the number of a row in the table as it was published."""
@@ -197,9 +200,27 @@ def _of_blocks(lines: Iterable[str]) -> list[Grid]:
     return [
         grid
         for block in blocks
-        for grid in _grid("", [_WIDE_SPACE.split(line) for line in block])
+        for grid in _grid("", _spread([_WIDE_SPACE.split(line) for line in block]))
         or _grid("", single_spaced(block))
     ]
+
+
+def _spread(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """Put the names above columns that repeat, as in Men and Women, over the first column of each.
+
+    In text that is pasted, nothing stands in the cells beside such names.
+    """
+    if len(rows) < _FEWEST_LINES or not _FEWEST_NAMES <= len(rows[0]) < len(rows[1]):
+        return rows
+    names, below = rows[0], rows[1]
+    for width in range(len(below) // len(names), 0, -1):
+        for start in range(len(below) - width * len(names) + 1):
+            parts = [below[start + width * i :][:width] for i in range(len(names))]
+            if all(list(part) == list(parts[0]) for part in parts):
+                first = [""] * len(below)
+                first[start : start + width * len(names) : width] = names
+                return [first, *rows[1:]]
+    return rows
 
 
 def _of_markdown(lines: Sequence[str]) -> list[Grid]:
@@ -218,7 +239,14 @@ def _of_markdown(lines: Sequence[str]) -> list[Grid]:
 
 def _pipe_cells(line: str) -> list[str]:
     cells = _PIPE.split(_RAISED.sub("", line).strip().removeprefix("|").removesuffix("|"))
-    return [cell.replace("\\|", "|").strip().strip("*_") for cell in cells]
+    return [
+        _without_emphasis(cell.replace("\\|", "|").replace("\\*", "*").strip()) for cell in cells
+    ]
+
+
+def _without_emphasis(cell: str) -> str:
+    """Return a cell of Markdown without emphasis; asterisks alone are the mark of a footnote."""
+    return cell.strip("*_") or cell.strip("_")
 
 
 class _Tables(HTMLParser):

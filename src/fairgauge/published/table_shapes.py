@@ -32,6 +32,7 @@ _SEPARATORS = " -–—:|/,()[]"
 _WORDS = {
     ColumnRole.N: "Number of people",
     ColumnRole.SELECTED: "Selected",
+    ColumnRole.NOT_SELECTED: "Not selected",
     ColumnRole.RATE: "Selection rate",
     ColumnRole.RATIO: "Impact ratio",
 }
@@ -187,10 +188,17 @@ def _from_wide(grid: Grid) -> Grid:
         for i, header in enumerate(grid.header)
         if is_numeric(grid, i) or (_is_empty(grid, i) and role_of(header))
     ]
+    apart: list[int] = []
     groups = _groups_of_columns([grid.header[i] for i in numeric])
+    if not groups:  # one ratio of all groups, behind their columns, is that of no single group
+        apart = [i for i in numeric if role_of(grid.header[i]) is ColumnRole.RATIO]
+        numeric = [i for i in numeric if i not in apart]
+        groups = _groups_of_columns([grid.header[i] for i in numeric]) if len(apart) == 1 else {}
     if not groups:
         return grid
-    kept = [i for i in range(len(grid.header)) if i not in numeric and not _is_empty(grid, i)]
+    kept = [
+        i for i in range(len(grid.header)) if i not in (*numeric, *apart) and not _is_empty(grid, i)
+    ]
     roles = [role for role in _WORDS if any(role in of for of in groups.values())]
     rows, numbers = [], []
     for name, of in groups.items():
@@ -199,7 +207,13 @@ def _from_wide(grid: Grid) -> Grid:
             rows.append((*(row[i] for i in kept), name, *cells))
             numbers.append(grid.number(at))
     header = (*(grid.header[i] for i in kept), "group", *(_WORDS[role] for role in roles))
-    return replace(grid, header=header, rows=tuple(rows), numbers=tuple(numbers))
+    return replace(
+        grid,
+        header=header,
+        rows=tuple(rows),
+        numbers=tuple(numbers),
+        apart=tuple(grid.header[i] for i in apart),
+    )
 
 
 def _groups_of_columns(headers: Sequence[str]) -> dict[str, dict[ColumnRole, int]]:

@@ -15,7 +15,6 @@ from fairgauge.render.document_tree import (
     Column,
     DocumentTree,
     Facts,
-    Heading,
     Items,
     Mark,
     Paragraph,
@@ -102,12 +101,14 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
         )
         if errors:
             sections.append(Section("errors", "Errors", (Items(errors),)))
+    if check.unread:
+        sections.append(Section("not-read", "Not read", tuple(_not_read(check)), short="Not read"))
     described = METHOD.format(test=_TESTS[check.test])
     method = Section("method", "Method", (Paragraph(described),), short="Method")
     return DocumentTree(
         title="Check of published tables",
-        beside=f"{tables:,} {plural(tables, 'table', 'tables')}",
-        lead=(_arithmetic(check), *_limit(check)),
+        beside="; ".join((f"{tables:,} {plural(tables, 'table', 'tables')}", *_unread(check))),
+        lead=(_arithmetic(check), *_unread_lead(check), *_limit(check)),
         cover=(("source", _sources(check)),),
         verdict=_verdict(check),
         tone=Tone.BAD if check.errors else _TONES.get(check.verdict, Tone.UNSURE),
@@ -136,23 +137,20 @@ def _arithmetic(check: Check) -> str:
 
 
 def _verdict(check: Check) -> str:
-    if check.errors:
-        return "ERRORS" if check.verdict is Outcome.NONE else f"ERRORS; {_words(check.verdict)}"
-    return "" if check.verdict is Outcome.NONE else _words(check.verdict)
-
-
-def _words(outcome: Outcome) -> str:
-    return str(outcome).replace("_", " ").upper()
+    """Return the errors, what the limit comes to, and how much was not read."""
+    parts = ["ERRORS"] if check.errors else []
+    if check.limit is not None and not check.verdicts:
+        parts.append("no counts to decide the limit")
+    elif check.verdict is not Outcome.NONE:
+        parts.append(str(check.verdict).replace("_", " "))
+    return "; ".join((*parts, *_unread(check))).upper()
 
 
 def _limit(check: Check) -> Iterator[str]:
     if check.limit is None:
         return
     if not check.counted:
-        yield (
-            "No ratio has an interval: it takes the number of people of every category, and how "
-            "many or what share of them were selected, not all of them 0."
-        )
+        yield f"No ratio is decided by the limit: {_without_intervals(check)}."
         return
     chosen = any(table.reference not in check.references for table in check.tables)
     allow = " allow for the choice of the reference by the data" if chosen else " decide"
@@ -160,6 +158,18 @@ def _limit(check: Check) -> Iterator[str]:
         f"Ratios are held against {check.limit:g}. The {100 * check.level:.4g}% confidence "
         f"intervals{allow}; verdicts are not adjusted for the number of ratios."
     )
+
+
+def _without_intervals(check: Check) -> str:
+    """Return why no ratio of any table has an interval."""
+    groups = [group for table in check.tables for group in table.groups]
+    if all(group.n is None for group in groups):
+        return "the number of people is not printed"
+    if all(group.rate is None for group in groups):
+        return "no selection rate is printed or follows from the counts"
+    if not any(group.rate for group in groups):
+        return "nobody is selected"
+    return "fewer than two categories have a number of people and a selection rate"
 
 
 def _summary(check: Check) -> Iterator[Block]:
@@ -191,9 +201,22 @@ def _summary(check: Check) -> Iterator[Block]:
         heads = ("Kind", "Level", "Times", "Tables")
         columns = tuple(Column(each, numeric=i > 1) for i, each in enumerate(heads))
         yield Table("Faults by kind", columns, rows)
-    if check.unread:
-        yield Heading("Not read")
-        yield Items(tuple(f"{called(each.source)}: {each.reason}." for each in check.unread))
+
+
+def _not_read(check: Check) -> Iterator[Block]:
+    yield Items(tuple(f"{called(each.source)}: {each.reason}." for each in check.unread))
+
+
+def _unread(check: Check) -> tuple[str, ...]:
+    """Return how many files, or tables of them, could not be read; nothing without any."""
+    unread = sum(each.counts for each in check.unread)
+    return (f"{unread:,} not read",) if unread else ()
+
+
+def _unread_lead(check: Check) -> Iterator[str]:
+    if unread := sum(each.counts for each in check.unread):
+        words = plural(unread, "file or table was", "files or tables were")
+        yield f"{unread:,} {words} not read, and not checked."
 
 
 def _decision_words(smallest: SmallestReference) -> dict[Decision, tuple[str, str]]:
@@ -308,7 +331,7 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
     yield "read as", "; ".join(f"{role}: {called(header)}" for role, header in table.columns)
     if table.reference is not None:
         named = table.reference in check.references
-        words = "as named" if named else _highest_among(check.smallest_reference)
+        words = "as named" if named else _chosen(table, check.smallest_reference)
         yield "reference", f"{called(table.reference)}: {words}"
     if table.printed_reference is not None and table.printed_reference != table.reference:
         yield "printed reference", called(table.printed_reference)
@@ -317,9 +340,9 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
         groups = listing([called(group) for group in changed])
         effect = f"would change the verdict of {groups}" if changed else "would change no verdict"
         printed = name == table.printed_reference
-        words = "is that of the printed ratios" if printed else "has a higher selection rate"
+        words = "the reference of the printed ratios" if printed else "a higher selection rate"
         decided = f"; as the reference it {effect}" if check.limit is not None else ""
-        yield "another reference", f"{called(name)} {words}{decided}"
+        yield "another reference", f"{called(name)}: {words}{decided}"
     if any(group.selected_range for group in table.groups):
         yield "selected", _RATES_ALONE
     if all(group.n is None for group in table.groups):
@@ -328,7 +351,10 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
         yield "unknown category", f"{table.unknown:,} people"
 
 
-def _highest_among(smallest: SmallestReference) -> str:
+def _chosen(table: CheckedTable, smallest: SmallestReference) -> str:
+    """Return how the reference was chosen: without the number of people, of all printed rates."""
+    if all(group.n is None for group in table.groups):
+        return "the highest selection rate that is printed"
     share = f"{100 * smallest.share:g}% of the people and at least " if smallest.share else ""
     return (
         f"the highest selection rate among categories with at least {share}{smallest.people} people"

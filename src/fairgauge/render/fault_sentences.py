@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 Parameters: TypeAlias = "dict[str, Any]"
 """What a fault is about; its code decides which values there are, and of which types."""
+_DIGITS = 3
+"""Digits of a number that has no thousands."""
 _COLUMNS = {
     "n": "number of people",
     "selected": "number selected",
+    "not_selected": "number not selected",
     "rate": "selection rate",
     "ratio": "impact ratio",
 }
@@ -51,6 +54,21 @@ def _exceeds(p: Parameters) -> str:
     return f"{p['selected']} of {p['n']} people are selected, more than there are"
 
 
+def _parts(p: Parameters) -> str:
+    return (
+        f"{p['selected']} selected and {p['not_selected']} not selected are "
+        f"{_count(p['parts'], p['n'])} people; "
+    )
+
+
+def _parts_exceed(p: Parameters) -> str:
+    return f"{_parts(p)}the number of people is printed as {p['n']}"
+
+
+def _parts_below(p: Parameters) -> str:
+    return f"{_parts(p)}what became of the others of {p['n']} is not read from the table"
+
+
 def _out_of_range(p: Parameters) -> str:
     return f"the selection rate {p['printed']} is not between 0 and 1"
 
@@ -62,14 +80,14 @@ def _impossible(p: Parameters) -> str:
 def _rate_mismatch(p: Parameters) -> str:
     return (
         f"the selection rate is printed as {p['printed']}; {p['selected']} of {p['n']} is "
-        f"{_number(p['share'])}"
+        f"{_rate(p['share'], p)}"
     )
 
 
 def _rate_of_other(p: Parameters) -> str:
     return (
         f"the selection rate is printed as {p['printed']}, which is the rate of "
-        f"{quote(p['other'])}; its own is {_number(p['share'])}"
+        f"{quote(p['other'])}; its own is {_rate(p['share'], p)}"
     )
 
 
@@ -111,15 +129,26 @@ def _repeated_row(p: Parameters) -> str:
 
 
 def _total(p: Parameters) -> str:
-    return (
-        f"the total {_column(p)} is printed as {p['printed']}; its rows add up to {p['total']:,.0f}"
-    )
+    low, high = (_count(p[end], p["printed"]) for end in ("total", "most"))
+    total = low if low == high else f"between {low} and {high}"
+    return f"the total {_column(p)} is printed as {p['printed']}; its rows add up to {total}"
+
+
+def _total_rate(p: Parameters) -> str:
+    low, high = (_rate(p[end], p) for end in ("low", "high"))
+    rate = low if low == high else f"between {low} and {high}"
+    return f"the total selection rate is printed as {p['printed']}; that of its rows is {rate}"
+
+
+def _total_not_checked(p: Parameters) -> str:
+    names = listing(_COLUMNS[each] for each in p["columns"])
+    return f"the total was not checked ({names}): numbers of its rows are not printed"
 
 
 def _margin(p: Parameters) -> str:
     return (
         f"the {_column(p)} is printed as {p['printed']}; its rows in the table "
-        f"{quote(p['other'])} add up to {p['total']:,.0f}"
+        f"{quote(p['other'])} add up to {_count(p['total'], p['printed'])}"
     )
 
 
@@ -140,7 +169,7 @@ def _not_highest(p: Parameters) -> str:
 
 def _small_reference(p: Parameters) -> str:
     return (
-        f"the reference of the ratios has {p['n']:,.10g} people, {100 * p['share']:.1f}% of all; "
+        f"the reference of the ratios has {p['n']:,.10g} people, {_of_all(p)}; "
         f"the highest rate among larger categories is that of {quote(p['other'])}"
     )
 
@@ -153,7 +182,12 @@ def _several_references(p: Parameters) -> str:
 
 
 def _ratio_missing(p: Parameters) -> str:
-    return f"no impact ratio is printed for {p['n']:,.10g} people, {100 * p['share']:.1f}% of all"
+    return f"no impact ratio is printed for {p['n']:,.10g} people, {_of_all(p)}"
+
+
+def _of_all(p: Parameters) -> str:
+    of = "all" if p["all_stated"] else "those whose number is printed"
+    return f"{100 * p['share']:.1f}% of {of}"
 
 
 def _ratio_of_unknown(p: Parameters) -> str:
@@ -162,7 +196,8 @@ def _ratio_of_unknown(p: Parameters) -> str:
 
 def _numbers_missing(p: Parameters) -> str:
     names = " and the ".join(_COLUMNS[each] for each in p["columns"])
-    return f"the {names} is missing, so the row cannot be checked"
+    verb = "is" if len(p["columns"]) == 1 else "are"
+    return f"the {names} {verb} missing, so the row cannot be checked"
 
 
 def _not_stated(p: Parameters) -> str:
@@ -176,10 +211,10 @@ def _category_missing(p: Parameters) -> str:
 
 
 def _columns_ignored(p: Parameters) -> str:
-    return (
-        f"these columns of numbers are not read: {listing(p['columns'])}; a table with a column "
-        "for each group is checked one group at a time (--column)"
-    )
+    text = f"these columns of numbers are not read: {listing(p['columns'])}"
+    if not p["of_groups"]:
+        return text
+    return f"{text}; a table with a column for each group is checked one group at a time (--column)"
 
 
 def _unknown_not_stated(p: Parameters) -> str:
@@ -190,6 +225,19 @@ def _unknown_not_stated(p: Parameters) -> str:
     )
 
 
+def _rate(share: float, p: Parameters) -> str:
+    """Return a share in the unit of the printed rate: as a percentage, with its sign, or not."""
+    if not p["percent"]:
+        return _number(share)
+    return f"{round(100 * share, 2):.10g}{'%' if '%' in str(p['printed']) else ''}"
+
+
+def _count(value: float, printed: str) -> str:
+    """Return a count with a comma between its thousands, unless a printed one goes without."""
+    plain = len(printed) > _DIGITS and printed.isdigit()
+    return f"{value:.0f}" if plain else f"{value:,.0f}"
+
+
 def _number(value: float) -> str:
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
@@ -198,6 +246,8 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.NOT_WHOLE: _not_whole,
     FaultCode.NEGATIVE: _negative,
     FaultCode.SELECTED_EXCEEDS_N: _exceeds,
+    FaultCode.PARTS_EXCEED_N: _parts_exceed,
+    FaultCode.PARTS_BELOW_N: _parts_below,
     FaultCode.RATE_OUT_OF_RANGE: _out_of_range,
     FaultCode.RATE_IMPOSSIBLE: _impossible,
     FaultCode.RATE_MISMATCH: _rate_mismatch,
@@ -209,6 +259,8 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.REPEATED_CATEGORY: _repeated_category,
     FaultCode.REPEATED_ROW: _repeated_row,
     FaultCode.TOTAL_MISMATCH: _total,
+    FaultCode.TOTAL_RATE_MISMATCH: _total_rate,
+    FaultCode.TOTAL_NOT_CHECKED: _total_not_checked,
     FaultCode.MARGIN_MISMATCH: _margin,
     FaultCode.NO_REFERENCE: _no_reference,
     FaultCode.REFERENCE_NOT_HIGHEST: _not_highest,
@@ -228,6 +280,8 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.NOT_WHOLE: "count that is not a whole number",
     FaultCode.NEGATIVE: "negative count",
     FaultCode.SELECTED_EXCEEDS_N: "more people selected than there are",
+    FaultCode.PARTS_EXCEED_N: "more people selected and not selected than there are",
+    FaultCode.PARTS_BELOW_N: "people neither selected nor not selected",
     FaultCode.RATE_OUT_OF_RANGE: "selection rate above 1 or below 0",
     FaultCode.RATE_IMPOSSIBLE: "selection rate of no whole number of people",
     FaultCode.RATE_MISMATCH: "selection rate that does not follow from the counts",
@@ -239,6 +293,8 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.REPEATED_CATEGORY: "category that stands twice",
     FaultCode.REPEATED_ROW: "row with the counts of another",
     FaultCode.TOTAL_MISMATCH: "total that is not the sum of its rows",
+    FaultCode.TOTAL_RATE_MISMATCH: "total rate that is not that of its rows",
+    FaultCode.TOTAL_NOT_CHECKED: "total that was not checked",
     FaultCode.MARGIN_MISMATCH: "count that is not the sum of its intersections",
     FaultCode.NO_REFERENCE: "no category with a ratio of 1",
     FaultCode.REFERENCE_NOT_HIGHEST: "reference without the highest rate",

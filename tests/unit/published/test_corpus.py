@@ -454,7 +454,14 @@ def test_columns_that_are_not_read():
 
 
 def test_every_kind_of_fault_is_planted():
-    apart = {FaultCode.MARGIN_MISMATCH, FaultCode.COLUMNS_IGNORED}
+    apart = {
+        FaultCode.MARGIN_MISMATCH,
+        FaultCode.COLUMNS_IGNORED,
+        FaultCode.PARTS_EXCEED_N,
+        FaultCode.PARTS_BELOW_N,
+        FaultCode.TOTAL_RATE_MISMATCH,
+        FaultCode.TOTAL_NOT_CHECKED,
+    }
     assert set(FaultCode) == set(PLANTED) | apart
 
 

@@ -28,7 +28,7 @@ from fairgauge.cli.streams import print_result, terminal_style
     multiple=True,
     metavar="ROLE=HEADER",
     help="What a column holds, where its header does not show it: category (several separated by "
-    "commas), n, selected, rate or ratio. Repeatable.",
+    "commas), n, selected, not_selected, rate or ratio. Repeatable.",
 )
 @click.option(
     "--min-share",

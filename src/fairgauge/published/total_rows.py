@@ -1,0 +1,126 @@
+"""Totals held against their rows: exactly, or by what the rows allow where numbers are missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from fairgauge.published.faults import Fault, FaultCode
+from fairgauge.published.published_table import ColumnRole, RowKind
+from fairgauge.published.selected_people import selected_people
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.published.printed_numbers import Printed
+    from fairgauge.published.published_table import PublishedRow, PublishedTable
+
+Range: TypeAlias = tuple[float, float]
+"""The smallest and the greatest number that is possible."""
+_COUNTS = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.NOT_SELECTED)
+
+
+def check_totals(table: PublishedTable) -> Iterator[Fault]:
+    r"""Yield where a total is not that of its rows, with the people of unknown category or without.
+
+    Where a row prints no number of selected people, any number that agrees with its rate is
+    possible, or any at all without a rate; the total must be one that these allow.
+
+    Examples
+    --------
+    >>> from fairgauge.published.column_roles import table_of
+    >>> from fairgauge.published.table_files import grids_of_text
+    >>> text = "sex  n  rate\nMale  80  60%\nFemale  40  30%\nTotal  120  70%"
+    >>> [str(fault.code) for fault in check_totals(table_of(grids_of_text(text)[0]))]
+    ['total_rate_mismatch']
+    """
+    for row in table.of(RowKind.TOTAL):
+        groups = [each for each in table.groups if row.includes(each)]
+        if not groups:
+            continue
+        unknowns = [each for each in table.of(RowKind.UNKNOWN) if row.includes(each)]
+        parts = [groups, [*groups, *unknowns]]
+        where = (row.number, row.name)
+        unchecked = []
+        for role in _COUNTS:
+            printed: Printed | None = getattr(row, role)
+            if printed is None:
+                continue
+            sums = [found for rows in parts if (found := _sum(rows, role)) is not None]
+            if any(low <= printed.value <= high for low, high in sums):
+                continue
+            if len(sums) < len(parts):
+                unchecked.append(str(role))
+            else:
+                yield Fault.of(
+                    FaultCode.TOTAL_MISMATCH,
+                    table.name,
+                    where,
+                    column=str(role),
+                    printed=printed.text,
+                    total=sums[0][0],
+                    most=sums[0][1],
+                )
+        if row.rate is not None and row.share is None and 0 <= row.rate.value <= 1:
+            rates = [found for rows in parts if (found := _pooled_rate(rows)) is not None]
+            if any(row.rate.agrees(*each) for each in rates):
+                pass
+            elif len(rates) < len(parts):
+                unchecked.append(str(ColumnRole.RATE))
+            else:
+                low, high = rates[0]
+                yield Fault.of(
+                    FaultCode.TOTAL_RATE_MISMATCH,
+                    table.name,
+                    where,
+                    printed=row.rate.text,
+                    percent=row.rate.percent,
+                    low=low,
+                    high=high,
+                )
+        if unchecked:
+            yield Fault.of(FaultCode.TOTAL_NOT_CHECKED, table.name, where, columns=tuple(unchecked))
+
+
+def _sum(rows: Sequence[PublishedRow], role: ColumnRole) -> Range | None:
+    """Return the sums that rows allow; None where a number can be anything.
+
+    People of unknown category without a number are counted as none.
+    """
+    ranges = [_possible(row, role) for row in rows]
+    known = [
+        (0.0, 0.0) if each is None and row.kind is RowKind.UNKNOWN else each
+        for row, each in zip(rows, ranges, strict=True)
+    ]
+    found = [each for each in known if each is not None]
+    return _added(found) if len(found) == len(rows) else None
+
+
+def _possible(row: PublishedRow, role: ColumnRole) -> Range | None:
+    printed: Printed | None = getattr(row, role)
+    if printed is not None:
+        return printed.value, printed.value
+    if row.n is None or role is ColumnRole.N:
+        return None
+    if role is ColumnRole.SELECTED and (found := selected_people(row)) is not None:
+        return found
+    return 0.0, row.n.value
+
+
+def _pooled_rate(rows: Sequence[PublishedRow]) -> Range | None:
+    """Return the selection rates of rows together that their numbers allow, None without any.
+
+    Without the number of people it lies between the lowest and the highest rate.
+    """
+    people = sum(row.n.value for row in rows if row.n is not None)
+    if people > 0 and all(row.n is not None for row in rows):
+        low, high = _added([_possible(row, ColumnRole.SELECTED) or (0.0, 0.0) for row in rows])
+        return low / people, high / people
+    ranges = [row.rate_range for row in rows if row.n is None or row.n.value > 0]
+    found = [each for each in ranges if each is not None]
+    if len(found) < len(ranges) or not found:
+        return None
+    return min(low for low, _ in found), max(high for _, high in found)
+
+
+def _added(ranges: Sequence[Range]) -> Range:
+    return sum(low for low, _ in ranges), sum(high for _, high in ranges)
