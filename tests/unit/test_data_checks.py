@@ -339,3 +339,19 @@ def test_the_median_is_that_of_the_cases_a_row_stands_for():
     assert {g.threshold for g in fg.audit(data, **asked, count="n").groups} == {0.9}
     with pytest.raises(DataError, match="holds no number in any row"):
         fg.audit(data.with_columns(s=pl.lit(None, dtype=pl.Float64)), **asked)
+
+
+@pytest.mark.parametrize(("column", "role"), [("y", "label"), ("p", "prediction")])
+@pytest.mark.parametrize("sensitive", ["{}", "{}:0.5"])
+def test_a_sensitive_feature_that_is_the_label_or_the_prediction(column, role, sensitive):
+    feature = fg.cut(column, [0.5]) if ":" in sensitive else column
+    [warning] = found(frame(), DiagnosticCode.SENSITIVE_IS_OUTCOME, sensitive=["g", feature])
+    assert warning.level is Level.WARNING
+    assert f"the sensitive feature '{column}' is also the {role}" in warning.message
+
+
+def test_an_intersection_with_the_label_is_warned_of_and_so_is_its_specification():
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "intersections": [("g", "y")]}
+    warnings = check_groups(open_source(frame()), ask(frame().columns, **asked))
+    assert [each["column"] for each in warnings] == ["y"]
+    assert not found(frame(), DiagnosticCode.SENSITIVE_IS_OUTCOME)

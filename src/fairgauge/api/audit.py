@@ -26,6 +26,7 @@ from fairgauge.resolve.data_checks import (
     prediction_is_label,
     predictions_that_are_no_label,
     same_names,
+    sensitive_outcomes,
     single_row_groups,
     unmatched_groups,
     unmatched_rules,
@@ -210,6 +211,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     groups = {each.feature: each.groups for each in count_groups(cube, of_groups)}
     rows_by_level = cube.rows_by_level()
     return (
+        *sensitive_outcomes(spec),
         *single_row_groups(cube, spec, rows_by_level),
         *missing_markers(cube, spec, rows_by_level),
         *same_names(cube, spec, rows_by_level),
@@ -320,6 +322,7 @@ def _likely_mistakes(
     """Warn of values that suggest that something else was meant."""
     if cube.min_cell is None:  # few errors may be rounded to none
         yield from prediction_is_label(cube, spec)
+    yield from sensitive_outcomes(spec)
     yield from single_row_groups(cube, spec, rows_by_level)
     if measured.task is Task.BINARY:
         yield from predictions_that_are_no_label(cube, spec, rows_by_level)

@@ -239,6 +239,13 @@ def _prediction_is_label(d: Diagnostic) -> str:
     )
 
 
+def _sensitive_is_outcome(d: Diagnostic) -> str:
+    return (
+        f"the sensitive feature {quote(d['column'])} is also the {d['role']}: its groups are "
+        "defined by what they are compared by; choose another feature"
+    )
+
+
 def _single_row_groups(d: Diagnostic) -> str:
     return (
         f"{d['single']:,} of the {d['groups']:,} groups of {d.feature} have one row: it looks like "
@@ -343,6 +350,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.COUNTED_AS: _counted_as,
     DiagnosticCode.ASSUMED_POSITIVE: _assumed_positive,
     DiagnosticCode.PREDICTION_IS_LABEL: _prediction_is_label,
+    DiagnosticCode.SENSITIVE_IS_OUTCOME: _sensitive_is_outcome,
     DiagnosticCode.PREDICTION_NOT_A_LABEL: _prediction_not_a_label,
     DiagnosticCode.SINGLE_ROW_GROUPS: _single_row_groups,
     DiagnosticCode.MISSING_MARKER: _missing_marker,

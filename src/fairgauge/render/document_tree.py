@@ -348,6 +348,7 @@ class DocumentTree:
     title : what it is called.
     beside : what stands beside the title in few words, such as the number of rows.
     lead : what was asked, in one or two sentences.
+    warnings : what may invalidate the whole, shown before the verdict.
     cover : who made it, of what, for what.
     verdict, tone : what all rules come to, in few words; empty without rules.
     subject : whose verdict it is, where the verdict alone does not state it.
@@ -367,3 +368,4 @@ class DocumentTree:
     version: str
     not_shown: tuple[str, ...] = ()
     subject: str = ""
+    warnings: tuple[str, ...] = ()

@@ -70,6 +70,8 @@ def _document(document: DocumentTree) -> Iterator[str]:
     yield f"{escape(document.beside)}. {' '.join(map(escape, document.lead))}"
     if document.cover:
         yield from _block(Facts(document.cover))
+    for text in document.warnings:
+        yield from ["", f"> {escape(text)}"]
     if document.verdict:
         yield ""
         yield f"**{_MARKS[document.tone]} {escape(document.verdict)}**"

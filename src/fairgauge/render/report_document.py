@@ -72,7 +72,14 @@ from fairgauge.render.outline import (
 )
 from fairgauge.render.preset_blocks import preset_blocks, tables_to_publish, terms_of
 from fairgauge.render.reason_sentences import insufficiency
-from fairgauge.render.report_notes import exclusions, missing_values, partial_rows, report_notes
+from fairgauge.render.report_notes import (
+    exclusions,
+    missing_values,
+    notes_besides,
+    opening_warnings,
+    partial_rows,
+    report_warnings,
+)
 from fairgauge.render.rule_blocks import (
     TONES,
     outcome_words,
@@ -88,6 +95,7 @@ if TYPE_CHECKING:
     from fairgauge.render.outline import Results
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.report import Report
+    from fairgauge.report.results import Diagnostic
 
 _MOST_GROUPS = 12
 _MOST_SECTIONS = 6
@@ -131,6 +139,7 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
         not_shown=() if full else tuple(builder.not_shown()),
         created=report.created,
         version=report.version,
+        warnings=tuple(opening_warnings(_warnings(report))),
     )
 
 
@@ -149,6 +158,11 @@ def _verdict(report: Report) -> str:
     if not count:
         return f"{text}{unevaluated:,} of {len(rules):,} {noun} not evaluated"
     return f"{text}{count:,} of {len(rules):,} {noun}, {unevaluated:,} not evaluated"
+
+
+def _warnings(report: Report) -> list[Diagnostic]:
+    """Return the warnings that open the document: protected counts are stated in the question."""
+    return [each for each in report_warnings(report) if each.code is not DiagnosticCode.PROTECTED]
 
 
 class _Summary:
@@ -193,10 +207,11 @@ class _Summary:
         having = sum(1 for each in self.results if each.groups)
         listed = on_one_screen(self.results)[:_MOST_SECTIONS]
         shown = sum(2 if each.averaged else 1 for each in listed)
+        warnings = _warnings(self.report)
         for count, noun in (
             (self.more_findings, "finding"),
             (having - shown, "table"),
-            (len(report_notes(self.report)), "note"),
+            (notes_besides(self.report, warnings), "note"),
         ):
             if count > 0:
                 yield f"{count:,} {numbers.plural(count, noun, f'{noun}s')}"

@@ -32,6 +32,19 @@ if TYPE_CHECKING:
 _LONGEST_TEXT = 400
 _MOST_NAMED = 3
 _TWO = 2
+_MOST_WARNINGS = 3
+_GRAVEST_FIRST = (
+    DiagnosticCode.REVERSED_SCORES,
+    DiagnosticCode.PREDICTION_IS_LABEL,
+    DiagnosticCode.SENSITIVE_IS_OUTCOME,
+    DiagnosticCode.ASSUMED_POSITIVE,
+    DiagnosticCode.PREDICTION_NOT_A_LABEL,
+    DiagnosticCode.TASK,
+    DiagnosticCode.LIMITS_OUTSIDE_RANGE,
+    DiagnosticCode.UNMATCHED,
+    DiagnosticCode.PROTECTED,
+)
+"""Warnings about the whole audit, then about its rules; the others are about details."""
 
 
 def missing_values(estimates: Iterable[Estimate]) -> list[str]:
@@ -89,11 +102,37 @@ def report_notes(report: Report) -> list[str]:
     for each in kept:
         if each.code is DiagnosticCode.DISAPPEARS:
             continue
-        warning = "Warning: " if each.level is Level.WARNING else ""
-        where = f"{called(each.feature)}: " if each.feature else ""
-        message = shorten(printable(describe_diagnostic(each)), _LONGEST_TEXT)
-        found.append(f"{capitalised(f'{warning}{where}{message}')}.")
+        found.append(_line(each))
     return found
+
+
+def report_warnings(report: Report) -> list[Diagnostic]:
+    """Return the warnings of a report, those about the whole audit first."""
+    kept = [each for each in report.diagnostics if each.level is Level.WARNING]
+    gravity = {code: place for place, code in enumerate(_GRAVEST_FIRST)}
+    return sorted(kept, key=lambda each: gravity.get(each.code, len(gravity)))
+
+
+def opening_warnings(warnings: Sequence[Diagnostic]) -> list[str]:
+    """Return the gravest of some warnings, which stand before the verdict, and count the others."""
+    opening = [*map(_line, warnings[:_MOST_WARNINGS])]
+    more = len(warnings) - _MOST_WARNINGS
+    if more > 0:
+        opening.append(f"{more:,} more {numbers.plural(more, 'warning', 'warnings')} in the notes.")
+    return opening
+
+
+def notes_besides(report: Report, stated: Sequence[Diagnostic]) -> int:
+    """Return how many notes there are besides the warnings that open a document."""
+    return len(report_notes(report)) - len(stated[:_MOST_WARNINGS])
+
+
+def _line(diagnostic: Diagnostic) -> str:
+    """Return a diagnostic as it stands in a list of notes, with its level and its feature."""
+    warning = "Warning: " if diagnostic.level is Level.WARNING else ""
+    where = f"{called(diagnostic.feature)}: " if diagnostic.feature else ""
+    message = shorten(printable(describe_diagnostic(diagnostic)), _LONGEST_TEXT)
+    return f"{capitalised(f'{warning}{where}{message}')}."
 
 
 def _disappearing(notes: Iterable[Diagnostic]) -> dict[str, dict[str, list[str]]]:

@@ -156,6 +156,8 @@ class _Text:
             yield from self.wrapped(text)
         if document.cover and self.full:
             yield from self.show(Facts(document.cover))
+        for text in document.warnings:
+            yield from self.wrapped(text, 0, Tone.UNSURE)
         if document.verdict:
             yield ""
             yield self.paint(document.verdict, document.tone)

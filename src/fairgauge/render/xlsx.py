@@ -96,6 +96,8 @@ class _Workbook:
         yield "data", document.beside
         yield from document.cover
         yield "question", " ".join(document.lead)
+        for text in document.warnings:
+            yield "warning", text
         if document.verdict:
             yield "verdict", document.verdict
         yield "made", f"{document.created}, fairgauge {document.version}"

@@ -111,6 +111,21 @@ def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         )
 
 
+def sensitive_outcomes(spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of sensitive features that are the label, the prediction or the score."""
+    columns = dict.fromkeys(
+        [each.column for each in spec.sensitive]
+        + [column for columns in spec.intersections for column in columns]
+    )
+    outcomes = {Role.LABEL: spec.label, Role.PREDICTION: spec.prediction, Role.SCORE: spec.score}
+    for column in columns:
+        role = next((role for role, outcome in outcomes.items() if outcome == column), None)
+        if role is not None:
+            yield Diagnostic.warning(
+                DiagnosticCode.SENSITIVE_IS_OUTCOME, column=column, role=str(role)
+            )
+
+
 def predictions_that_are_no_label(
     cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
 ) -> Iterator[Diagnostic]:

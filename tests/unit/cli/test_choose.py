@@ -12,6 +12,9 @@ from fairgauge.cli import main
 ANSWERS = ["--model", "decision", "--outcomes", "all", "--error", "refused", "--parity", "no"]
 COLUMNS = ["--label", "repaid", "--prediction", "approved", "--sensitive", "sex"]
 
+SCORED = ["--model", "score", "--outcomes", "all", "--error", "both", "--parity", "no"]
+SCORED += ["--label", "repaid", "--score", "score"]
+
 
 def run(*arguments, typed=""):
     return CliRunner().invoke(main, ["choose", *arguments], input=typed)
@@ -55,6 +58,31 @@ def test_a_favourable_value_is_not_asked_for_amounts():
     assert result.exit_code == 0, result.stderr
     assert "positive" not in tomllib.loads(specification(result))
     assert tomllib.loads(specification(result))["sensitive"] == ["area"]
+
+
+def test_a_score_may_be_the_probability_of_the_unfavourable_outcome():
+    answers = "score\nall\nboth\nyes\nyes\n"
+    result = run(typed=f"{answers}two_year_recid\nscore\n0\n1\nrace\n")
+    assert result.exit_code == 0, result.stderr
+    read = tomllib.loads(specification(result))
+    assert (read["positive"], read["score_of"]) == (["0"], "1")
+    assert read["sensitive"] == ["race"]
+    assert "Label value whose probability the score gives" in result.stderr
+
+
+def test_the_score_is_of_the_favourable_outcome_unless_another_is_named():
+    columns = [*SCORED, "--positive", "yes", "--sensitive", "sex"]
+    read = tomllib.loads(specification(run(*columns, typed="no\n\n")))
+    assert (read["positive"], read["score_of"]) == (["yes"], "yes")
+    several = [*SCORED, "--positive", "yes,maybe", "--sensitive", "sex"]
+    assert "score_of" not in tomllib.loads(specification(run(*several, typed="no\n\n")))
+
+
+def test_whose_probability_a_score_is_can_be_a_flag():
+    flags = ["--positive", "yes", "--score-of", "no", "--sensitive", "sex"]
+    result = run(*SCORED, *flags, typed="no\n")
+    assert "Label value whose probability" not in result.stderr
+    assert tomllib.loads(specification(result))["score_of"] == "no"
 
 
 def test_only_what_is_open_is_asked():

@@ -9,6 +9,7 @@ import click
 
 from fairgauge.cli.data_arguments import Where, is_url, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
+from fairgauge.cli.report_warnings import print_warnings, shows_warnings
 from fairgauge.cli.spec_flags import Texts, asked, question
 from fairgauge.cli.streams import print_result, terminal_style
 from fairgauge.enums import DiagnosticCode, Outcome
@@ -79,6 +80,8 @@ def command(
         report = _counted_as(report, Outcome(inconclusive))
     text = render(report, **shown)
     save_all(report, outputs)
+    if quiet or not shows_warnings(shown["format"]):
+        print_warnings(report)
     print_result(text)
     return _EXIT_CODES.get(report.verdict, 0)
 

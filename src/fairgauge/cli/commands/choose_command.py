@@ -14,14 +14,14 @@ from fairgauge.errors import SpecError
 from fairgauge.spec.options import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from fairgauge.choosing.recommendation import Recommendation
     from fairgauge.values import Json
 
 _COLUMNS = (
-    "label", "prediction", "score", "threshold", "positive", "sensitive", "strata", "count",
-    "weight", "cluster",
+    "label", "prediction", "score", "score_of", "threshold", "positive", "sensitive", "strata",
+    "count", "weight", "cluster",
 )  # fmt: skip
 _EXPECTED = {
     "rate": "Expected rate of the groups, for the rows needed (default 0.5).",
@@ -125,10 +125,21 @@ def _ask_columns(found: Recommendation, flags: Mapping[str, Texts]) -> dict[str,
     if "label" in found.columns and not flags["positive"] and found.binary:
         text = _ask_text("Favourable label values, separated by commas", "1")
         answers["positive"] = (text,)
+    positive = flags["positive"] or answers.get("positive", ())
+    if "score" in found.columns and positive and not flags["score_of"]:
+        answers["score_of"] = _ask_score_of(positive)
     if not flags["sensitive"]:
         text = f"{BY_NAME['sensitive'].description}, separated by spaces"
         answers["sensitive"] = tuple(_ask_text(text, PLACEHOLDERS["sensitive"]).split())
     return answers
+
+
+def _ask_score_of(positive: Sequence[str]) -> str | None:
+    """Ask which label value the score is the probability of; a risk is that of the other one."""
+    values = [value for text in positive for value in text.split(",")]
+    text = "Label value whose probability the score gives (of a risk score, the unfavourable one)"
+    one = len(values) == 1 and not values[0].lstrip().startswith(">")
+    return _ask_text(text, values[0] if one else "") or None
 
 
 def _ask_text(text: str, usual: str) -> str:
