@@ -21,8 +21,8 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
         ColumnRole.NOT_SELECTED,
         re.compile(
             r"(\b(not|non|un|de)[ -]?)(select|hire[ds]?\b|pass(ed)?\b|advanced|approved|offered"
-            r"|accepted|admitted|promoted|invited)|\b(denied|denials?|reject(ed|ions?)|declined"
-            r"|refused)\b"
+            r"|accepted|admitted|promoted|invited)|\b(denied|denials?|reject(ed|ions?)|refused)\b"
+            r"|^declined$"
         ),
     ),
     (
@@ -52,6 +52,8 @@ def role_of(header: str) -> ColumnRole | None:
     ['n', 'selected', 'rate', 'ratio']
     >>> str(role_of("Not selected")), role_of("Median income")
     ('not_selected', None)
+    >>> role_of("Declined to state") is None
+    True
     """
     words = header.casefold()
     return next((role for role, pattern in _ROLES if pattern.search(words)), None)
