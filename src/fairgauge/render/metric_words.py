@@ -270,7 +270,7 @@ def _beside(value: float, kind: Unit, limits: Collection[float], *, sign: bool) 
     """Write a value that usual rounding puts on a limit, or beyond it; nothing of others."""
     scale = 100 if kind in (Unit.PERCENT, Unit.POINTS) else 1
     usual = _usual_decimals(value, kind)
-    scaled = round(scale * value, 12)
+    scaled = scale * value  # as it is formatted; limits are without the error of scaling
     decimals = numbers.decimals_beside(scaled, [round(scale * x, 12) for x in limits], usual)
     if decimals == usual:
         return ""

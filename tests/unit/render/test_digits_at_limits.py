@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import fairgauge as fg
@@ -28,6 +28,7 @@ def test_a_ratio_just_below_four_fifths_is_not_shown_as_it():
         assert "0.799, CI" in text or "0.799 (" in text
 
 
+@example(-0.51, 0.0005, Unit.NUMBER)
 @given(LIMITS, STEPS, st.sampled_from([Unit.PERCENT, Unit.POINTS, Unit.RATIO, Unit.NUMBER]))
 def test_what_is_shown_is_on_the_side_of_the_value(limit, step, unit):
     value = limit + step
