@@ -408,7 +408,7 @@ def test_a_report_of_other_counts_is_refused(tmp_path):
 def test_a_report_of_rows_with_other_options_leads_to_one_of_the_counts(tmp_path):
     options = {**ASKED, "rules": ["DI >= 0.9"]}
     fg.count(ROWS, **ASKED).save(tmp_path / "c.cube.json")
-    with pytest.raises(fg.DataError, match="its notes are not those .* make it of the counts"):
+    with pytest.raises(fg.DataError, match=r"its notes are not those .* make it of the counts"):
         fg.seal(fg.audit(ROWS, **options), tmp_path / "c.cube.json", tmp_path / "a.fairgauge")
 
 
