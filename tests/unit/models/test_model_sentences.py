@@ -1,5 +1,7 @@
 """What a comparison of models says: what decides, what counts, and whose a number is."""
 
+import re
+
 import pytest
 from tests.unit.models.model_rows import QUESTION, rows
 
@@ -42,6 +44,16 @@ def test_a_margin_that_the_adjustment_decides_says_so():
     assert ", one-sided p = 0.0" in text(found)
     assert "decided at 0.025)" in text(found)
     assert "(adjusted for" not in text(compared("unfair", margins=just))
+
+
+def test_an_adjusted_interval_that_is_the_same_is_not_repeated():
+    """The last of Holm's steps is at the level of a single test."""
+    found = compared("unfair", "random", margins={"accuracy": 0.1})
+    shown = " ".join(text(found).split())
+    pattern = r"(95% CI [^()]*)\)[^()]*\(adjusted for 2 candidates: ([^()]*)\)"
+    sentences = re.findall(pattern, shown)
+    assert any(adjusted.startswith("the interval is the same") for _, adjusted in sentences)
+    assert not any(adjusted.startswith(own) for own, adjusted in sentences)
 
 
 @pytest.mark.parametrize(
