@@ -65,7 +65,7 @@ def counted_categories(table: PublishedTable) -> list[CountedCategory]:
     >>> text = "sex  n  hired  rate\nMale  80  48  60%\nFemale  400  -  30%\nOther  9  -  33.3%"
     >>> table = table_of(grids_of_text(text)[0])
     >>> [(each.fewest, each.most) for each in counted_categories(table)]
-    [(48, 48), (119, 123), (3, 3)]
+    [(48, 48), (118, 123), (3, 3)]
     """
     found: dict[str, CountedCategory] = {}
     for row in table.groups:

@@ -81,7 +81,7 @@ def parameters() -> str:
     """Return the options as the parameters of a numpy docstring.
 
     >>> print(parameters().split("prediction")[0].strip())
-    label : str | None
+    label : str | Array | None
         Column of the observed outcome.
     """
     return "".join(
