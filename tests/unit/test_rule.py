@@ -40,7 +40,7 @@ def test_text_that_is_no_rule(text):
     with pytest.raises(fg.SpecError) as caught:
         parse_rule(text)
     assert str(caught.value) == (
-        f"rule: cannot read {text!r}; write 'METRIC >= X', 'METRIC <= X' or 'X <= METRIC <= Y'"
+        f"rule: cannot read {text!r}; write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
     )
 
 

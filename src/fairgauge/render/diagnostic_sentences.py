@@ -309,7 +309,7 @@ def _false_fail(d: Diagnostic) -> str:
         "interval: if all true values were exactly at their limits and the comparisons "
         f"independent, the overall verdict would be fail with a probability of {probability}; "
         'multiplicity = "familywise" limits it to '
-        f" {50 * (1 - d['confidence']):.2g}%"
+        f"{50 * (1 - d['confidence']):.2g}%"
     )
 
 

@@ -307,7 +307,7 @@ See: fairgauge metrics
   method: 'boot' is not allowed. Did you mean 'bootstrap'? \
 Use default, score, exact, bootstrap, bootstrap-normal, bootstrap-bca or bayes
   seed: must be a whole number, 0 or greater, not 'x'
-  rules[0]: cannot read 'DI >> 0.8'; write 'METRIC >= X', 'METRIC <= X' or 'X <= METRIC <= Y'
+  rules[0]: cannot read 'DI >> 0.8'; write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'
   rules[1].metric: no metric named 'XDI'. Did you mean 'DI'? See: fairgauge metrics
   label: no column 'aproved' in the data. Did you mean 'approved'?
   sensitive[0]: no column 'sx' in the data. Did you mean 'sex'?"""
