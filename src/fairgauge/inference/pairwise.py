@@ -2,8 +2,8 @@
 
 Each pair is MOVER of both groups' limits at Tukey's critical value (Agresti, Bini, Bertaccini and
 Ryu 2008 for shares). The largest gap shares the limit towards "no difference", so that it and the
-pair that differs most never disagree about whether there is one; its other limit is narrower. The p-value is the level of Tukey's range at which a pair just touches "no
-difference".
+pair that differs most never disagree about whether there is one; its other limit is narrower. The
+p-value is the level of Tukey's range at which a pair just touches "no difference".
 """
 
 from __future__ import annotations

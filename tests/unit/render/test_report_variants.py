@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
-from fairgauge.render import render, report_document, rule_blocks
+from fairgauge.render import feature_sections, render, rule_blocks
 
 BINARY = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
 GRADES = {"label": "grade", "prediction": "given", "sensitive": "sex"}
@@ -66,8 +66,8 @@ def test_each_cut_of_an_order_has_its_section_and_verdict():
 def test_a_rule_on_classes_names_the_class_that_decides():
     rules = ["true_positive_rate.difference >= -0.1", "accuracy.largest_gap <= 0.1"]
     text = markdown(**GRADES, task="multiclass", rules=rules)
-    assert "FAIL for F (class high; " in text
-    assert "FAIL for F and M (class high; " in text
+    assert "FAIL for F (class high against all others; " in text
+    assert "FAIL for F and M (class high against all others; " in text
     assert "F (sex, class high, where the difference is largest)" in text
     assert "Each class in turn is positive." in text
 
@@ -130,7 +130,7 @@ def test_a_profile_of_smclarify_is_stated_with_its_threshold():
 
 def test_rows_beyond_the_most_are_counted(monkeypatch):
     monkeypatch.setattr(rule_blocks, "_MOST_VERDICTS", 1)
-    monkeypatch.setattr(report_document, "_MOST_MATRIX_ROWS", 1)
+    monkeypatch.setattr(feature_sections, "_MOST_MATRIX_ROWS", 1)
     asked = BINARY | {"sensitive": ["sex", "race"], "rules": ["selection_rate.ratio >= 0.8"]}
     text = page(**asked)
     assert "4 more verdicts in the JSON report." in text
