@@ -116,11 +116,11 @@ def test_unknown_keys_name_the_nearest() -> None:
     with pytest.raises(KeyError, match="no metric named 'ADD'"):
         report["ADD"]
     with pytest.raises(KeyError, match="Did you mean 'difference'"):
-        report["accuracy.diff", "sex", "F"]
+        report["accuracy.diferences", "sex", "F"]
 
 
 def test_a_frame_without_columns_has_none() -> None:
-    with pytest.raises(fg.SpecError, match="no column 'y' in the data. It has no columns"):
+    with pytest.raises(fg.SpecError, match="in the data\\. It has no columns"):
         fg.audit(pd.DataFrame(), label="y", sensitive="g")
 
 

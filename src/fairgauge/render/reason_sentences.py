@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _ASKED = frozenset({ReasonCode.SMALL_GROUP})
 """Minimums that a specification sets, beside those that the methods need."""
-RARE_OUTCOME = "too few rows of the rarer outcome"
+RARE_OUTCOME = "insufficient data on the rarer outcome"
 _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.BOTH_SIDES_INFINITE: "{rate} is infinite on both sides",
     ReasonCode.BOTH_SIDES_ZERO: "both sides are 0",
@@ -145,7 +145,7 @@ def insufficiency(reasons: Iterable[Reason | None]) -> str:
     >>> insufficiency([small]), insufficiency([Reason.of(ReasonCode.FEW_ROWS, n=3, minimum=20)])
     ('below the minimum of 300', 'insufficient data')
     >>> insufficiency([Reason.of(ReasonCode.FEW_EXPECTED, expected=0.4, minimum=5)])
-    'too few rows of the rarer outcome'
+    'insufficient data on the rarer outcome'
     """
     every = [part for reason in reasons for part in _parts(reason)]
     asked = [part for part in every if part is not None and part.code in _ASKED]
