@@ -247,5 +247,5 @@ def test_a_limit_that_nothing_is_held_against_is_never_a_pass():
 
 
 def test_monitors_and_thresholds_take_single_limits():
-    with pytest.raises(fg.SpecError, match="goal: must be a single limit"):
+    with pytest.raises(fg.SpecError, match="goal: has alternatives"):
         fg.thresholds("demo.csv", goal=PRACTICAL)
