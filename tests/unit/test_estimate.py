@@ -113,8 +113,15 @@ def test_unknown_keys_name_the_nearest() -> None:
     report = fg.audit(CUBE, metrics="AD")
     with pytest.raises(KeyError, match="Did you mean 'F'"):
         report["AD", "sex", "f"]
-    with pytest.raises(LookupError, match="no metric named 'ADD'"):
+    with pytest.raises(KeyError, match="no metric named 'ADD'"):
         report["ADD"]
+    with pytest.raises(KeyError, match="Did you mean 'difference'"):
+        report["accuracy.diferences", "sex", "F"]
+
+
+def test_a_frame_without_columns_has_none() -> None:
+    with pytest.raises(fg.SpecError, match="in the data\\. It has no columns"):
+        fg.audit(pd.DataFrame(), label="y", sensitive="g")
 
 
 def test_synonyms_find_the_estimate() -> None:

@@ -26,6 +26,8 @@ from fairgauge.spec.rules import Rule, check_rule, parse_rule
         ("Disparate Impact (DI) >= 0.8", "DI", 0.8, math.inf),
         ("vertex.recall_difference <= 0", "vertex.recall_difference", -math.inf, 0.0),
         ("accuracy >= 0.9", "accuracy", 0.9, math.inf),
+        ("|RD| <= 0.1", "RD", -0.1, 0.1),
+        ("| accuracy.difference |<=5e-2", "accuracy.difference", -0.05, 0.05),
         ("recall >= 0.5", "true_positive_rate", 0.5, math.inf),
     ],
 )
@@ -34,13 +36,25 @@ def test_rules_as_text(text, metric, low, high):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "DI", "DI >= ", ">= 0.8", "DI > 0.8", "DI == 1", "0.8 <= DI", "DI >= x", "DI => 1"]
+    "text",
+    [
+        "",
+        "DI",
+        "DI >= ",
+        ">= 0.8",
+        "DI > 0.8",
+        "DI == 1",
+        "0.8 <= DI",
+        "DI >= x",
+        "DI => 1",
+    ],
 )
 def test_text_that_is_no_rule(text):
     with pytest.raises(fg.SpecError) as caught:
         parse_rule(text)
     assert str(caught.value) == (
-        f"rule: cannot read {text!r}; write 'METRIC >= X', 'METRIC <= X' or 'X <= METRIC <= Y'"
+        f"rule: cannot read {text!r}; write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or "
+        "'|METRIC| <= X'"
     )
 
 

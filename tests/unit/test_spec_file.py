@@ -208,7 +208,7 @@ MISTAKES = [
     ({"population": {"race": {"a": -1}}}, ['population.race: shares must be numbers, 0 or greater, not {"a": -1}']),
     ({"population": {"rce": {"a": 1}}}, ["population.rce: 'rce' is not an audited feature. Did you mean 'race'?"]),
     ({"rules": 5}, ["rules[0]: must be a rule, such as 'selection_rate.ratio >= 0.8', not 5"]),
-    ({"rules": ["DI > 0.8"]}, ["rules[0]: cannot read 'DI > 0.8'; write 'METRIC >= X', 'METRIC <= X' or 'X <= METRIC <= Y'"]),
+    ({"rules": ["DI > 0.8"]}, ["rules[0]: cannot read 'DI > 0.8'; write 'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"]),
     ({"rules": ["DI >= 0.8", "DI >= .80"]}, ["rules[1]: is the same rule as rules[0]; remove one of them"]),
     ({"rules": [{"at_least": 1}]}, ["rules[0].metric: is missing"]),
     ({"rules": [{"metric": 5, "at_least": 1}]}, ["rules[0].metric: must be a metric or the name of one, not 5"]),

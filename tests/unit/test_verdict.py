@@ -207,7 +207,7 @@ def test_the_worst_class_decides_and_is_named():
     assert found.outcome is Outcome.FAIL
     assert found.reason == Reason.of(ReasonCode.ABOVE, limit=0.1)
     assert found.class_scope == ClassScope(ClassKind.CLASS, "y")
-    assert found.says.endswith("is above 10 pp (class y)")
+    assert found.says.endswith("is above 10 pp (class y against all others)")
 
 
 def test_the_worst_threshold_decides_and_is_named():

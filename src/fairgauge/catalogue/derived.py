@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from fairgauge.catalogue.across import Spread, Spreads
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.errors import nearest
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
@@ -65,7 +66,8 @@ def comparison_of(of: Statistic, by: str) -> Contrast | Spread:
     if by not in comparisons_of(of):
         why = "it can be negative" if by in _OF_RATIO_SCALE else "there is no such comparison"
         allowed = ", ".join(comparisons_of(of))
-        raise LookupError(f"{of.name} has no {by}: {why}; allowed: {allowed}")
+        hint = nearest(by, comparisons_of(of))
+        raise LookupError(f"{of.name} has no {by}: {why}.{hint} Allowed: {allowed}")
     for spread in SPREAD_WORDS:
         if by == spread:
             return spread_of(of, spread)

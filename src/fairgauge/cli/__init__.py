@@ -18,6 +18,6 @@ def main() -> None:
     fairgauge audit loans.csv --label approved --prediction predicted --sensitive sex
     fairgauge metrics DI                                  what a metric means
 
-    Exit codes: 0 no rule failed, 1 a rule failed, 2 bad usage, specification or data,
-    3 no rule failed, but the data cannot decide one.
+    Exit codes: 0 no rule failed and none is inconclusive, 1 a rule failed, 2 bad usage,
+    specification or data, 3 no rule failed, but at least one is inconclusive.
     """  # noqa: D301 - the paragraph mark of click

@@ -1,8 +1,9 @@
 """Intervals of the dispersion of a statistic over all groups of a feature.
 
-The largest gap is picked from all pairs, so every pair is covered at once, at Tukey's critical
-value; the gap then lies between the largest lower and the largest upper limit of a pair. Sampling
-variation raises the variance and the like, so that these get a ball.
+The largest gap is picked from all pairs, so towards "no difference" every pair is covered at once,
+at Tukey's critical value, and away from it each pair alone; the gap lies between the largest lower
+and the largest upper limit of a pair. Sampling variation raises the variance and the like, so that
+these get a ball.
 """
 
 from __future__ import annotations

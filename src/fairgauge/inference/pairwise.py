@@ -1,9 +1,9 @@
 """Pairwise comparisons of all groups of a feature, whose intervals hold simultaneously.
 
-Each pair is MOVER of both groups' limits at Tukey's critical value, as the largest gap is, so that
-the pair that differs most and the largest gap never disagree (Agresti, Bini, Bertaccini and Ryu
-2008 for shares). The p-value is the level of Tukey's range at which a pair just touches "no
-difference".
+Each pair is MOVER of both groups' limits at Tukey's critical value (Agresti, Bini, Bertaccini and
+Ryu 2008 for shares). The largest gap shares the limit towards "no difference", so that it and the
+pair that differs most never disagree about whether there is one; its other limit is narrower. The
+p-value is the level of Tukey's range at which a pair just touches "no difference".
 """
 
 from __future__ import annotations

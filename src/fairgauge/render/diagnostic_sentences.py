@@ -36,9 +36,9 @@ def false_fail_sentence(d: Diagnostic) -> str:
     comparisons = f"{d['comparisons']:,} comparisons"
     probability = f"{100 * d['probability']:.2g}%"
     if d["familywise"]:
-        return f"Probability of a false FAIL in any of {comparisons}: at most {probability}."
+        return f"Probability of a false FAIL in {comparisons}: at most {probability}."
     return (
-        f"Probability of a false FAIL in any of {comparisons}: up to {probability} "
+        f"Probability of a false FAIL in {comparisons}: up to {probability} "
         f"({50 * (1 - d['confidence']):.2g}% with --multiplicity familywise)."
     )
 

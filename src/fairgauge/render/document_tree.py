@@ -47,11 +47,13 @@ class Paragraph:
     text, tone : what it states, and how it is meant.
     spare : 0 where it is always shown; of others, the highest is omitted first where one screen has
         no room.
+    about : what it is about, for the list of what is not shown; of paragraphs that can be spared.
     """
 
     text: str
     tone: Tone = Tone.PLAIN
     spare: int = 0
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

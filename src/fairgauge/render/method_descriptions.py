@@ -68,13 +68,13 @@ DESCRIPTIONS: dict[IntervalMethod, str] = {
     _M.TILTED_SCORE: "Score interval of an exponential tilting model, because a few ranks hold most of the exposure.",
     _M.REFERENCE_FIXED: "The rows of the reference are taken as fixed: the rows of the group are compared with them.",
     _M.RANKS_FIXED: "The ranks are taken as fixed: the interval is of which group holds them.",
-    _M.TUKEY: "Tukey's critical value, so that the intervals of all pairs hold simultaneously.",
+    _M.TUKEY: "Tukey's critical value, so that the intervals of all pairs hold simultaneously; of a largest gap or smallest ratio, the limit towards “no difference” alone.",
     _M.LARGEST_OF_SEVERAL: "The change of the largest of several numbers, over all that may be the largest.",
     _M.SIMULTANEOUS_BINS: "Simultaneous over bins (Bonferroni), because the largest error is chosen from all bins.",
     _M.SIMULTANEOUS_CLASSES: "Simultaneous over classes (Bonferroni), because the worst class is chosen from all classes.",
     _M.SIMULTANEOUS_PARTS: "Simultaneous over the parts of the metric (Bonferroni).",
     _M.SIMULTANEOUS_OUTCOMES: "Simultaneous over both outcomes (Bonferroni).",
-    _M.SIMULTANEOUS_GROUPS: "Simultaneous over groups (Bonferroni), because the extreme group is chosen from all groups.",
+    _M.SIMULTANEOUS_GROUPS: "Simultaneous over groups (Bonferroni), because the extreme group is chosen from all groups: the limit towards the other groups.",
 }
 """What each method is, and when it is used."""
 # fmt: on

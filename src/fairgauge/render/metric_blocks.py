@@ -72,7 +72,7 @@ _MOST_LINKED = 24
 _LARGE = 10
 """The value from which on a column of a table has one decimal."""
 _OVERALL = "overall"
-SIGNIFICANT = "* statistically significant (adjusted p)"
+SIGNIFICANT = "* statistically significant (adjusted for the groups)"
 DIFFERENCE = "diff."
 OTHERS = "all other groups"
 TOGETHER = "The confidence intervals are simultaneous: they hold for all groups together."

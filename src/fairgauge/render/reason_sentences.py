@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _ASKED = frozenset({ReasonCode.SMALL_GROUP})
 """Minimums that a specification sets, beside those that the methods need."""
+RARE_OUTCOME = "insufficient data on the rarer outcome"
 _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.BOTH_SIDES_INFINITE: "{rate} is infinite on both sides",
     ReasonCode.BOTH_SIDES_ZERO: "both sides are 0",
@@ -143,6 +144,8 @@ def insufficiency(reasons: Iterable[Reason | None]) -> str:
     >>> small = Reason.of(ReasonCode.SMALL_GROUP, n=159, minimum=300)
     >>> insufficiency([small]), insufficiency([Reason.of(ReasonCode.FEW_ROWS, n=3, minimum=20)])
     ('below the minimum of 300', 'insufficient data')
+    >>> insufficiency([Reason.of(ReasonCode.FEW_EXPECTED, expected=0.4, minimum=5)])
+    'insufficient data on the rarer outcome'
     """
     every = [part for reason in reasons for part in _parts(reason)]
     asked = [part for part in every if part is not None and part.code in _ASKED]
@@ -165,11 +168,13 @@ def _parts(reason: Reason | None) -> tuple[Reason | None, ...]:
 
 
 def _insufficient(reasons: Iterable[Reason | None]) -> str:
-    """Return that data are insufficient; of dependent or weighted rows, what makes them so."""
+    """Return that data are insufficient, and what makes them so where that is one thing."""
     known = [each for each in reasons if each is not None and each.code not in _ASKED]
     effective = [e for e in known if e.get("effective") or e.code is ReasonCode.FEW_CLUSTERS]
-    small = known and len(effective) == len(known)
-    return "small effective sample size" if small else "insufficient data"
+    if known and len(effective) == len(known):
+        return "small effective sample size"
+    rare = known and all(each.code is ReasonCode.FEW_EXPECTED for each in known)
+    return RARE_OUTCOME if rare else "insufficient data"
 
 
 def _asked_minimum(reason: Reason) -> str:

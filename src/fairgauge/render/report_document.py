@@ -10,7 +10,7 @@ from fairgauge.enums import (
     Outcome,
     Status,
 )
-from fairgauge.reasons import ReasonCode
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import numbers, question
 from fairgauge.render.appendix_sections import (
     data_blocks,
@@ -71,7 +71,7 @@ from fairgauge.render.outline import (
     verdicts_by_rule,
 )
 from fairgauge.render.preset_blocks import preset_blocks, tables_to_publish, terms_of
-from fairgauge.render.reason_sentences import insufficiency
+from fairgauge.render.reason_sentences import RARE_OUTCOME, insufficiency
 from fairgauge.render.report_notes import (
     exclusions,
     missing_values,
@@ -104,6 +104,7 @@ _MOST_RATES = 8
 _CHART_ROWS_IN_ALL, _CHART_ROWS_BESIDE_SCORES = 900, 300
 _MOST_NAMED = 3
 
+_NOT_SIGNIFICANT = "what is not significant"
 _NONE_TESTED = (
     "None of the results below can be tested for statistical significance: the metrics have no "
     "test, or the data are insufficient."
@@ -155,8 +156,11 @@ def _verdict(report: Report) -> str:
     unevaluated = outcomes.count(Outcome.NOT_EVALUATED)
     if report.verdict is not Outcome.INCONCLUSIVE or not unevaluated:
         return f"{text}{count:,} of {len(rules):,} {noun}"
+    if not count and unevaluated == len(rules):
+        return f"{text}{'the rule was' if len(rules) == 1 else 'the rules were'} not evaluated"
     if not count:
-        return f"{text}{unevaluated:,} of {len(rules):,} {noun} not evaluated"
+        were = numbers.plural(unevaluated, "was", "were")
+        return f"{text}{unevaluated:,} of {len(rules):,} {noun} {were} not evaluated"
     return f"{text}{count:,} of {len(rules):,} {noun}, {unevaluated:,} not evaluated"
 
 
@@ -229,7 +233,9 @@ class _Summary:
         if self.report.verdict is Outcome.FAIL:
             for each in self.report.diagnostics:
                 if each.code is DiagnosticCode.FALSE_FAIL:
-                    yield Paragraph(false_fail_sentence(each), spare=2)
+                    yield Paragraph(
+                        false_fail_sentence(each), spare=1, about="the probability of a false fail"
+                    )
 
     def _finding_sentences(self) -> Iterator[Block]:
         if self.findings:
@@ -240,9 +246,13 @@ class _Summary:
         one_outcome = (ClassKind.NONE, ClassKind.SELECTION)
         by_class = {s.feature for s in self.results if s.class_scope.kind not in one_outcome}
         equal = insignificant(self.results)
-        rest = [Paragraph(no_finding_sentence(equal, by_class), spare=1)] if equal else []
+        rest: list[Paragraph] = []
+        if equal:
+            sentence = no_finding_sentence(equal, by_class)
+            rest.append(Paragraph(sentence, spare=2, about=_NOT_SIGNIFICANT))
         if self.unconfirmed:
-            rest.append(Paragraph(unconfirmed_sentence(self.unconfirmed), spare=3))
+            sentence = unconfirmed_sentence(self.unconfirmed)
+            rest.append(Paragraph(sentence, spare=3, about=_NOT_SIGNIFICANT))
         rest += map(Paragraph, self._adjustment_sentences())
         small = list(self._insufficient())
         if not self.findings and not rest:
@@ -274,6 +284,7 @@ class _Summary:
     def _insufficient(self) -> Iterator[str]:
         """Yield the groups about which the data are insufficient, and those too small as asked."""
         sparse: dict[str, str] = {}
+        lacking: list[Reason | None] = []
         minimums: set[float | None] = set()
         below: dict[str, dict[str, None]] = {}
         for section in self.results:
@@ -288,6 +299,7 @@ class _Summary:
                         small = next((r for r in reasons if r.code is ReasonCode.SMALL_GROUP), None)
                         if small is None:
                             sparse[name] = f"{name}, {_size(own, group.n)}"
+                            lacking += [e.reason for e in own]
                             minimums.add(_least_rows(own, group.n))
                         else:
                             minimum = insufficiency([small])
@@ -299,7 +311,9 @@ class _Summary:
             least = minimums.pop() if len(minimums) == 1 else None
             few = f" (fewer than {least:g} rows)" if least else ""
             listed = "; ".join(list(sparse.values())[:8])
-            yield f"Insufficient data for any conclusion{few}: {listed}."
+            rare = all(r is not None and r.code is ReasonCode.FEW_EXPECTED for r in lacking)
+            what = capitalised(RARE_OUTCOME) if rare else "Insufficient data"
+            yield f"{what} for any conclusion{few}: {listed}."
 
     def _closing(self, cells: list[str], shown_sections: Sequence[Results]) -> Iterator[Block]:
         report = self.report

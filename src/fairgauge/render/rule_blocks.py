@@ -198,7 +198,12 @@ def _which(verdict: Verdict, report: Report) -> str:
     """Return the class or the threshold that decides, where there are several."""
     scope = verdict.class_scope
     if scope.kind in (ClassKind.CLASS, ClassKind.WORST) and scope.name is not None:
-        return f"class {called(scope.name)}"
+        return f"class {called(scope.name)} against all others"
+    if scope.kind is ClassKind.NONE and any(
+        each.metric == verdict.metric and each.class_scope.kind is ClassKind.CLASS
+        for each in report.estimates
+    ):
+        return "all classes"
     if scope.kind is ClassKind.SELECTION:
         return called(scope.name)
     thresholds = {each.threshold for each in report.estimates} - {None}

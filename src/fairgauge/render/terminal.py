@@ -87,7 +87,7 @@ def write(
     """
     if quiet:
         subject = f" ({document.subject})" if document.subject else ""
-        verdict = f"{document.verdict or 'NONE: no rules'}{printable(subject)}"
+        verdict = f"{document.verdict or 'No rules'}{printable(subject)}"
         return f"{verdict}  {printable(document.title)}\n"
     brief = isinstance(shown, Report) and not full
     columns = min(max(width, NARROWEST), WIDEST)
@@ -113,17 +113,16 @@ def _one_screen(document: DocumentTree, writer: _Text) -> list[str]:
     levels = sorted(spares | {0}, reverse=True)
     lines: list[str] = []
     for most in levels if tables <= _MOST_TABLES else levels[:1]:
-        writer.most_spare, writer.omitted = most, 0
+        writer.most_spare, writer.omitted = most, {}
         lines = [*writer.document(document)]
         if writer.hidden:  # what one table has no room for, none shows
-            writer.omitted = 0
+            writer.omitted = {}
             lines = [*writer.document(document)]
-        sentences = numbers.plural(writer.omitted, "sentence", "sentences")
         parts = [
             *(["cover"] if document.cover else []),
             *writer.hidden,
             *document.not_shown,
-            *([f"{writer.omitted} {sentences}"] if writer.omitted else []),
+            *writer.omitted,
         ]
         listed = f"Not shown (--full): {', '.join(parts)}." if parts else "Everything: --full."
         lines += writer.wrapped(f"{listed} {_MORE}", 2, Tone.SOFT)
@@ -141,7 +140,7 @@ class _Text:
         self.full = full
         self.hidden: dict[str, None] = {}
         self.most_spare: float = math.inf
-        self.omitted = 0
+        self.omitted: dict[str, None] = {}
 
     def paint(self, text: str, tone: Tone) -> str:
         """Return a text in the style of a tone."""
@@ -213,7 +212,7 @@ class _Text:
     @show.register(Paragraph)
     def _(self, block: Paragraph) -> Iterator[str]:
         if block.spare > self.most_spare:
-            self.omitted += 1
+            self.omitted[block.about] = None
         elif block.text:
             tone = None if block.tone is Tone.PLAIN else block.tone
             yield from self.wrapped(block.text, 2, tone)

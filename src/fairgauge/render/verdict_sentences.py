@@ -91,7 +91,7 @@ def describe_evidence(verdict: Verdict) -> str:
 def _which(verdict: Verdict) -> str:
     """Return the class or the threshold that decides, where there are several."""
     if verdict.class_scope.kind is ClassKind.CLASS:
-        return f"class {verdict.class_scope.name}"
+        return f"class {verdict.class_scope.name} against all others"
     if verdict.class_scope.kind is ClassKind.SELECTION:
         return str(verdict.class_scope.name)
     return "" if verdict.threshold is None else f"threshold {verdict.threshold:g}"

@@ -40,14 +40,15 @@ def find_estimate(report: Report, key: Key) -> Estimate:
     Raises
     ------
     KeyError
-        There is no such estimate, or there are several; the message names the nearest, or the keys
-        that choose one.
-    LookupError
-        No metric has the name.
+        No metric has the name, or there is no such estimate, or there are several; the message
+        names the nearest, or the keys that choose one.
     """
     parts = (key,) if isinstance(key, str) else tuple(key)
     subject, choice = _read(parts)
-    metric = report.catalogue.metric(str(parts[0])).name
+    try:
+        metric = report.catalogue.metric(str(parts[0])).name
+    except LookupError as error:
+        raise KeyError(str(error)) from None
     subject = (metric, *subject[1:])
     named = [e for e in report.estimates if _subject(e)[: len(subject)] == subject]
     matching = _preferred([each for each in named if _is(each, choice)], choice)

@@ -240,7 +240,7 @@ class Spec:
         effect="the shares of the groups are compared with another population")
     rules: tuple[Rule, ...] = option(
         (), RULES, "Limits that metrics, or rates of groups, must keep to",
-        flag="--rule", syntax="'DI >= 0.8', '-0.1 <= RD <= 0.1', or several with 'or' between them. Repeatable.")
+        flag="--rule", syntax="'DI >= 0.8', '-0.1 <= RD <= 0.1' or '|RD| <= 0.1', or several with 'or' between them. Repeatable.")
     max_groups: int = option(
         1_000, number(1, whole=True), "Largest number of values of a column")
     max_classes: int = option(

@@ -30,6 +30,7 @@ _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
 _ONE_SIDED = re.compile(
     rf"(?P<metric>[^<>]+?)\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBER})", re.IGNORECASE
 )
+_SIZE = re.compile(rf"\|\s*(?P<metric>[^<>|]+?)\s*\|\s*<=\s*(?P<bound>{_NUMBER})", re.IGNORECASE)
 _TWO_SIDED = re.compile(
     rf"(?P<low>{_NUMBER})\s*<=\s*(?P<metric>[^<>]+?)\s*<=\s*(?P<high>{_NUMBER})", re.IGNORECASE
 )
@@ -211,6 +212,8 @@ def rule(
 def parse_rule(text: str) -> Rule:
     """Read ``DI >= 0.8``, ``-0.1 <= RD <= 0.1``, or several of them with ``or`` between them.
 
+    ``|RD| <= 0.1`` is short for ``-0.1 <= RD <= 0.1``.
+
     Raises
     ------
     SpecError
@@ -227,6 +230,9 @@ def parse_rule(text: str) -> Rule:
 
 def _parse_limit(text: str) -> Rule:
     stripped = text.strip()
+    if size := _SIZE.fullmatch(stripped):
+        bound = float(size["bound"])
+        return rule(size["metric"], at_least=-bound, at_most=bound)
     two, one = _TWO_SIDED.fullmatch(stripped), _ONE_SIDED.fullmatch(stripped)
     if two:
         return rule(two["metric"], at_least=float(two["low"]), at_most=float(two["high"]))
@@ -234,7 +240,7 @@ def _parse_limit(text: str) -> Rule:
         return rule(one["metric"], at_least=float(one["bound"]))
     if one:
         return rule(one["metric"], at_most=float(one["bound"]))
-    shapes = "'METRIC >= X', 'METRIC <= X' or 'X <= METRIC <= Y'"
+    shapes = "'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
     raise SpecError(Problem("rule", f"cannot read {quote(text)}; write {shapes}"))
 
 

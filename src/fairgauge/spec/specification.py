@@ -272,4 +272,5 @@ def _instead(name: str, columns: Sequence[str]) -> str:
     parts = name.split(",")
     if len(parts) > 1 and all(part.strip() in columns for part in parts):
         return f" Name {listing(part.strip() for part in parts)} one by one"
-    return nearest(name, columns) or f" It has {listing(columns)}"
+    has = listing(columns) if columns else "no columns"
+    return nearest(name, columns) or f" It has {has}"

@@ -66,8 +66,8 @@ def test_each_cut_of_an_order_has_its_section_and_verdict():
 def test_a_rule_on_classes_names_the_class_that_decides():
     rules = ["true_positive_rate.difference >= -0.1", "accuracy.largest_gap <= 0.1"]
     text = markdown(**GRADES, task="multiclass", rules=rules)
-    assert "FAIL for F (class high; " in text
-    assert "FAIL for F and M (class high; " in text
+    assert "FAIL for F (class high against all others; " in text
+    assert "FAIL for F and M (class high against all others; " in text
     assert "F (sex, class high, where the difference is largest)" in text
     assert "Each class in turn is positive." in text
 

@@ -130,7 +130,45 @@ def test_a_largest_gap_names_both_groups(loans):
 def test_rules_that_are_not_evaluated_are_counted(loans):
     """The verdict is inconclusive because of them."""
     report = _audit(loans, min_n=5_000, rules="selection_rate.ratio >= 0.8")
-    assert "INCONCLUSIVE: 1 of 1 rule not evaluated" in _text(report)
+    assert "INCONCLUSIVE: the rule was not evaluated" in _text(report)
+
+
+def test_too_few_errors_are_not_called_too_few_rows():
+    """Thousands of rows are not insufficient: the errors that accuracy is about are."""
+    rows = {"sex": ["F", "M"] * 1_000, "y": [0, 0, 1, 1] * 500}
+    report = fg.audit(
+        rows | {"p": rows["y"]}, label="y", prediction="p", positive=1, sensitive="sex",
+        metrics="accuracy", rules="|accuracy.difference| <= 0.05",
+    )  # fmt: skip
+    text = " ".join(_text(report).split())
+    assert "NOT EVALUATED (insufficient data on the rarer outcome) for " in text
+    assert "Insufficient data on the rarer outcome for any conclusion: F (sex), n = 1,000" in text
+
+
+def test_verdicts_on_accuracy_state_of_which_classes():
+    """The accuracy of the whole and that of a class against all others are different numbers."""
+    rows = {
+        "sex": ["F", "M"] * 600,
+        "y": ["a", "b", "c"] * 400,
+        "p": (["a", "b", "c"] * 3 + ["b", "c", "a"]) * 100,
+    }
+    report = fg.audit(
+        rows, label="y", prediction="p", sensitive="sex", rules="accuracy.difference >= 0.5"
+    )
+    first, second = report.verdicts
+    text = " ".join(_text(report).split())
+    assert (first.class_scope.name, second.class_scope.name) == ("b", "a")
+    assert "FAIL for F (class b against all others; " in text
+    assert second.says.endswith("(class a against all others)")
+    wrong = [
+        label if sex == "F" or i % 10 < 4 else "abc"[("abc".index(label) + 1 + i // 10 % 2) % 3]
+        for i, (sex, label) in enumerate(zip(rows["sex"], rows["y"], strict=True))
+    ]
+    report = fg.audit(
+        rows | {"p": wrong}, label="y", prediction="p", sensitive="sex",
+        rules="accuracy.ratio >= 0.9",
+    )  # fmt: skip
+    assert "FAIL for M (all classes; 0.4" in _text(report)
 
 
 def test_verdicts_name_the_threshold_that_decides(loans):

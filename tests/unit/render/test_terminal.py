@@ -65,7 +65,8 @@ def test_what_one_screen_has_no_room_for_is_counted(shared):
     asked = dict(COMPAS)
     report = fg.audit(shared.data(asked.pop("data")), **asked)
     text = render(report, "text", width=100)
-    assert re.search(r"Not shown \(--full\): .*\b3 sentences\.", text)
+    words = " ".join(text.split())
+    assert re.search(r"Not shown \(--full\): .*, what is not significant\.", words)
     assert "No statistically significant difference" not in text
     assert "No statistically significant difference" in render(report, "text", full=True)
 
@@ -85,7 +86,7 @@ def test_quiet_prints_one_line_with_the_verdict():
     assert render(sample_reports.several(), "text", quiet=True) == (
         "INCONCLUSIVE: 1 of 1 rule  Fairness audit: counts\n"
     )
-    assert render(sample_reports.berkeley(), "text", quiet=True).startswith("NONE: no rules")
+    assert render(sample_reports.berkeley(), "text", quiet=True).startswith("No rules")
 
 
 def test_columns_that_do_not_fit_are_named():
