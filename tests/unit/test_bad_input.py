@@ -257,7 +257,7 @@ def test_counts_and_weights(write, values, flag, message):
     ("rule", "message"),
     [
         ("0.2 <= RD <= 0.1", "rules[0]: is impossible: at least 0.2 and at most 0.1"),
-        ("RD >= nan", "rules[0]: cannot read 'RD >= nan'; write 'METRIC >= X', 'METRIC <= X' or "),
+        ("RD >= nan", "rules[0]: cannot read 'RD >= nan'; write 'METRIC >= X', 'METRIC <= X', "),
         ("RD", "rules[0]: cannot read 'RD'; write "),
         ("RDX >= 1", "rules[0].metric: no metric named 'RDX'. Did you mean 'RD'? See: fairgauge m"),
     ],
