@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
-from fairgauge.render import render, report_document, rule_blocks
+from fairgauge.render import feature_sections, render, rule_blocks
 
 BINARY = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
 GRADES = {"label": "grade", "prediction": "given", "sensitive": "sex"}
@@ -130,7 +130,7 @@ def test_a_profile_of_smclarify_is_stated_with_its_threshold():
 
 def test_rows_beyond_the_most_are_counted(monkeypatch):
     monkeypatch.setattr(rule_blocks, "_MOST_VERDICTS", 1)
-    monkeypatch.setattr(report_document, "_MOST_MATRIX_ROWS", 1)
+    monkeypatch.setattr(feature_sections, "_MOST_MATRIX_ROWS", 1)
     asked = BINARY | {"sensitive": ["sex", "race"], "rules": ["selection_rate.ratio >= 0.8"]}
     text = page(**asked)
     assert "4 more verdicts in the JSON report." in text
