@@ -30,7 +30,7 @@ RARE = {
         ("ab", "CI", {"size_intervals"}),
         ("ab", "GE", {"resampled_intervals"}),
         ("ab", "cohen_kappa.difference", {"class_averages"}),
-        ("ab", "TVD", {"distance_intervals", "regressions", "resampled_intervals"}),
+        ("ab", "TVD", {"distance_intervals", "resampled_intervals"}),
     ],
 )
 def test_an_audit_imports_the_methods_that_it_needs(groups, metric, expected):

@@ -216,8 +216,8 @@ class Cube:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the cube as plain values."""
-        question: dict[str, Json] = {"question": self.asked.to_dict()}
-        return question | self._counts()
+        first: dict[str, Json] = {"schema": SCHEMA, "question": self.asked.to_dict()}
+        return first | self._counts()
 
     def _counts(self) -> dict[str, Json]:
         """Return the cube as plain values, but for its whole question."""

@@ -284,11 +284,11 @@ class Uncertainty:
         levels.
         """
         margin, wider = compared.margin, alone
-        comparison = self._compared.get(metric.of) if isinstance(metric, Contrast) else None
         strict = self._strict(metric, compared, alone.p[margin])
         if strict is not self.spec:
-            if not isinstance(metric, Contrast) or not isinstance(comparison, StatisticComparison):
+            if not isinstance(metric, Contrast) or is_drawn(metric, compared, self.spec.method):
                 return None
+            comparison = self.compared(metric.of, compared)
             wider = contrast_interval(metric, replace(comparison, ends=None), compared, strict)
         return np.where(margin, wider.low, np.nan), np.where(margin, wider.high, np.nan)
 
@@ -344,6 +344,19 @@ def _insufficient(attempt: StatisticInterval, size: int) -> list[Reason | None]:
     return few
 
 
+def is_drawn(metric: Contrast, compared: Comparisons, method: Method) -> bool:
+    """Return whether the interval of a contrast comes from random draws of the counts."""
+    # of sides that share rows, and whose numbers do not add up to that of both
+    of_classes = isinstance(metric.of, (Averaged, Kappa))
+    overlapping = compared.rest is not None and denominator(metric.of) is None and not of_classes
+    resampled = method is Method.BAYES or method.resamples or is_resampled(metric.of)
+    if compared.group.clusters is not None or not (resampled or overlapping):
+        return False
+    from fairgauge.inference.resampled_intervals import table_of
+
+    return table_of(metric.of) is not None
+
+
 @singledispatch
 def interval(metric: ComparisonMetric, compared: Comparisons, how: Uncertainty) -> Intervals:
     """Return the interval of a metric by its kind.
@@ -359,12 +372,7 @@ def interval(metric: ComparisonMetric, compared: Comparisons, how: Uncertainty) 
 
 @interval.register(Contrast)
 def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
-    method = how.spec.method
-    # of sides that share rows, and whose numbers do not add up to that of both
-    of_classes = isinstance(metric.of, (Averaged, Kappa))
-    overlapping = compared.rest is not None and denominator(metric.of) is None and not of_classes
-    resampled = method is Method.BAYES or method.resamples or is_resampled(metric.of)
-    if compared.group.clusters is None and (resampled or overlapping):
+    if is_drawn(metric, compared, how.spec.method):
         from fairgauge.inference.resampled_intervals import (
             resampled_interval,
             shared_table,
@@ -372,14 +380,18 @@ def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
         )
 
         table = table_of(metric.of)
-        if table is not None:
-            sizes = metric.sizes(compared.group.cases, compared.other.cases)
-            best = how.spec.reference is ReferenceRule.BEST  # each metric has its own then
-            if method.resamples and not best and isinstance(metric.of, (Rate, Quotient, Blend)):
-                sides = [evidence.side for evidence in (compared.group, compared.other)]
-                table = shared_table(table, metric.needs, sides)
-            too_few = insufficient_rows(sizes)
-            return resampled_interval(metric, table, compared, how.spec, too_few, how.resampled)
+        assert table is not None
+        sizes = metric.sizes(compared.group.cases, compared.other.cases)
+        best = how.spec.reference is ReferenceRule.BEST  # each metric has its own then
+        if (
+            how.spec.method.resamples
+            and not best
+            and isinstance(metric.of, (Rate, Quotient, Blend))
+        ):
+            sides = [evidence.side for evidence in (compared.group, compared.other)]
+            table = shared_table(table, metric.needs, sides)
+        too_few = insufficient_rows(sizes)
+        return resampled_interval(metric, table, compared, how.spec, too_few, how.resampled)
     return contrast_interval(metric, how.compared(metric.of, compared), compared, how.spec)
 
 

@@ -569,6 +569,7 @@ def monitor_schema() -> Schema:
         "alpha": _FINITE,
         "length": _STRING,
         "rows": _list(rows),
+        "inconclusive": _words(Outcome),
         "verdict": _words(Outcome),
         "comparisons": _list(comparison),
         "unmatched": _list(_object({"rule": _STRING, "group": _STRING, "nearest": _null(_STRING)})),

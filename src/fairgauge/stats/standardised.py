@@ -149,7 +149,7 @@ def difference_in_overall_deviations(
     >>> contrast = np.array([[1.0], [-1.0]])
     >>> low, high = difference_in_overall_deviations(x / n, limits, n / n.sum(), contrast)
     >>> [round(float(end[0]), 3) for end in (low, high)]
-    [-0.931, -0.225]
+    [-0.912, -0.222]
     """
     overall = (shares * rates).sum(axis=0)
     variance = overall * (1 - overall)

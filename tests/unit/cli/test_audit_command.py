@@ -174,7 +174,7 @@ def test_a_file_with_two_names_is_read_once(run, loans, tmp_path):
     assert json.loads(named.stdout)["data"]["rows"] == 40
 
 
-@pytest.mark.parametrize("format_", names(files=True))
+@pytest.mark.parametrize("format_", names("report", files=True))
 def test_every_format_on_standard_output(run, loans, format_):
     result = run("audit", loans, *SEX, "--format", format_)
     assert result.exit_code == 0, result.stderr
@@ -380,5 +380,5 @@ def test_files_hold_the_report_in_full(run, loans, tmp_path):
         whole = run("render", "a.json", "--full", "--format", format_).stdout
         assert (tmp_path / name).read_text(encoding="utf-8") == whole
         assert len(whole) > 2 * len(run("render", "a.json", "--format", format_).stdout)
-    for command in ("audit", "render"):
-        assert "with the report in full" in " ".join(run(command, "--help").stdout.split())
+    for command, of in (("audit", "report"), ("render", "result")):
+        assert f"with the {of} in full" in " ".join(run(command, "--help").stdout.split())

@@ -70,11 +70,11 @@ def test_a_question_that_is_broken_off_is_an_interrupt(terminal, tmp_path, monke
 
 
 def test_long_messages_are_cut_and_many_mistakes_are_counted(capsys):
-    streams.complain("x" * 5_000)
+    streams.print_message("x" * 5_000)
     cut = capsys.readouterr().err
     assert cut.endswith("x ...\n")
     assert len(cut) < 2_000
-    streams.complain(SpecError([Problem(f"rules[{i}]", "y" * 100) for i in range(100)]))
+    streams.print_message(SpecError([Problem(f"rules[{i}]", "y" * 100) for i in range(100)]))
     text = capsys.readouterr().err
     shown = text.count("rules[")
     assert 0 < shown < 100
@@ -85,7 +85,7 @@ def test_long_messages_are_cut_and_many_mistakes_are_counted(capsys):
 
 def test_a_stream_without_an_encoding_takes_any_text():
     with redirect_stdout(io.StringIO()) as taken:
-        streams.say("\ud800")
+        streams.print_result("\ud800")
     assert taken.getvalue() == "\ud800\n"
 
 

@@ -321,7 +321,7 @@ def test_excluded_rows_that_were_published_before_narrow_what_is_possible():
     earlier = fg.protect(fg.count(ROWS, **ASKED), 10)
     cube = fg.count(pl.concat([ROWS, missing]), **ASKED)
     for before in (None, earlier):
-        found = fg.protect(cube, 10, *([] if before is None else [before]))
+        found = fg.protect(cube, 10, [] if before is None else [before])
         assert found.min_cell == 10
     columns = {f"f{i}": ROWS["g"] for i in range(4)}
     cube = fg.count(ROWS.with_columns(**columns), label="y", sensitive=[*columns], positive=1)
@@ -354,7 +354,7 @@ def test_what_was_published_before_must_fit():
 def test_a_report_is_no_cube(tmp_path):
     path = tmp_path / "report.json"
     path.write_text(fg.audit(table([[3, 12], [27, 40]])).to_json(), encoding="utf-8")
-    with pytest.raises(DataError, match="is a report"):
+    with pytest.raises(DataError, match="is no cube of counts"):
         fg.protect(path, 10)
 
 

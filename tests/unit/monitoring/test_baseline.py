@@ -152,5 +152,5 @@ def test_a_report_is_no_baseline(tmp_path):
     path = tmp_path / "day.json"
     fg.audit(cube(40)).save(path)
     rule = {"metric": "DI", "within": 0.05, "of": str(path)}
-    with pytest.raises(fg.SpecError, match="is a report; fairgauge count makes a cube"):
+    with pytest.raises(fg.SpecError, match="is no cube of counts; fairgauge count makes one"):
         fg.monitor({"2026-01-01": cube(40)}, asked(rule))
