@@ -47,8 +47,8 @@ def test_a_practically_significant_disparity_takes_a_ratio_and_a_difference():
     assert [each.metric for each in black.alternatives] == [AIR, DIFFERENCE]
     assert black.says == (
         "selection rate ratio 0.88: the whole 95% CI (0.85 to 0.8998) is below 0.9 (fail); "
-        "selection rate difference −11.2 pp: the whole 95% CI (−13.5 to −9.1 pp) is below −5 pp (fail); "
-        "every limit fails"
+        "selection rate difference −11.2 pp: the whole 95% CI (−13.5 to −9.1 pp) is below −5 pp "
+        "(fail); every limit fails"
     )
 
 
