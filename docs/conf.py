@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
+    import click
     from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -82,6 +83,14 @@ def _caption_files(app: Sphinx, docname: str, source: list[str]) -> None:
     source[0] = _NAMED_FILE.sub(r"```{code-block} \1\n:caption: \2", source[0])
 
 
+def _escape_bars(_app: Sphinx, _context: click.Context, lines: list[str]) -> None:
+    """Keep ``|RD|`` in the help of a command as it is: bars would mark a substitution."""
+    lines[:] = [
+        line if line.lstrip().startswith("..") else line.replace("|", r"\|") for line in lines
+    ]
+
+
 def setup(app: Sphinx) -> None:
     """Register what this project adds to Sphinx."""
     app.connect("source-read", _caption_files)
+    app.connect("sphinx-click-process-options", _escape_bars)
