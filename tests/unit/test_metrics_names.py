@@ -122,7 +122,7 @@ def test_an_alias_of_a_rate_names_its_comparisons(name: str, of: str) -> None:
 
 
 def test_an_alias_is_compared_only_as_rates_are() -> None:
-    with pytest.raises(LookupError, match=r"true_positive_rate has no gap: .* allowed: difference"):
+    with pytest.raises(LookupError, match=r"true_positive_rate has no gap: .* Allowed: difference"):
         find_metric("TPR.gap")
     with pytest.raises(LookupError, match=r"no metric named 'TPX\.difference'\. Did you mean"):
         find_metric("TPX.difference")

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from fairgauge.published.printed_numbers import Printed
     from fairgauge.published.published_table import PublishedRow, PublishedTable
 
+    Rows: TypeAlias = Sequence[PublishedRow]
+
 Range: TypeAlias = tuple[float, float]
 """The smallest and the greatest number that is possible."""
 _COUNTS = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.NOT_SELECTED)
@@ -35,53 +37,42 @@ def check_totals(table: PublishedTable) -> Iterator[Fault]:
     """
     for row in table.of(RowKind.TOTAL):
         groups = [each for each in table.groups if row.includes(each)]
-        if not groups:
+        if groups:
+            unknowns = [each for each in table.of(RowKind.UNKNOWN) if row.includes(each)]
+            yield from _check_total(table.name, row, (groups, [*groups, *unknowns]))
+
+
+def _check_total(table: str, row: PublishedRow, parts: Sequence[Rows]) -> Iterator[Fault]:
+    """Yield what is wrong in one total; ``parts`` are the rows that it may be of."""
+    where = (row.number, row.name)
+    unchecked = []
+    for role in _COUNTS:
+        printed: Printed | None = getattr(row, role)
+        sums = [found for rows in parts if (found := _sum(rows, role)) is not None]
+        if printed is None or any(low <= printed.value <= high for low, high in sums):
             continue
-        unknowns = [each for each in table.of(RowKind.UNKNOWN) if row.includes(each)]
-        parts = [groups, [*groups, *unknowns]]
-        where = (row.number, row.name)
-        unchecked = []
-        for role in _COUNTS:
-            printed: Printed | None = getattr(row, role)
-            if printed is None:
-                continue
-            sums = [found for rows in parts if (found := _sum(rows, role)) is not None]
-            if any(low <= printed.value <= high for low, high in sums):
-                continue
-            if len(sums) < len(parts):
-                unchecked.append(str(role))
-            else:
-                yield Fault.of(
-                    FaultCode.TOTAL_MISMATCH,
-                    table.name,
-                    where,
-                    column=str(role),
-                    printed=printed.text,
-                    total=sums[0][0],
-                    most=sums[0][1],
-                )
-        if row.rate is not None and row.share is None and 0 <= row.rate.value <= 1:
-            rates = [found for rows in parts if (found := _pooled_rate(rows)) is not None]
-            if any(row.rate.agrees(*each) for each in rates):
-                pass
-            elif len(rates) < len(parts):
+        if len(sums) < len(parts):
+            unchecked.append(str(role))
+            continue
+        (total, most), text = sums[0], printed.text
+        code, column = FaultCode.TOTAL_MISMATCH, str(role)
+        yield Fault.of(code, table, where, column=column, printed=text, total=total, most=most)
+    if row.rate is not None and row.share is None and 0 <= row.rate.value <= 1:
+        rates = [found for rows in parts if (found := _pooled_rate(rows)) is not None]
+        if not any(row.rate.agrees(*each) for each in rates):
+            if len(rates) < len(parts):
                 unchecked.append(str(ColumnRole.RATE))
             else:
                 low, high = rates[0]
+                code, text, percent = FaultCode.TOTAL_RATE_MISMATCH, row.rate.text, row.rate.percent
                 yield Fault.of(
-                    FaultCode.TOTAL_RATE_MISMATCH,
-                    table.name,
-                    where,
-                    printed=row.rate.text,
-                    percent=row.rate.percent,
-                    low=low,
-                    high=high,
+                    code, table, where, printed=text, percent=percent, low=low, high=high
                 )
-        if unchecked:
-            yield Fault.of(FaultCode.TOTAL_NOT_CHECKED, table.name, where, columns=tuple(unchecked))
+    if unchecked:
+        yield Fault.of(FaultCode.TOTAL_NOT_CHECKED, table, where, columns=tuple(unchecked))
 
 
-def _sum(rows: Sequence[PublishedRow], role: ColumnRole) -> Range | None:
+def _sum(rows: Rows, role: ColumnRole) -> Range | None:
     """Return the sums that rows allow; None where a number can be anything.
 
     People of unknown category without a number are counted as none.
@@ -106,7 +97,7 @@ def _possible(row: PublishedRow, role: ColumnRole) -> Range | None:
     return 0.0, row.n.value
 
 
-def _pooled_rate(rows: Sequence[PublishedRow]) -> Range | None:
+def _pooled_rate(rows: Rows) -> Range | None:
     """Return the selection rates of rows together that their numbers allow, None without any.
 
     Without the number of people it lies between the lowest and the highest rate.

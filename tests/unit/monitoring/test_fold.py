@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 import time
 from dataclasses import replace
 
@@ -115,20 +114,25 @@ def test_a_history_that_cannot_be_written_is_read(tmp_path, monkeypatch):
     assert not (tmp_path / "_fold.json").exists()
 
 
-def test_a_year_of_many_groups_is_folded():
-    """50 groups and 5 rules: ten years take less than 10 seconds."""
+def test_time_to_fold_many_groups_is_linear_in_the_periods():
+    """50 groups and 5 rules, as many as large models have."""
     groups = {f"g{i:02d}": {"tp": 30 + i % 7, "fp": 10, "fn": 20, "tn": 40} for i in range(50)}
     counts = fg.confusion("sex", groups)
     rules = [RATIO | {"groups": []}, NEAR, "accuracy >= 0.5",
              {"metric": "selection_rate.difference", "between": [-0.2, 0.2]},
              {"metric": "false_positive_rate.difference", "between": [-0.2, 0.2]}]  # fmt: skip
-    cubes = dict.fromkeys(day_names(365), counts)
-    fg.monitor({"2026-01-01": counts}, QUESTION | {"monitor": {"rules": rules}})
-    begun = time.process_time()
-    report = fg.monitor(cubes, QUESTION | {"monitor": {"rules": rules, "horizon": 3650}})
-    traced = sys.gettrace() is not None  # as branch coverage does, which takes time of its own
-    assert time.process_time() - begun < (5 if traced else 1)
-    assert len(report.comparisons) == 250
+    question = QUESTION | {"monitor": {"rules": rules, "horizon": 3650}}
+
+    def seconds(days):
+        cubes = dict.fromkeys(day_names(days), counts)
+        begun = time.process_time()
+        report = fg.monitor(cubes, question)
+        assert len(report.comparisons) == 250
+        return time.process_time() - begun
+
+    seconds(2)  # imports
+    fewer = min(seconds(73) for _ in range(2))
+    assert seconds(365) < 15 * fewer  # five times as many periods
     assert module.LARGEST < 250 * 3650
 
 
