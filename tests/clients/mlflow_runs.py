@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import sys
 from pathlib import Path
@@ -96,6 +97,7 @@ print(
             "evaluated": held(evaluated),
             "result": result.metrics,
             "followed": followed(),
+            "examples": doctest.testmod(fg.mlflow),
         }
     )
 )

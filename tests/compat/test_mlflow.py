@@ -52,6 +52,12 @@ def test_an_evaluation_returns_what_it_logs(store):
     assert store["result"] == pytest.approx(store["evaluated"]["metrics"])
 
 
+def test_examples_in_docstrings_run(store):
+    failed, attempted = store["examples"][:2]
+    assert attempted > 0
+    assert failed == 0
+
+
 def test_every_period_of_a_monitor_is_a_step(store):
     found = store["followed"]
     (each,) = found["report"]["comparisons"]
