@@ -53,12 +53,12 @@ from fairgauge.stats.multinomial import (
     smallest_class,
 )
 from fairgauge.stats.multiplicity import simultaneous_level
+from fairgauge.stats.rows_to_decide import rows_to_decide_rates
 from fairgauge.stats.significance import newcombe_p
 from fairgauge.stats.verdict_power import (
     FEWEST_EXPECTED,
     FEWEST_ROWS,
     rows_for_verdict,
-    rows_to_decide,
 )
 
 if TYPE_CHECKING:
@@ -577,7 +577,7 @@ def undecided(p1, n1, p2, n2, lower, upper, rng, data_sets):
     needed = rows_for_verdict(p1, p2, lower, upper, "pass", "difference", share=n1 / (n1 + n2))
     x1, x2 = rng.binomial(n1, p1, data_sets), rng.binomial(n2, p2, data_sets)
     low, high = newcombe(x1, n1, x2, n2, _Z)
-    found = rows_to_decide(x1 / n1 - x2 / n2, low, high, n1 + n2, lower, upper)
+    found = rows_to_decide_rates(x1 / n1, n1, x2 / n2, n2, lower, upper)
     open_ = ~((low >= lower) & (high <= upper) | (high < lower) | (low > upper))
     inside = (found.fewest <= needed) & (needed <= found.most)
     return {

@@ -54,8 +54,8 @@ class ReasonCode(StrEnum):
     PROTECTED_UNDEFINED = "protected_undefined"
 
     # there is too little data
-    FEW_ROWS = "few_rows"  # n, minimum, side, effective, at_least
-    FEW_EXPECTED = "few_expected"  # expected, minimum, effective
+    FEW_ROWS = "few_rows"  # n, minimum, side, at_least
+    FEW_EXPECTED = "few_expected"  # expected, minimum
     SPARSE_CLASS = "sparse_class"  # rows, minimum
     FEW_IN_MINORITY = "few_in_minority"  # rows, minimum
     FEW_ERRORS = "few_errors"  # rows, minimum

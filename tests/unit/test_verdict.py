@@ -15,7 +15,7 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import Estimate, Measured
 from fairgauge.report.results import ClassScope, Interval, Reference
 from fairgauge.report.verdicts import Verdict, overall
-from fairgauge.stats.verdict_power import rows_to_decide
+from fairgauge.stats.rows_to_decide import rows_to_decide_rates
 
 
 def audited(rule, a=(60, 140), b=(59, 141), **options):
@@ -77,7 +77,7 @@ def test_what_reaches_over_a_limit_says_what_would_decide():
     report = audited(fg.rule("selection_rate.difference", between=(-0.05, 0.05)))
     found = verdict(report)
     assert (found.outcome, report.verdict) == (Outcome.INCONCLUSIVE, Outcome.INCONCLUSIVE)
-    needed = rows_to_decide(found.value, *found.interval, 400, -0.05, 0.05)
+    needed = rows_to_decide_rates(60 / 200, 200, 59 / 200, 200, -0.05, 0.05)
     reason = found.reason
     assert (reason.code, reason["rows"]) == (ReasonCode.CROSSES, 400)
     assert "includes −5 pp and 5 pp;" in found.says

@@ -69,7 +69,7 @@ class SlotIntervals(NamedTuple):
         slots = np.arange(len(spread.first))
         expected = np.full(len(slots), np.inf)
         for share in self.shares:
-            x, n = (each.reshape(len(slots), -1) for each in (share.x, share.n))
+            x, n = (each.reshape(len(slots), -1) for each in (share.successes, share.rows))
             one, two = (
                 (x[slots, group], n[slots, group]) for group in (spread.first, spread.second)
             )

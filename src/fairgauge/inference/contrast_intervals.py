@@ -318,15 +318,15 @@ def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> li
     both = ours.n, theirs.n
     expected = np.full(len(ours.n), np.inf)
     for one, two in zip(ours.shares, theirs.shares, strict=True):
-        expected = np.fmin(expected, expected_count((one.x, one.n), (two.x, two.n)))
+        counts = expected_count((one.successes, one.rows), (two.successes, two.rows))
+        expected = np.fmin(expected, counts)
+    rows = insufficient_rows(both, expected)
     if ours.clusters is None or theirs.clusters is None:
-        rows = insufficient_rows(both, expected)
         if ours.sparse is None or theirs.sparse is None:
             return rows
         sparse = ours.sparse.insufficient(theirs.sparse)
         return [a or b for a, b in zip(rows, sparse, strict=True)]
     clusters = insufficient_clusters((ours.clusters, theirs.clusters))
-    rows = insufficient_rows(both, expected, effective=bool(ours.shares))
     return [a or b for a, b in zip(clusters, rows, strict=True)]
 
 

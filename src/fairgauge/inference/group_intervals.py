@@ -147,7 +147,8 @@ def of_share(
 ) -> StatisticInterval:
     """Return a number that stands for a share of rows, by Wilson's limits."""
     x, n, rate, degrees, shared = evidence.share(of, among)
-    share = MappedProportion(x, n, shape)
+    rows = n if shared is None else evidence.effective_cases(among)
+    share = MappedProportion(x, n, shape, rows)
     if shared is None:
         formula = Formula(wilson, (x, n), shape)
         if degrees is not None:
@@ -163,7 +164,7 @@ def of_share(
 
     methods = (IntervalMethod.CLUSTER_ROBUST, method)
     return StatisticInterval(
-        shape(rate), n, at, methods, (share,), clusters=shared.of.clusters, dependence=shared
+        shape(rate), rows, at, methods, (share,), clusters=shared.of.clusters, dependence=shared
     )
 
 

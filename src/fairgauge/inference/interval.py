@@ -140,12 +140,12 @@ def _on_side(reason: Reason, side: str | None) -> Reason:
 
 
 def insufficient_rows(
-    rows: Array | tuple[Array, Array], expected: ArrayLike = np.inf, *, effective: bool = False
+    rows: Array | tuple[Array, Array], expected: ArrayLike = np.inf
 ) -> list[Reason | None]:
     """Return why data are insufficient: fewer than 20 rows, or an expected count below 5.
 
     ``rows`` are of one side, or of the group and of the reference: a reason then names the smaller.
-    ``effective`` states that they are effective sample sizes. None where the data suffice.
+    None where the data suffice.
     """
     least = np.fmin(*rows) if isinstance(rows, tuple) else rows
     sparse = np.less(expected, FEWEST_EXPECTED * (1 - _ROUNDING))
@@ -154,29 +154,16 @@ def insufficient_rows(
     numbers, sides = _smaller(rows)
     counts = np.broadcast_to(expected, len(numbers)).tolist()
     return [
-        _few_or_sparse(n, side, count, effective=effective)
+        _few_or_sparse(n, side, count)
         for n, side, count in zip(numbers, sides, counts, strict=True)
     ]
 
 
-def _few_or_sparse(
-    n: float, side: str | None, expected: float, *, effective: bool
-) -> Reason | None:
+def _few_or_sparse(n: float, side: str | None, expected: float) -> Reason | None:
     if n < FEWEST_ROWS * (1 - _ROUNDING):
-        reason = Reason.of(
-            ReasonCode.FEW_ROWS,
-            n=as_count(n),
-            minimum=FEWEST_ROWS,
-            effective=True if effective else None,
-        )
-        return _on_side(reason, side)
+        return _on_side(Reason.of(ReasonCode.FEW_ROWS, n=as_count(n), minimum=FEWEST_ROWS), side)
     if expected < FEWEST_EXPECTED * (1 - _ROUNDING):
-        return Reason.of(
-            ReasonCode.FEW_EXPECTED,
-            expected=expected,
-            minimum=FEWEST_EXPECTED,
-            effective=True if effective else None,
-        )
+        return Reason.of(ReasonCode.FEW_EXPECTED, expected=expected, minimum=FEWEST_EXPECTED)
     return None
 
 
@@ -262,11 +249,22 @@ class Formula:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MappedProportion:
-    """Successes ``x`` of ``n`` trials, and an increasing function of their proportion."""
+    """Successes ``x`` of ``n`` trials, and an increasing function of their proportion.
+
+    ``rows`` are those that the rules of adequacy count. Of clusters they are not ``n``, which
+    follows from the variance that the clusters show: a rule about it would select the samples that
+    show too little.
+    """
 
     x: Array
     n: Array
     shape: Shape
+    rows: Array
+
+    @property
+    def successes(self) -> Array:
+        """Return the successes among ``rows``."""
+        return np.asarray(quotient(self.x, self.n) * self.rows)
 
     @property
     def plain(self) -> bool:
@@ -310,7 +308,7 @@ class StatisticInterval:
 
     Attributes
     ----------
-    estimate, n : its value, and the (effective) sample size.
+    estimate, n : its value, and the rows that it rests on, their effective number by weight.
     at : limits at a normal critical value (at one of t where it is a mean).
     methods : how they are made, outermost step first.
     shares : the proportions that it is made of, for the rule of expected counts.

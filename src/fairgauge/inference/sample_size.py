@@ -13,8 +13,10 @@ from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import IntervalMethod, ReferenceKind
 from fairgauge.report.results import OVERALL
+from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
+from fairgauge.stats.intervals import critical
 from fairgauge.stats.power import detectable_difference
-from fairgauge.stats.verdict_power import rows_to_decide
+from fairgauge.stats.rows_to_decide import RowsToDecide, rows_to_decide, rows_to_decide_rates
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
@@ -45,8 +47,8 @@ class NeededRows:
     Attributes
     ----------
     rows : if the estimate is the truth; infinite where it lies on a limit.
-    fewest, most : for all values in the estimate's interval at a level of `POWER`; ``most`` is
-        infinite where a limit of the rule lies in it.
+    fewest, most : for all values that the data leave plausible; ``most`` is infinite where a limit
+        of the rule is one of them.
     """
 
     rows: float
@@ -67,12 +69,45 @@ def needed_rows(
     if value is None or low is None or high is None or not estimate.confidence or not rows:
         return None
     metric = metric or find_metric(estimate.metric)
-    found = rows_to_decide(
-        value, low, high, rows, lower, upper, estimate.confidence, POWER,
-        logarithmic=metric.neutral == 1 and low > 0 and lower >= 0,
-    )  # fmt: skip
+    found = _of_rates(estimate, lower, upper, metric)
+    if found is None:
+        found = rows_to_decide(
+            value, low, high, rows, lower, upper, estimate.confidence, POWER,
+            logarithmic=metric.neutral == 1 and low > 0 and lower >= 0,
+        )  # fmt: skip
     needed = NeededRows(*(_whole(float(each)) for each in found))
     return None if math.isnan(needed.rows) else needed
+
+
+def _of_rates(
+    estimate: Estimate, lower: float, upper: float, metric: Metric
+) -> RowsToDecide | None:
+    """Return the rows that a verdict on two rates needs; None where it is of something else.
+
+    Where the interval is not as long as that of so many single rows (they have weights, or several
+    intervals hold together), so many effective rows count as it is.
+    """
+    sides = _rates(estimate, metric)
+    if sides is None or not isinstance(metric, Contrast) or estimate.confidence is None:
+        return None
+    if metric.by not in ("difference", "ratio") or estimate.low is None or estimate.high is None:
+        return None
+    (p1, n1), (p2, n2) = sides if metric.order == "group - reference" else sides[::-1]
+    ends = np.array([estimate.low, estimate.high])
+    z = critical(estimate.confidence)
+    if metric.by == "difference":
+        alone = np.array(newcombe(p1 * n1, n1, p2 * n2, n2, z))
+    else:
+        if not (p1 > 0 and p2 > 0 and lower >= 0 and 0 < ends[0] < ends[1] < math.inf):
+            return None
+        ends, alone = np.log(ends), np.log(mover_wilson_ratio(p1 * n1, n1, p2 * n2, n2, z))
+    times = float((np.ptp(ends) / np.ptp(alone)) ** 2)
+    if not times > 0:
+        return None
+    found = rows_to_decide_rates(
+        p1, n1 / times, p2, n2 / times, lower, upper, metric.by, estimate.confidence, POWER
+    )
+    return RowsToDecide(*(times * each for each in found))
 
 
 def detectable_disparity(

@@ -41,7 +41,7 @@ from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.halves import halves
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.verdict_power import rows_to_decide
+from fairgauge.stats.rows_to_decide import rows_to_decide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -170,8 +170,7 @@ def _parts(reason: Reason | None) -> tuple[Reason | None, ...]:
 def _insufficient(reasons: Iterable[Reason | None]) -> str:
     """Return that data are insufficient, and what makes them so where that is one thing."""
     known = [each for each in reasons if each is not None and each.code not in _ASKED]
-    effective = [e for e in known if e.get("effective") or e.code is ReasonCode.FEW_CLUSTERS]
-    if known and len(effective) == len(known):
+    if known and all(each.code is ReasonCode.FEW_CLUSTERS for each in known):
         return "small effective sample size"
     rare = known and all(each.code is ReasonCode.FEW_EXPECTED for each in known)
     return RARE_OUTCOME if rare else "insufficient data"
@@ -207,17 +206,15 @@ def _no_class(reason: Reason) -> str:
 
 
 def _few_rows(reason: Reason) -> str:
-    kind = "effective n" if reason.get("effective") else "n"
     where = f" in the {reason.side}" if reason.side else ""
     equals = "may be as small as" if reason.get("at_least") else "="
-    return f"{kind} {equals} {amount(reason['n'])}{where}, below {reason['minimum']:g}"
+    return f"n {equals} {amount(reason['n'])}{where}, below {reason['minimum']:g}"
 
 
 def _few_expected(reason: Reason) -> str:
-    rows = "effective rows" if reason.get("effective") else "rows"
     return (
-        f"sparse: {_below(reason['expected'], reason['minimum'])} {rows} expected in the rarest "
-        f"cell under no difference, below {reason['minimum']:g}"
+        f"sparse: {_below(reason['expected'], reason['minimum'])} rows expected in the rarest cell "
+        f"under no difference, below {reason['minimum']:g}"
     )
 
 

@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, floats, quiet
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
+    from fairgauge.stats.arrays import Array
     from fairgauge.stats.power import Comparison
 
 Goal: TypeAlias = Literal["pass", "fail"]
@@ -165,101 +163,6 @@ def rows_for_verdict(
         middle = (few + many) // 2
         few, many = (few, middle) if settled(middle) else (middle, many)
     return float(many)
-
-
-class RowsToDecide(NamedTuple):
-    """Rows that would decide a verdict, with the range that the estimate leaves open."""
-
-    rows: Array
-    fewest: Array
-    most: Array
-
-
-@quiet
-def rows_to_decide(
-    estimate: ArrayLike,
-    low: ArrayLike,
-    high: ArrayLike,
-    rows: ArrayLike,
-    lower: ArrayLike,
-    upper: ArrayLike,
-    confidence: float = 0.95,
-    power: float = 0.8,
-    *,
-    logarithmic: bool = False,
-) -> RowsToDecide:
-    """Return how many rows like these would decide a verdict with the wanted probability.
-
-    The estimate is taken for the truth, and its standard error towards a limit for the distance to
-    that end of the interval over the critical value; it shrinks as the root of the rows.
-
-    Parameters
-    ----------
-    estimate, low, high : array-like
-        An estimate with its confidence interval.
-    rows : array-like, > 0
-        Rows (of both sides together) that it rests on.
-    lower, upper : array-like
-        The rule's limits, possibly infinite.
-    confidence, power : float in (0, 1)
-    logarithmic : bool
-        Work on the scale of logarithms, as suits ratios; all numbers are then above 0.
-
-    Returns
-    -------
-    needed : RowsToDecide
-        ``rows`` for the estimate itself; ``fewest`` and ``most`` for any value in its interval at
-        the level `power`, the latter inf where that interval holds a limit. The estimate's own
-        error is large where a verdict is open: state the range with the number. inf on a limit.
-
-    Examples
-    --------
-    >>> found = rows_to_decide(0.03, -0.02, 0.08, 1000, -np.inf, 0.06)
-    >>> [float(np.round(each)) for each in found]
-    [5676.0, 1300.0, inf]
-    """
-    arrays = list(floats(estimate, low, high, rows, lower, upper))
-    if logarithmic:
-        arrays = [a if k == 3 else np.log(a) for k, a in enumerate(arrays)]
-    value, low, high, rows, lower, upper = arrays
-    z, beta = critical(confidence), NormalDist().inv_cdf((1 + power) / 2)
-    down, up = (value - low) / z, (high - value) / z
-    ends = value - beta * down, value + beta * up
-    easiest = np.clip((lower + upper) / 2, *ends)  # between two limits; an end with one
-    values = np.stack([value, *ends, np.where(np.isnan(easiest), value, easiest)])
-    needed = _factor(values, down, up, lower, upper, z, power) * rows
-    inside = (value >= lower) & (value <= upper)
-    crossed = np.where(
-        inside, (ends[0] < lower) | (ends[1] > upper), (ends[1] >= lower) & (ends[0] <= upper)
-    )
-    most = np.where(crossed, np.inf, np.fmax.reduce(needed[:3]))
-    return RowsToDecide(needed[0], np.fmin.reduce(needed), most)
-
-
-def _factor(
-    value: Array, down: Array, up: Array, lower: Array, upper: Array, z: float, power: float
-) -> Array:
-    """Return by how many times the rows decide with the wanted power; inf on a limit."""
-    from scipy.special import ndtr
-
-    below, above = value < lower, value > upper
-
-    def decided(doublings: Array) -> NDArray[np.bool_]:
-        root = 2.0 ** (doublings / 2)
-        over, under = (value - lower) / down * root - z, (upper - value) / up * root - z
-        passes = ndtr(over) + ndtr(under) - 1
-        fails = np.where(below, ndtr((lower - value) / up * root - z), 0.0)
-        fails = np.where(above, ndtr((value - upper) / down * root - z), fails)
-        return np.asarray(np.where(below | above, fails, passes) >= power)
-
-    few, many = np.full(value.shape, -40.0), np.full(value.shape, 40.0)
-    never = ~decided(many)
-    for _ in range(50):
-        middle = (few + many) / 2
-        enough = decided(middle)
-        few, many = np.where(enough, few, middle), np.where(enough, middle, many)
-    unknown = np.isnan(value) | np.isnan(down) | np.isnan(up)
-    return np.where(unknown, np.nan, np.where(never, np.inf, 2.0**many))
 
 
 def _sampled_power(

@@ -16,7 +16,7 @@ from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import simultaneous_level
 from fairgauge.stats.stratified import stratified_difference
-from fairgauge.stats.verdict_power import rows_for_verdict, rows_to_decide, verdict_power
+from fairgauge.stats.verdict_power import rows_for_verdict, verdict_power
 
 Z = critical(0.95)
 
@@ -95,36 +95,6 @@ def test_a_verdict_against_the_truth_needs_no_number_of_rows():
     assert rows_for_verdict(0.3, 0.3, -0.1, 0.1, "fail") == math.inf
     assert rows_for_verdict(0.24, 0.3, 0.8, math.inf, "pass", "ratio") == math.inf
     assert rows_for_verdict(0.2, 0.0, 0.8, math.inf, "pass", "ratio") == math.inf
-
-
-def test_rows_to_decide_by_the_normal_formula():
-    """Outside one limit: ((z + z_power) s / distance)^2, with s the half-width over z."""
-    found = rows_to_decide(0.12, 0.02, 0.22, 500, -np.inf, 0.1)
-    expected = 500 * ((Z + 0.8416212) * (0.1 / Z) / 0.02) ** 2
-    assert found.rows == pytest.approx(expected, rel=1e-5)
-    assert found.most == np.inf
-    assert found.fewest < found.rows
-
-
-@settings(deadline=None)
-@given(
-    value=st.floats(-0.3, 0.3), half=st.floats(0.01, 0.2), lower=st.floats(-0.2, -0.05),
-    upper=st.floats(0.05, 0.2),
-)  # fmt: skip
-def test_the_range_holds_the_number(value, half, lower, upper):
-    found = rows_to_decide(value, value - half, value + half, 1000, lower, upper)
-    assert found.fewest <= found.rows <= found.most
-    wider = rows_to_decide(value, value - 2 * half, value + 2 * half, 1000, lower, upper)
-    if np.isfinite(found.rows) and found.rows < 1e9:
-        assert wider.rows == pytest.approx(4 * found.rows, rel=1e-6)
-
-
-def test_rows_to_decide_at_the_edges():
-    assert rows_to_decide(0.1, 0.0, 0.2, 100, -np.inf, 0.1).rows == np.inf
-    assert np.isnan(rows_to_decide(np.nan, 0.0, 0.2, 100, -np.inf, 0.1).rows)
-    ratio = rows_to_decide(0.9, 0.7, 1.157, 400, 0.8, np.inf, logarithmic=True)
-    plain = rows_to_decide(np.log(0.9), np.log(0.7), np.log(1.157), 400, np.log(0.8), np.inf)
-    assert ratio.rows == pytest.approx(float(plain.rows))
 
 
 @settings(deadline=None)
