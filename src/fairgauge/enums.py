@@ -207,6 +207,7 @@ class IntervalMethod(StrEnum):
     ESTIMATED_CUT = "estimated_cut"
     SCAS = "scas"
     TANGO = "tango"
+    TANG = "tang"
     PAIRED_MOVER = "paired_mover"
     AUC_SCORE = "auc_score"
     DELONG = "delong"

@@ -1,7 +1,7 @@
 """Changes of a statistic, and of a disparity, between two models on the same rows.
 
 A rate whose denominator does not depend on the decisions (selection rate, accuracy, recall) has
-Tango's interval of a difference of paired proportions, with Bonett and Price's of their ratio. Any
+Tango's interval of a difference of paired proportions, with Tang's of their ratio. Any
 other statistic (precision, F1, kappa) has MOVER's of the two models' intervals, with the
 correlation of the two. A disparity changes by the difference (or ratio) of two such changes.
 """
@@ -22,9 +22,9 @@ from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.paired_tables import PairedTable, correlation, influences, of_both
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import Limits, quiet, quotient
-from fairgauge.stats.contrasts import mover_difference
-from fairgauge.stats.intervals import as_critical_t, paired_ratio
-from fairgauge.stats.paired import paired_difference, paired_p
+from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
+from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.paired import paired_difference, paired_p, paired_score_ratio
 from fairgauge.stats.significance import invert
 
 if TYPE_CHECKING:
@@ -169,7 +169,8 @@ def change_of_models(
 
     References
     ----------
-    Zou & Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER of correlated numbers).
+    Zou & Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER of correlated numbers); errors
+    that both models share are subtracted on the same side.
     """
     old, new = models
     h_old, h_new = old.influence, new.influence
@@ -191,7 +192,9 @@ def change_of_models(
             low, high = old.at(z)
             if sign > 0:
                 low, high = -high, -low
-            return mover_difference(new.value, *new.at(z), -sign * old.value, low, high, -sign * r)
+            return mover_shared_difference(
+                new.value, *new.at(z), -sign * old.value, low, high, -sign * r
+            )
 
         return at
 
@@ -200,7 +203,7 @@ def change_of_models(
             low, high = logs_of(old.at(z))
             if sign > 0:
                 low, high = -high, -low
-            return mover_difference(
+            return mover_shared_difference(
                 log_new, *logs_of(new.at(z)), -sign * log_old, low, high, -sign * r
             )
 
@@ -229,7 +232,7 @@ def change_of_discordant(
         difference=replace(change.difference, at=discordant.difference),
         ratio=replace(change.ratio, at=discordant.log_ratio),
         methods=(*first, IntervalMethod.TANGO),
-        ratio_methods=(*first, IntervalMethod.BONETT_PRICE),
+        ratio_methods=(*first, IntervalMethod.TANG),
         tested=discordant.p_value(),
     )
 
@@ -262,8 +265,9 @@ class Discordant:
         return paired_p(self.gained, self.lost) if independent else None
 
     def log_ratio(self, z: ArrayLike) -> Limits:
-        """Return the logarithms of Bonett and Price's limits."""
-        return logs_of(paired_ratio(self.both, self.gained, self.lost, self._critical(z)))
+        """Return the logarithms of Tang's limits."""
+        counts = self.both, self.gained, self.lost, self.n
+        return logs_of(paired_score_ratio(*counts, self._critical(z)))
 
     def _critical(self, z: ArrayLike) -> Array:
         return as_critical_t(np.broadcast_to(_z(z), self.n.shape), self.degrees)

@@ -1,15 +1,8 @@
 """Changes of the largest of several numbers, from one model to another.
 
 The largest gap between the groups of a feature, the lowest rate of any group, the worse of two
-gaps: each is the largest of some items. Whichever item is the largest under the model in use, it is
-at most the largest under the candidate; whichever is the largest under the candidate was at most
-the largest before. So the change of the largest lies between the changes of these two items. Which
-items they may be follows from simultaneous intervals under each model; the two items themselves are
-fixed, though unknown, so that their changes need no adjustment for how many items there are.
-
-References
-----------
-Hsu (1996), Multiple Comparisons: Theory and Methods, chapter 4 (which items may be the best).
+gaps: each is the largest of some items, and the size of a gap is the larger of it and of its
+negative. `fairgauge.inference.paired_largest` has their limits.
 """
 
 from __future__ import annotations
@@ -27,18 +20,21 @@ from fairgauge.inference.paired_changes import (
     Quantity,
     constant,
     correlation_of_halves,
-    distance_limits,
     logs_of,
 )
+from fairgauge.inference.paired_largest import (
+    ZERO,
+    Covariances,
+    Items,
+    LargestChange,
+    Squares,
+    largest_change,
+    mean_change,
+)
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import quotient
-from fairgauge.stats.contrasts import fold, mover_difference
-from fairgauge.stats.intervals import critical
-from fairgauge.stats.many import tukey_critical
-from fairgauge.stats.significance import normal_quantile, two_sided
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
@@ -51,71 +47,6 @@ if TYPE_CHECKING:
 
 NORMS = {"tvd": 1.0, "ks": 1.0, "lp": math.sqrt(2)}
 """The distances of two distributions over two values, for a difference of 1 of either's share."""
-_LEVEL = 0.95
-_EXCLUDED = 0.005
-"""Probability that an item is excluded from the largest, under either model, although it is one."""
-
-
-class _Largest(Quantity):
-    """The change of the largest of several numbers."""
-
-    __slots__ = ()
-
-    def p_value(self, null: float = 0.0) -> Array:
-        """Return the p-value of a normal distribution with the limits at 95%.
-
-        The limits take their shape from whichever items may be the largest, so that their inversion
-        would cost many times what they do.
-        """
-        low, high = self._usual()
-        half = np.where(self.value > null, self.value - low, high - self.value)
-        away = np.abs(self.value - null)
-        return two_sided(np.where(away > 0, critical(_LEVEL) * quotient(away, half), 0.0))
-
-    def tested_at(self, z: ArrayLike) -> Limits:
-        """Return the limits at 95%, widened as those of a normal distribution."""
-        low, high = self._usual()
-        times = np.asarray(z, dtype=float) / critical(_LEVEL)
-        return self.value - times * (self.value - low), self.value + times * (high - self.value)
-
-    def _usual(self) -> Limits:
-        return self.at(np.full(self.value.shape, critical(_LEVEL)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Items:
-    """Numbers of which the largest counts; arrays of shape (items, n).
-
-    Attributes
-    ----------
-    old, new : under the model in use and the candidate.
-    old_limits, new_limits : simultaneous limits of them.
-    change : limits of new less old at critical values of shape (n,), each by itself.
-    first, second : the groups that an item is of.
-    """
-
-    old: Array
-    new: Array
-    old_limits: Limits
-    new_limits: Limits
-    change: Callable[[ArrayLike], Limits]
-    first: Index
-    second: Index
-
-    def largest(self) -> Quantity:
-        """Return the change of the largest."""
-        before, after = (
-            high >= low.max(axis=0) for low, high in (self.old_limits, self.new_limits)
-        )
-
-        def at(z: ArrayLike) -> Limits:
-            low, high = self.change(z)
-            return (
-                np.where(before, low, np.inf).min(axis=0),
-                np.where(after, high, -np.inf).max(axis=0),
-            )
-
-        return _Largest(self.new.max(axis=0) - self.old.max(axis=0), at)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +77,7 @@ def spread_change(metric: Spread, change: StatisticChange) -> ExtremeChange | No
         The groups may share clusters, and how much they depend on each other is not known; or no
         method is known.
     """
-    return _of_items([(metric, change)], metric.by, [_items(metric, change, 1)], "worst")
+    return _of_items([(metric, change)], metric.by, [_items(metric, change)], "worst")
 
 
 def joint_change(metric: Joint, changes: Sequence[StatisticChange]) -> ExtremeChange | None:
@@ -160,33 +91,31 @@ def joint_change(metric: Joint, changes: Sequence[StatisticChange]) -> ExtremeCh
     if metric.how == "mean" and metric.neutral == 1:
         raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
     parts = list(zip(metric.of, changes, strict=True))
-    items = [_items(spread, change, len(parts)) for spread, change in parts]
+    items = [_items(spread, change) for spread, change in parts]
     return _of_items(parts, metric.of[0].by, items, metric.how)
 
 
 def _of_items(
     parts: Sequence[tuple[Spread, StatisticChange]],
     by: str,
-    items: Sequence[_Items | None],
+    items: Sequence[Items | None],
     how: str,
 ) -> ExtremeChange | None:
     known = [each for each in items if each is not None]
     if len(known) < len(items):
         return None
-    if how == "mean":
-        old, new = (
-            np.mean([of.max(axis=0) for of in every], axis=0)
-            for every in ([each.old for each in known], [each.new for each in known])
-        )
-        shift = _mean([each.largest() for each in known])
-    else:
-        together = _joined(known)
-        old, new, shift = together.old.max(axis=0), together.new.max(axis=0), together.largest()
+    combine, total = (mean_change, np.mean) if how == "mean" else (largest_change, np.max)
+    shift = combine(known, dependent=_are_dependent([change for _, change in parts]))
+    old, new = (
+        total([largest.max(axis=0) for largest in every], axis=0)
+        for every in ([each.old for each in known], [each.new for each in known])
+    )
     worst = known[int(np.argmax([each.new.max() for each in known]))]
-    at = int(worst.new[:, 0].argmax())
-    first, second = int(worst.first[at]), int(worst.second[at])
+    first, second = _groups(worst)
+    if by == "smallest_ratio":
+        first, second = second, first
     if by in ("smallest_ratio", "minimum"):
-        old, new, shift = -old, -new, _negated(shift)
+        old, new, shift = -old, -new, shift.negated()
     if by == "smallest_ratio":
         old, new = np.exp(old), np.exp(new)
     sides = {"largest_gap": np.inf, "smallest_ratio": -np.inf}.get(by, np.nan)
@@ -211,22 +140,19 @@ def combined_changes(
     NoInterval
         How much the sides depend on each other is not known.
     """
-    items = [_sizes(change, len(sides), inside=inside) for change in sides]
-    if metric.how == "mean":
-        values = tuple(
-            np.mean([getattr(each, name)[0] for each in items], axis=0) for name in ("old", "new")
-        )
-        shift = _mean([each.largest() for each in items])
-    else:
-        together = _joined(items)
-        values = together.old.max(axis=0), together.new.max(axis=0)
-        shift = together.largest()
+    items = [_sizes(change, inside=inside) for change in sides]
+    combine, total = (mean_change, np.mean) if metric.how == "mean" else (largest_change, np.max)
+    shift = combine(items, dependent=_are_dependent(sides))
+    old, new = (
+        total([largest.max(axis=0) for largest in every], axis=0)
+        for every in ([each.old for each in items], [each.new for each in items])
+    )
     pairs = len(sides[0].rows) // 2
     rows = np.min([change.rows for change in sides], axis=0)
     methods = (IntervalMethod.LARGEST_OF_SEVERAL, *sides[0].methods)
     level = constant(np.inf, pairs)
     made = DisparityChanges(shift, level, (rows[:pairs], rows[pairs:]), methods)
-    return made, (values[0], values[1])
+    return made, (old, new)
 
 
 def norm_changes(
@@ -237,8 +163,8 @@ def norm_changes(
     Of two decisions that is the size of the difference of one rate, times ``scale``. ``sides``
     holds the rate of all groups, and then of the reference of each.
     """
-    sizes = _sizes(sides, 1, inside=inside)
-    change = sizes.largest()
+    sizes = _sizes(sides, inside=inside)
+    change = largest_change([sizes], dependent=False)
 
     def at(z: ArrayLike) -> Limits:
         low, high = change.at(z)
@@ -246,51 +172,15 @@ def norm_changes(
 
     pairs = len(sides.rows) // 2
     made = DisparityChanges(
-        _Largest(scale * change.value, at),
+        LargestChange(scale * change.value, at),
         constant(np.inf, pairs),
         (sides.rows[:pairs], sides.rows[pairs:]),
         (IntervalMethod.FOLDED, IntervalMethod.MOVER, *sides.methods),
     )
-    return made, (scale * sizes.old[0], scale * sizes.new[0])
+    return made, (scale * sizes.old.max(axis=0), scale * sizes.new.max(axis=0))
 
 
-def _joined(items: Sequence[_Items]) -> _Items:
-    def stacked(limits: Sequence[Limits]) -> Limits:
-        low, high = zip(*limits, strict=True)
-        return np.concatenate(low), np.concatenate(high)
-
-    return _Items(
-        np.concatenate([each.old for each in items]),
-        np.concatenate([each.new for each in items]),
-        stacked([each.old_limits for each in items]),
-        stacked([each.new_limits for each in items]),
-        lambda z: stacked([each.change(z) for each in items]),
-        np.concatenate([each.first for each in items]),
-        np.concatenate([each.second for each in items]),
-    )
-
-
-def _mean(parts: Sequence[Quantity]) -> Quantity:
-    """Return the mean of the changes of several numbers.
-
-    Their limits add up as those of numbers with the correlation 1 do: the size of a gap is not
-    centred in its limits, so that the smaller distances of independent numbers cover too little
-    (89 to 92 % where a gap vanishes).
-    """
-
-    def at(z: ArrayLike) -> Limits:
-        low, high = zip(*(each.at(z) for each in parts), strict=True)
-        return np.mean(low, axis=0), np.mean(high, axis=0)
-
-    return _Largest(np.mean([each.value for each in parts], axis=0), at)
-
-
-def _negated(change: Quantity) -> Quantity:
-    made = change.negated()
-    return _Largest(made.value, made.at)
-
-
-def _items(metric: Spread, change: StatisticChange, parts: int) -> _Items | None:
+def _items(metric: Spread, change: StatisticChange) -> Items | None:
     """Return the items of a spread: pairs of groups, or groups; None with too few of them."""
     logs = metric.by == "smallest_ratio"
     under = [_log(each) if logs else each for each in change.models]
@@ -298,82 +188,89 @@ def _items(metric: Spread, change: StatisticChange, parts: int) -> _Items | None
         known = np.isfinite(under[0].value) & np.isfinite(under[1].value)
     groups = np.flatnonzero(known)
     if metric.by in ("maximum", "minimum"):
-        return _extremes(change, groups, parts, lowest=metric.by == "minimum")
+        return _extremes(change, groups, lowest=metric.by == "minimum")
     if metric.by == "gini":
         raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-    return _gaps(change, (under[0], under[1]), groups, parts, logs=logs)
+    return _gaps(change, (under[0], under[1]), groups, logs=logs)
 
 
-def _extremes(change: StatisticChange, groups: Index, parts: int, *, lowest: bool) -> _Items | None:
+def _extremes(change: StatisticChange, groups: Index, *, lowest: bool) -> Items | None:
     if not len(groups):
         return None
-    z = normal_quantile(1 - _EXCLUDED / (4 * parts * len(groups)))
-
-    def signed(limits: Limits) -> Limits:
-        low, high = (limit[groups, None] for limit in limits)
-        return (-high, -low) if lowest else (low, high)
-
-    def at(z: ArrayLike) -> Limits:
-        return signed(change.difference.at(np.full(len(change.old), float(np.max(z)))))
-
-    sign = -1.0 if lowest else 1.0
-    limits = [signed(of.at(np.full(len(change.old), z))) for of in change.models]
-    old, new = (sign * of.value[groups, None] for of in change.models)
-    return _Items(old, new, limits[0], limits[1], at, groups, groups)
+    zero = np.full(len(groups), ZERO)
+    pairs = (zero, groups) if lowest else (groups, zero)
+    return _of_groups(change, change.models, pairs, logs=False)
 
 
 def _gaps(
-    change: StatisticChange, under: tuple[Quantity, Quantity], groups: Index, parts: int, *,
+    change: StatisticChange, under: tuple[Quantity, Quantity], groups: Index, *,
     logs: bool,
-) -> _Items | None:  # fmt: skip
-    """Return the sizes of the gaps between all pairs of groups."""
+) -> Items | None:  # fmt: skip
+    """Return the gaps between all pairs of groups, in both directions."""
     if len(groups) < 2:
         return None
-    first, second = (groups[i] for i in np.triu_indices(len(groups), 1))
-    clustered = change.table is not None and change.table.clusters is not None
-    error = _EXCLUDED / (2 * parts)
-    c = float(tukey_critical(len(groups), 1 - error))
-    if clustered:  # under any dependence (Bonferroni)
-        c = normal_quantile(1 - error / (2 * len(first)))
+    first, second = (groups[i] for i in np.nonzero(~np.eye(len(groups), dtype=bool)))
+    return _of_groups(change, under, (first, second), logs=logs)
+
+
+def _of_groups(
+    change: StatisticChange,
+    under: tuple[Quantity, Quantity],
+    pairs: tuple[Index, Index],
+    *,
+    logs: bool,
+) -> Items:
+    """Return items of groups, whose coordinates are the groups' rates or their logarithms."""
     shift, total = (change.ratio, change.log_total) if logs else (change.difference, change.total)
-    r = {id(of): _correlations(change, of, first, second) for of in (*under, shift, total)}
+    size = len(change.rows)
 
-    def pairs(of: Quantity, z: float) -> Limits:
-        low, high = of.at(np.full(of.value.shape, z))
-        made = mover_difference(of.value[first], low[first], high[first], of.value[second],
-                                low[second], high[second], r[id(of)])  # fmt: skip
-        return made[0][:, None], made[1][:, None]
+    def squares(z: Array) -> Squares:
+        every = np.full(size, float(np.max(z)))
+        return Squares(
+            *(
+                _squared(of.value[:, None], *(limit[:, None] for limit in of.at(every)))
+                for of in (shift, total, *under)
+            )
+        )
 
-    def at(z: ArrayLike) -> Limits:
-        each = float(np.max(z))
-        return distance_limits(pairs(shift, each), pairs(total, each))
-
-    gaps = [np.abs(of.value[first] - of.value[second])[:, None] for of in under]
-    limits = [fold(*pairs(of, c)) for of in under]
-    higher = under[1].value[first] >= under[1].value[second]
-    if logs:
-        higher = ~higher
-    return _Items(gaps[0], gaps[1], limits[0], limits[1], at, np.where(higher, first, second),
-                  np.where(higher, second, first))  # fmt: skip
+    old, new = (_differences(of.value[:, None], *pairs) for of in under)
+    covariances = _between_groups(change, under) if _are_clustered(change) else None
+    return Items(*pairs, old, new, squares, covariances)
 
 
-def _sizes(change: StatisticChange, parts: int, *, inside: bool) -> _Items:
-    """Return the sizes of the difference of a statistic between groups and references."""
-    z = normal_quantile(1 - _EXCLUDED / (4 * parts))
-    pairs = len(change.rows) // 2
-    shift, total, old, new = (
+def _sizes(change: StatisticChange, *, inside: bool) -> Items:
+    """Return the difference of a statistic between groups and references, in both directions."""
+    quantities = [
         of.between_halves(correlation_of_halves(change.table, of, inside=inside))
         for of in (change.difference, change.total, *change.models)
-    )
+    ]
 
-    def at(z: ArrayLike) -> Limits:
-        low, high = distance_limits(shift.at(z), total.at(z))
-        return low[None], high[None]
+    def squares(z: Array) -> Squares:
+        return Squares(*(_squared(of.value[None], *(limit[None] for limit in of.at(z)))
+                         for of in quantities))  # fmt: skip
 
-    limits = [fold(*(limit[None] for limit in of.at(np.full(pairs, z)))) for of in (old, new)]
-    groups = np.arange(1)
-    return _Items(np.abs(old.value)[None], np.abs(new.value)[None], limits[0], limits[1], at,
-                  groups, groups)  # fmt: skip
+    first, second = np.array([0, ZERO]), np.array([ZERO, 0])
+    old, new = (_differences(of.value[None], first, second) for of in quantities[2:])
+    return Items(first, second, old, new, squares)
+
+
+def _squared(value: Array, low: Array, high: Array) -> Array:
+    """Return the squared distances of limits, below and above; of the constant 0 last."""
+    distances = np.stack([value - low, high - value])
+    return np.concatenate([distances**2, np.zeros((2, 1, value.shape[1]))], axis=1)
+
+
+def _differences(values: Array, first: Index, second: Index) -> Array:
+    """Return values less others; the last value is the constant 0."""
+    every = np.concatenate([values, np.zeros((1, values.shape[1]))])
+    return np.asarray(every[first] - every[second])
+
+
+def _groups(items: Items) -> tuple[int, int]:
+    """Return the two groups of the largest item under the candidate; one group twice."""
+    at = int(items.new[:, 0].argmax())
+    first, second = int(items.first[at]), int(items.second[at])
+    return (second if first == ZERO else first), (first if second == ZERO else second)
 
 
 def _log(of: Quantity) -> Quantity:
@@ -386,10 +283,24 @@ def _log(of: Quantity) -> Quantity:
     return Quantity(value, lambda z: logs_of(of.at(z)), influence)
 
 
-def _correlations(change: StatisticChange, of: Quantity, first: Index, second: Index) -> Array:
-    """Return the correlation of a number of two groups, for pairs of groups that share clusters."""
-    if change.table is None or change.table.clusters is None:
-        return np.zeros(len(first))
-    if of.influence is None:
+def _are_clustered(change: StatisticChange) -> bool:
+    return change.table is not None and change.table.clusters is not None
+
+
+def _are_dependent(changes: Sequence[StatisticChange]) -> bool:
+    """Return whether statistics of the same rows may depend on each other.
+
+    Of two decisions these are rates of the rows of either label, which are independent.
+    """
+    return any(_are_clustered(each) or each.table is None or each.table.classes for each in changes)
+
+
+def _between_groups(change: StatisticChange, under: tuple[Quantity, Quantity]) -> Covariances:
+    """Return the covariances of a statistic of groups that share clusters."""
+    old, new = under
+    if change.table is None or old.influence is None or new.influence is None:
         raise NoInterval(ReasonCode.SHARED_CLUSTERS, of="groups")
-    return change.table.correlations(of.influence)[first, second]
+    before, after = (
+        np.pad(change.table.totals(of), ((0, 1), (0, 0))) for of in (old.influence, new.influence)
+    )
+    return Covariances(before @ before.T, after @ after.T, before @ after.T)

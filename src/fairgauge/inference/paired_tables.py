@@ -158,13 +158,17 @@ class PairedTable:
             total = total + np.nan_to_num(unit) * (added * one * two).sum(axis=(1, 2, 3))
         return np.asarray(total)
 
-    def correlations(self, influence: Array) -> Array:
-        """Return the correlations of a number between all sides that share clusters; (n, n)."""
+    def totals(self, influence: Array) -> Array:
+        """Return the sums of the influences of every side by cluster; (n, clusters)."""
         assert self.clusters is not None
-        totals = np.stack([
+        return np.stack([
             each.totals(one, self.cluster_count)
             for each, one in zip(self.clusters, influence, strict=True)
         ])  # fmt: skip
+
+    def correlations(self, influence: Array) -> Array:
+        """Return the correlations of a number between all sides that share clusters; (n, n)."""
+        totals = self.totals(influence)
         products = totals @ totals.T
         variances = np.diagonal(products)
         return correlation(products, variances[:, None], variances)

@@ -60,6 +60,45 @@ def mover_difference(
 
 
 @quiet
+def mover_shared_difference(
+    e1: ArrayLike, low1: ArrayLike, high1: ArrayLike, e2: ArrayLike, low2: ArrayLike,
+    high2: ArrayLike, correlation: ArrayLike,
+) -> Limits:  # fmt: skip
+    """Return the interval of ``e1 - e2`` from estimates whose errors are partly the same.
+
+    As `mover_difference`, where the correlation r is 0 or less. Where it is positive, a share r of
+    either variance comes from errors that both estimates have, which move both the same way: of
+    these the distances to the limits on the *same* side are subtracted. `mover_difference`
+    subtracts distances on opposite sides, so that two equal estimates with skewed limits that
+    depend on each other fully have a difference of positive width; here it is 0. With symmetric
+    limits both are the same.
+
+    Parameters
+    ----------
+    e1, low1, high1, e2, low2, high2 : array-like
+        As for `mover_difference`.
+    correlation : array-like in [-1, 1]
+
+    Examples
+    --------
+    >>> skewed = (0.9, 0.8, 0.95)
+    >>> mover_shared_difference(*skewed, *skewed, 1.0)
+    (array(0.), array(0.))
+    >>> [round(float(limit), 4) for limit in mover_difference(*skewed, *skewed, 1.0)]
+    [-0.05, 0.05]
+    """
+    e1, low1, high1, e2, low2, high2, r = floats(e1, low1, high1, e2, low2, high2, correlation)
+    low, high = mover_difference(e1, low1, high1, e2, low2, high2, r)
+    below1, above1, below2, above2 = e1 - low1, high1 - e1, e2 - low2, high2 - e2
+    falls = np.maximum(np.maximum(below1 - below2, above2 - above1), 0.0)
+    rises = np.maximum(np.maximum(above1 - above2, below2 - below1), 0.0)
+    below = np.sqrt((1 - r) * (below1**2 + above2**2) + r * falls**2)
+    above = np.sqrt((1 - r) * (above1**2 + below2**2) + r * rises**2)
+    shared = (r > 0) & np.isfinite(below) & np.isfinite(above)
+    return np.where(shared, e1 - e2 - below, low), np.where(shared, e1 - e2 + above, high)
+
+
+@quiet
 def mover_ratio(
     e1: ArrayLike, low1: ArrayLike, high1: ArrayLike, e2: ArrayLike, low2: ArrayLike,
     high2: ArrayLike, correlation: ArrayLike = 0.0,

@@ -62,6 +62,72 @@ def paired_difference(better: ArrayLike, worse: ArrayLike, n: ArrayLike, z: Arra
 
 
 @quiet
+def paired_score_ratio(
+    both: ArrayLike, better: ArrayLike, worse: ArrayLike, n: ArrayLike, z: ArrayLike
+) -> Limits:
+    """Return Tang's score interval of ``(both + better) / (both + worse)``.
+
+    Parameters
+    ----------
+    both : array-like, >= 0
+        Rows that both classifications accept.
+    better, worse : array-like, >= 0
+        As for `paired_difference`.
+    n : array-like
+        All rows.
+    z : array-like, >= 0
+
+    Returns
+    -------
+    low, high : array in [0, inf]
+        An empty denominator gives ``high = inf``, an empty table [0, inf]. They exclude 1 just
+        where `paired_difference` excludes 0.
+
+    References
+    ----------
+    Tang, Tang & Chan (2003), Statistics in Medicine 22, 1217-1233; Nam & Blackwelder (2002),
+    Statistics in Medicine 21, 689-699.
+
+    Examples
+    --------
+    >>> low, high = paired_score_ratio(1, 1, 7, 21, 1.959964)  # Fagerland, Lydersen and Laake 2014
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.065, 0.907)
+    """
+    both, better, worse, n, z = floats(both, better, worse, n, z)
+    gained, lost = np.stack([better, worse]), np.stack([worse, better])
+    every = (np.broadcast_to(each, gained.shape) for each in (both, gained, lost, n, z))
+    share = _least_share(*every)
+    low, other = share / (1 - share)
+    return np.where(n > 0, low, 0.0), np.where((n > 0) & (other > 0), 1 / other, np.inf)
+
+
+def _least_share(both: Array, better: Array, worse: Array, n: Array, z: Array) -> Array:
+    """Return R / (1 + R) of the least ratio R that the score, which falls in it, does not reject.
+
+    The probability q of ``worse`` is its maximum likelihood estimate where those of ``both`` and
+    ``better`` are such that the ratio is R: the root of
+    (1 + R) n q^2 + ((both + worse) (R^2 - 1) - better - worse) q - worse (R - 1) w, with the share
+    w of rows that either classification accepts.
+    """
+    new, old = both + better, both + worse
+    accepted = (both + better + worse) / n
+    estimate = np.where(new > 0, new / (new + old), 0.0)
+
+    def rejected(share: Array) -> Array:
+        ratio = share / (1 - share)
+        a = n * (1 + ratio)
+        b = old * (ratio**2 - 1) - better - worse
+        q = (np.sqrt(b**2 + 4 * a * worse * (ratio - 1) * accepted) - b) / (2 * a)
+        excess = new - ratio * old
+        score = excess / np.sqrt(n * ((ratio - 1) * accepted + (1 + ratio) * q))
+        score = np.where(np.isnan(score), np.inf, score)  # its variance is 0 at a ratio of 0
+        return np.where(share >= estimate, 0.0, score) - z
+
+    return falling_root(rejected, np.zeros(estimate.shape), estimate)
+
+
+@quiet
 def paired_p(better: ArrayLike, worse: ArrayLike) -> Array:
     """Return McNemar's p-value of no difference, which agrees with `paired_difference`.
 
