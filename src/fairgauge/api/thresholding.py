@@ -93,7 +93,7 @@ def thresholds(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         source=source.name if source else "counts",
-        rows=cube.rows,
+        rows=cube.cases,
         score=spec.score,
         today=spec.threshold[0],
         goal=str(rule),

@@ -120,7 +120,7 @@ class ThresholdChoice(ShownResult):
     Attributes
     ----------
     version, created : the fairgauge that made it, and when.
-    source, rows : what was counted.
+    source, rows : what was counted; of a count column the cases that its rows stand for.
     score : the column of the score.
     today : the threshold in use.
     goal, kept, margin : the rule, the rate that is kept, and by how much it may be worse.
