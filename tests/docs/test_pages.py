@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import tomllib
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,8 @@ def test_every_block_runs_and_prints_what_is_shown(path, tmp_path, monkeypatch):
     (tmp_path / "demo").mkdir()
     for name, table in TABLES.items():
         (tmp_path / "demo" / name).write_text(table, encoding="utf-8")
+    for beside in path.parent.glob("*.csv"):
+        shutil.copy(beside, tmp_path)
     text = path.read_text(encoding="utf-8")
     printed = Page(name_of(path), text).run()
     if printed != text and os.environ.get("FAIRGAUGE_UPDATE_GOLDEN"):

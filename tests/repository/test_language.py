@@ -31,7 +31,7 @@ INSTEAD = {word: each["term"] for each in TERMS for word in each.get("never", ()
 NAMES = re.compile(
     r"""(?mx)
     \bsays\s*= | \.says\b | ["'`]says["'`] | ^\s*(says|everyone)\ : | ,\ says, | ``\w+``
-    | cannot\ tell | what-an-audit-cannot-say
+    | cannot\ tell | CANNOT\ TELL | what-an-audit-cannot-say
     """
 )
 """Public names and code in texts, which keep their words."""

@@ -45,7 +45,8 @@ def thresholds(
         for each feature and intersection by itself.
     goal : str or Rule
         What every group must meet: a difference or a ratio of a rate of decisions, such as
-        ``"selection_rate.ratio >= 0.8"``.
+        ``"selection_rate.ratio >= 0.8"``; equalized odds as ``"worst_odds <= 0.1"``, the larger
+        difference in true and in false positive rate.
     keep : str or mapping, default "accuracy within 0.01"
         The rate of all rows that may be worse by a margin at most.
     {options}
@@ -92,7 +93,7 @@ def thresholds(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         source=source.name if source else "counts",
-        rows=cube.rows,
+        rows=cube.cases,
         score=spec.score,
         today=spec.threshold[0],
         goal=str(rule),

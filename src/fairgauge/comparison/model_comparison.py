@@ -199,7 +199,8 @@ class Candidate:
     Attributes
     ----------
     name : the column of its decisions or scores.
-    rows, undecided : rows that both models decide, and rows that one of them does not.
+    rows, undecided : rows that both models decide, and rows that one of them does not; of a count
+        column the cases that they stand for.
     verdict : what it is against the model in use.
     fairness, performance : what the verdict is made of.
     needed : rows of this composition that would probably decide the verdict, None where it is

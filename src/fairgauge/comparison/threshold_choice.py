@@ -66,6 +66,7 @@ class ThresholdEffect:
     disparities : the metric of the goal for every group, likewise.
     choosing_outcome : what the intervals came to in the half that chose; pass where the choice was
         made with a margin.
+    choosing_keeps : whether the kept rate was worse by the margin at most there.
     value_meets : whether the value of every group's metric meets the goal in the other half.
     outcome : pass where the whole interval of every group's metric meets the goal there, fail where
         one is outside it, else inconclusive.
@@ -77,6 +78,7 @@ class ThresholdEffect:
     performance: RateChange
     disparities: tuple[DisparityChange, ...]
     choosing_outcome: Outcome
+    choosing_keeps: bool
     value_meets: bool
     outcome: Outcome
     needed_rows: int | None
@@ -94,9 +96,10 @@ class FeatureThresholds:
     common : the common threshold closest to today's that meets the goal and keeps the rate in the
         half that chooses: by the whole interval of every group where a threshold does, else by the
         values alone; None where none does.
-    by_group : the most accurate thresholds of each group that meet the goal, likewise; None where
-        none do, or the goal has none. Different thresholds by group are disparate treatment in many
-        places.
+    by_group : the most accurate thresholds of each group that meet the goal, likewise; they keep
+        the rate where some that meet the goal do. None where none meet it, or the goal is one-sided
+        or another rate than accuracy is kept. Different thresholds by group are disparate treatment
+        in many places.
     reweighing : weights of Kamiran and Calders by group and label, for retraining.
     """
 
@@ -117,7 +120,7 @@ class ThresholdChoice(ShownResult):
     Attributes
     ----------
     version, created : the fairgauge that made it, and when.
-    source, rows : what was counted.
+    source, rows : what was counted; of a count column the cases that its rows stand for.
     score : the column of the score.
     today : the threshold in use.
     goal, kept, margin : the rule, the rate that is kept, and by how much it may be worse.
@@ -268,6 +271,7 @@ def _plain_effect(effect: ThresholdEffect | None) -> Plain | None:
         "performance": plain_change(effect.performance),
         "disparities": [plain_change(each) for each in effect.disparities],
         "choosing_outcome": str(effect.choosing_outcome),
+        "choosing_keeps": effect.choosing_keeps,
         "value_meets": effect.value_meets,
         "outcome": str(effect.outcome),
         "needed_rows": effect.needed_rows,
@@ -340,6 +344,7 @@ def _read_effect(values: Saved | None) -> ThresholdEffect | None:
         performance=read_rate_change(values["performance"]),
         disparities=tuple(read_disparity_change(each) for each in values["disparities"]),
         choosing_outcome=Outcome(values["choosing_outcome"]),
+        choosing_keeps=values["choosing_keeps"],
         value_meets=values["value_meets"],
         outcome=Outcome(values["outcome"]),
         needed_rows=values["needed_rows"],

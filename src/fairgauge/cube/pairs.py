@@ -33,7 +33,8 @@ class PairedCubes:
     ----------
     current, candidate : the counts as each model decides; the prediction is that model's.
     joint : the counts by both decisions: prediction and candidate.
-    rows, undecided : physical rows that both decide, and that one of both does not.
+    rows, undecided : rows that both decide, and that one of both does not; of a count column the
+        cases that they stand for.
     """
 
     current: Cube
@@ -73,7 +74,7 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
     held = replace(cube, levels={**cube.levels, decision: levels, candidate: levels})
     known = [_recoded(table, cube, (decision, candidate), levels) for table in tables]
     first = tables[0]
-    rows = int(known[0].sums["rows"].sum())
+    rows = _cases(known[0])
     others = [axis for axis in cube.plan.axes if axis.role not in (Role.CANDIDATE, Role.SCORE)]
     asked = replace(cube.asked, candidate=(), margins=())
     of_candidate = (
@@ -92,8 +93,12 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
         ),
         _view(held, known, [*((axis, axis) for axis in others), (candidate, candidate)], asked),
         rows,
-        int(first.sums["rows"].sum()) - rows,
+        _cases(first) - rows,
     )
+
+
+def _cases(table: CountTable) -> int:
+    return int(table.sums.get("n", table.sums["rows"]).sum())
 
 
 def _recoded(

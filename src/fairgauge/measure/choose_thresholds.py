@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.comparison.model_comparison import DisparityChange, RateChange
 from fairgauge.comparison.threshold_choice import (
@@ -29,22 +29,28 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.evidence import Evidence
 from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.inference.paired_changes import disparity_changes, statistic_change
+from fairgauge.inference.paired_extremes import combined_changes
 from fairgauge.inference.paired_tables import PairedTable, confusion
 from fairgauge.inference.sample_size import POWER
-from fairgauge.measure.change_records import contrast_records, contrasted, rate_records
+from fairgauge.measure.change_records import (
+    contrast_records,
+    contrasted,
+    disparity_records,
+    rate_records,
+)
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, as_number
 from fairgauge.report.results import Interval, Reference
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import with_others
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.contrasts import mover_difference, mover_ratio
+from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
 from fairgauge.stats.halves import halves
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.rows_to_decide import rows_to_decide
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -71,7 +77,9 @@ _NOT_COUNTED = {
 _PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 """Parts of the disparity that a goal allows, among which thresholds of each group are chosen."""
 _MOST_BANDS = 200
-"""Bands of a part below 1 that are tried."""
+"""Bands of one rate that are tried; of a part below 1, and of the first of several rates."""
+_MOST_INSIDE = 40
+"""Bands of the second of several rates that are tried inside each band of the first."""
 _BY_SEVERITY = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)
 
 
@@ -99,7 +107,7 @@ def choose_thresholds(
             problems.append(Problem(option, f"{why}; {instead}"))
     if problems:
         raise SpecError(problems)
-    asked = _Asked(_contrast_of(goal), goal, spec.catalogue.rate(kept), margin, spec)
+    asked = _Asked(_metric_of(goal), goal, spec.catalogue.rate(kept), margin, spec)
     return tuple(
         _Chooser(counts, resolution.outcomes[0], asked).chosen() for counts in resolution.features
     )
@@ -109,7 +117,7 @@ def choose_thresholds(
 class _Asked:
     """The goal, the rate that is kept within a margin, and the whole question."""
 
-    metric: Contrast
+    metric: Contrast | Combined
     goal: Rule
     kept: Statistic
     margin: float
@@ -236,14 +244,21 @@ class _Chooser:
 
     def _common(self) -> Index | None:
         """Return the common threshold closest to today's that meets the goal and keeps the rate."""
-        performance = _value(self.kept, self.first.cells[0].sum(axis=0))
-        better = -1.0 if self.kept.better is Better.LOWER else 1.0
-        keeps = better * (performance[self.today] - performance) <= self.margin + _ROUNDING
-        allowed = self._surest(self.first.cells, keeps, self.today)
+        cells = self.first.cells
+        allowed = self._surest(cells, self._keeps(cells), self.today)
         if not len(allowed):
             return None
         closest = allowed[np.argmin(np.abs(allowed - self.today))]
         return np.full(len(self.counts.groups) + 1, closest)
+
+    def _keeps(self, cells: Array) -> Mask:
+        """Return where the kept rate of all rows is worse than today's by the margin at most."""
+        today, there = (
+            _value(self.kept, of[0].sum(axis=0))
+            for of in (self.first.cells[:, :, [self.today]], cells)
+        )
+        better = -1.0 if self.kept.better is Better.LOWER else 1.0
+        return np.asarray(better * (today - there) <= self.margin + _ROUNDING)
 
     def _surest(self, cells: Array, kept: Mask, today: int | None = None) -> Index:
         """Return the choices that meet the goal, of the first kind that there is.
@@ -282,7 +297,7 @@ class _Chooser:
         """Return the metric of the goal from the cells of every group: (3, groups + 1, cuts, 4)."""
         sides = _with_others(cells)
         every = [
-            self._contrast(sides[:, g], sides[:, r], z)
+            self._disparity(sides[:, g], sides[:, r], z)
             for g, r in zip(*self._compared(), strict=True)
         ]
         value, low, high = (np.stack(parts) for parts in zip(*every, strict=True))
@@ -309,16 +324,24 @@ class _Chooser:
                 outcome=outcomes[i],
             )
 
-    def _contrast(self, group: Array, reference: Array, z: Array) -> tuple[Array, Array, Array]:
-        """Return the metric of the goal and its limits, from the cells of both sides."""
-        sides = [_interval_of(self.metric.of, cells) for cells in (group, reference)]
-        first, second = sides if self.metric.order == "group - reference" else sides[::-1]
-        made = mover_difference if self.metric.by == "difference" else mover_ratio
-        low, high = made(
-            first.estimate, *first.at(np.asarray(z)), second.estimate, *second.at(np.asarray(z))
+    def _disparity(self, group: Array, reference: Array, z: Array) -> tuple[Array, Array, Array]:
+        """Return the metric of the goal and its limits, from the cells of both sides.
+
+        The larger of several differences is at most as large as the largest upper limit of any of
+        them, whichever it is; its lower limit is that of all of them simultaneously.
+        """
+        metric = self.metric
+        if isinstance(metric, Contrast):
+            return _contrast(metric, group, reference, z)
+        level = self.spec.confidence
+        stricter = z + critical(1 - (1 - level) / len(metric.of)) - critical(level)
+        alone = [_contrast(part, group, reference, z) for part in metric.of]
+        together = [_contrast(part, group, reference, stricter) for part in metric.of]
+        return (
+            np.max([np.abs(value) for value, _, _ in alone], axis=0),
+            np.max([fold(low, high)[0] for _, low, high in together], axis=0),
+            np.max([fold(low, high)[1] for _, low, high in alone], axis=0),
         )
-        value = contrasted(self.metric, sides[0].estimate, sides[1].estimate)
-        return value, low, high
 
     def _interval(self, low: float, high: float) -> Interval | None:
         if np.isnan(low) or np.isnan(high):
@@ -338,12 +361,18 @@ class _Chooser:
         return groups, whole + 1 + groups
 
     def _by_group(self) -> Index | None:
-        """Return the most accurate thresholds of each group that meet the goal."""
+        """Return the most accurate thresholds of each group that meet the goal.
+
+        They keep the rate where some do.
+        """
         if self.kept.name != "accuracy":
             return None
         choices = self._in_bands()
         cells = self.first.cells_at(choices)
-        allowed = self._surest(cells, np.ones(choices.shape[1], dtype=bool))
+        keeps = self._keeps(cells)
+        allowed = self._surest(cells, keeps)
+        if not len(allowed):
+            allowed = self._surest(cells, ~keeps)
         if not len(allowed):
             return None
         accuracy = _value(self.kept, cells[0].sum(axis=0))
@@ -352,26 +381,27 @@ class _Chooser:
     def _in_bands(self) -> Index:
         """Return thresholds of each group at which the rates of all lie close: (groups + 1, n).
 
-        The rates of all groups lie in one band that is as wide as the goal allows, or a part of
-        that, which leaves room for the sampling variation of the rates. For every band, whose upper
-        end is the rate of some group at some threshold, each group takes the threshold inside it
-        that has the most correct decisions. Rows of no group are decided as today.
+        Every rate of the goal lies, for all groups, in one band that is as wide as the goal allows,
+        or a part of that, which leaves room for the sampling variation of the rates. For every
+        band, whose upper end is the rate of some group at some threshold, each group takes the
+        threshold inside it that has the most correct decisions. Rows of no group are decided as
+        today.
         """
         groups = len(self.counts.groups)
         cells = self.first.cells[0, :groups]
-        rates = np.stack([_value(self.metric.of, of_group) for of_group in cells])
+        of = [part.of for part in _parts(self.metric)]
+        rates = [np.stack([_value(rate, of_group) for of_group in cells]) for rate in of]
         correct = cells[..., 0] + cells[..., 3]
-        tops = np.unique(rates[np.isfinite(rates)])
-        few = tops[np.unique(np.linspace(0, len(tops) - 1, _MOST_BANDS, dtype=np.int64))]
         chosen = [np.empty((0, groups), dtype=np.int64)]
         for part in _PARTS:
-            band = _band(self.metric, self.goal, part)
-            if band is None:
+            lowest = _band(self.metric, self.goal, part)
+            if lowest is None:
                 break
-            for top in (tops if part == 1 else few).tolist():
-                inside = (rates >= band(top) - _ROUNDING) & (rates <= top + _ROUNDING)
-                if inside.any(axis=1).all():
-                    chosen.append(np.where(inside, correct, -1.0).argmax(axis=1)[None])
+            bands = _Bands(lowest, every=part == 1 and len(rates) == 1)
+            chosen += [
+                np.where(inside, correct, -1.0).argmax(axis=1)[None]
+                for inside in bands.holding(rates, np.asarray(np.isfinite(rates).all(axis=0)))
+            ]
         every = np.unique(np.concatenate(chosen), axis=0)
         return np.append(every, np.full((len(every), 1), self.today), axis=1).T
 
@@ -382,9 +412,6 @@ class _Chooser:
         sides = _with_others(table)
         performance = _change(self.kept, sides[:, [len(names) + 1]])
         groups, references = self._compared()
-        compared = _change(self.metric.of, sides[:, np.concatenate([groups, references])])
-        inside = self.spec.reference is ReferenceRule.OVERALL
-        made = disparity_changes(self.metric, compared, inside=inside)
         level = self.spec.confidence
         base = RateChange(rate=self.kept.name, feature=None, group=EVERYONE)
         no_rows = Reason.of(ReasonCode.NO_ROWS)
@@ -395,12 +422,14 @@ class _Chooser:
                 feature=self.counts.feature,
                 group=names[g],
                 reference=self._reference(),
-                by=self.metric.by,
+                by="ratio" if _is_ratio(self.metric) else "difference",
             )
             for g in groups.tolist()
         ]
-        disparities = contrast_records(self.metric, made, compared, bases, level).records
-        (chosen,) = self._disparities(self.first.cells_at(cuts[:, None]), self._usual).outcomes
+        compared = sides[:, np.concatenate([groups, references])]
+        choosing = self.first.cells_at(cuts[:, None])
+        (chosen,) = self._disparities(choosing, self._usual).outcomes
+        (keeps,) = self._keeps(choosing).tolist()
         measured = self._disparities(self.second.cells_at(cuts[:, None]), self._usual)
         (outcome,), (value_meets,) = measured.outcomes, measured.meet.tolist()
         return ThresholdEffect(
@@ -408,12 +437,26 @@ class _Chooser:
                 name: float(self.cuts[cut]) for name, cut in zip(names, cuts.tolist(), strict=False)
             },
             performance=rate,
-            disparities=disparities,
+            disparities=self._disparity_changes(compared, bases),
             choosing_outcome=chosen,
+            choosing_keeps=keeps,
             value_meets=value_meets,
             outcome=outcome,
             needed_rows=self._needed_rows(measured) if outcome is Outcome.INCONCLUSIVE else None,
         )
+
+    def _disparity_changes(
+        self, compared: Array, bases: Sequence[DisparityChange]
+    ) -> tuple[DisparityChange, ...]:
+        """Return what becomes of the metric of the goal, of tables of groups, then references."""
+        level, inside = self.spec.confidence, self.spec.reference is ReferenceRule.OVERALL
+        changes = [_change(part.of, compared) for part in _parts(self.metric)]
+        if isinstance(self.metric, Contrast):
+            (change,) = changes
+            made = disparity_changes(self.metric, change, inside=inside)
+            return contrast_records(self.metric, made, change, bases, level).records
+        made, values = combined_changes(self.metric, changes, inside=inside)
+        return disparity_records(self.metric, made, values, bases, level).records
 
     def _needed_rows(self, measured: _Disparities) -> int | None:
         """Return the rows that would probably decide every group, from one threshold's values."""
@@ -422,7 +465,7 @@ class _Chooser:
         goal, rows = self.goal, float(self.second.total[-1].sum())
         needed = rows_to_decide(
             value, low, high, rows, goal.low, goal.high, self.spec.confidence, POWER,
-            logarithmic=self.metric.by == "ratio" and goal.low >= 0 and bool((low > 0).all()),
+            logarithmic=_is_ratio(self.metric) and goal.low >= 0 and bool((low > 0).all()),
         )  # fmt: skip
         most = float(np.max(needed.rows))
         return math.ceil(most) if math.isfinite(most) else None
@@ -462,16 +505,89 @@ class _Chooser:
         }
 
 
-def _contrast_of(goal: Rule) -> Contrast:
+@dataclass(frozen=True, slots=True)
+class _Bands:
+    """Bands of rates, each from its upper end down to what a goal allows beside that.
+
+    Attributes
+    ----------
+    lowest : returns the lower end of a band from its upper end.
+    every : whether the band below every rate is tried, instead of some.
+    """
+
+    lowest: Callable[[float], float]
+    every: bool
+
+    def holding(
+        self, rates: Sequence[Array], within: Mask, most: int = _MOST_BANDS
+    ) -> Iterator[Mask]:
+        """Yield the thresholds of every group in a band of each rate: (groups, cuts).
+
+        Bands in which a group has no threshold are passed over.
+        """
+        if not rates:
+            yield within
+            return
+        rate, others = rates[0], rates[1:]
+        tops = np.unique(rate[within])
+        if not self.every:
+            tops = tops[np.unique(np.linspace(0, len(tops) - 1, most, dtype=np.int64))]
+        for top in tops.tolist():
+            low, high = self.lowest(top) - _ROUNDING, top + _ROUNDING
+            inside = within & (rate >= low) & (rate <= high)
+            if inside.any(axis=1).all():
+                yield from self.holding(others, inside, _MOST_INSIDE)
+
+
+def _metric_of(goal: Rule) -> Contrast | Combined:
+    """Return the metric of a goal.
+
+    Raises
+    ------
+    SpecError
+        It is none that thresholds can be chosen for.
+    """
     metric = goal.definition
-    decided = isinstance(metric, Contrast) and isinstance(metric.of, Rate)
-    if not isinstance(metric, Contrast) or not decided or "prediction" not in metric.needs:
-        message = (
-            "a goal is a difference or a ratio of a rate of decisions, such as "
-            "'selection_rate.ratio >= 0.8'"
-        )
-        raise SpecError(Problem("goal", message))
-    return metric
+    if isinstance(metric, Contrast) and _is_of_decisions(metric):
+        return metric
+    if (
+        isinstance(metric, Combined)
+        and metric.how == "worst"
+        and all(map(_is_of_decisions, metric.of))
+    ):
+        return metric
+    message = (
+        "a goal is a difference or a ratio of a rate of decisions, such as 'selection_rate.ratio "
+        ">= 0.8'; of equalized odds it is the larger difference in true and false positive rate "
+        "of every group, 'worst_odds <= 0.1'"
+    )
+    raise SpecError(Problem("goal", message))
+
+
+def _is_of_decisions(metric: Contrast) -> bool:
+    return isinstance(metric.of, Rate) and "prediction" in metric.needs
+
+
+def _is_ratio(metric: Contrast | Combined) -> bool:
+    return isinstance(metric, Contrast) and metric.by == "ratio"
+
+
+def _parts(metric: Contrast | Combined) -> tuple[Contrast, ...]:
+    """Return the contrasts that the metric of a goal is made of."""
+    return (metric,) if isinstance(metric, Contrast) else metric.of
+
+
+def _contrast(
+    metric: Contrast, group: Array, reference: Array, z: Array
+) -> tuple[Array, Array, Array]:
+    """Return a contrast and its limits, from the cells of both sides."""
+    sides = [_interval_of(metric.of, cells) for cells in (group, reference)]
+    first, second = sides if metric.order == "group - reference" else sides[::-1]
+    made = mover_difference if metric.by == "difference" else mover_ratio
+    low, high = made(
+        first.estimate, *first.at(np.asarray(z)), second.estimate, *second.at(np.asarray(z))
+    )
+    return contrasted(metric, sides[0].estimate, sides[1].estimate), low, high
 
 
 def _by_label(counts: Array, positive: Mask) -> Array:
@@ -518,18 +634,21 @@ def _interval_of_margins(statistic: Statistic, margins: Array) -> StatisticInter
     return statistic_interval(statistic, Evidence(weights, cases, squares if weighted else None))
 
 
-def _band(metric: Contrast, goal: Rule, part: float) -> Callable[[float], float] | None:
+def _band(metric: Contrast | Combined, goal: Rule, part: float) -> Callable[[float], float] | None:
     """Return the least rate beside the greatest in a part of what a goal allows.
 
     None of one-sided goals.
     """
-    if metric.by == "ratio" and 0 < goal.low <= 1:
+    if isinstance(metric, Combined):
+        widest = goal.high
+    elif metric.by == "ratio" and 0 < goal.low <= 1:
         least = 1 - part * (1 - goal.low)
         return lambda top: least * top
-    if metric.by == "difference" and goal.low <= 0 <= goal.high:
-        width = part * min(-goal.low, goal.high)
-        return lambda top: top - width
-    return None
+    elif metric.by == "difference" and goal.low <= 0 <= goal.high:
+        widest = min(-goal.low, goal.high)
+    else:
+        return None
+    return lambda top: top - part * widest
 
 
 def _change(statistic: Statistic, tables: Array) -> StatisticChange:

@@ -169,7 +169,7 @@ def describe_candidate(each: Candidate, current: str) -> str:
         "cannot be determined",
         CandidateVerdict.NONE: f"{called(each.name)} against {current}",
     }[each.verdict]
-    fairness, performance = _fairness(each), _PERFORMANCE[each.performance]
+    fairness, performance = _fairness(each), _performance(each)
     bad = (each.fairness in (Fairness.FAIRER, Fairness.MIXED)) != (
         each.performance in (Performance.NON_INFERIOR, Performance.NO_MARGIN)
     )
@@ -177,6 +177,14 @@ def describe_candidate(each: Candidate, current: str) -> str:
     if each.performance is Performance.NO_MARGIN:
         joined = f"{fairness}; {performance}"
     return f"{subject}: {joined}."
+
+
+def _performance(each: Candidate) -> str:
+    """Return whether a candidate is as good, or better in every rate that has a margin."""
+    if each.margins and all(test.better for test in each.margins):
+        rates = numbers.listing([rate_words(test.rate) for test in each.margins])
+        return f"it is significantly better in {rates}"
+    return _PERFORMANCE[each.performance]
 
 
 def _fairness(each: Candidate) -> str:
@@ -208,12 +216,10 @@ def _candidate(each: Candidate, comparison: ModelComparison) -> Section:
     blocks.append(Items(tuple(sentences)))
     blocks += _disparity_tables(each)
     blocks += _reclassified_table(each, weighted=bool(comparison.spec.get("weight")))
-    return Section(
-        f"candidate-{comparison.candidates.index(each)}",
-        f"{called(each.name)} against {current}",
-        tuple(blocks),
-        short=called(each.name),
-    )
+    place, alone = comparison.candidates.index(each), candidates == 1
+    title = "Verdict" if alone else f"{called(each.name)} against {current}"
+    short = title if alone else called(each.name)
+    return Section(f"candidate-{place}", title, tuple(blocks), short=short)
 
 
 def _margin_sentence(test: MarginTest, candidates: int) -> str:
@@ -231,6 +237,8 @@ def _margin_sentence(test: MarginTest, candidates: int) -> str:
         Performance.CANNOT_TELL: f"whether it is worse by more than {margin} is undetermined",
         Performance.NO_MARGIN: "",
     }[test.outcome]
+    if test.better:
+        outcome = f"significantly better, so {outcome}"
     at = "" if change.threshold is None else f" at threshold {change.threshold:g}"
     if change.old is None or change.new is None:
         reason = describe_reason(change.reason) if change.reason else "it is undefined"
@@ -306,6 +314,13 @@ def _went(one: DisparityChange) -> str:
     }[one.direction]
     p_value = numbers.probability(one.p_adjusted, "adjusted p")
     return ", ".join(filter(None, [f"{went}{_by_how_much(one)}", p_value]))
+
+
+def _tested(one: DisparityChange) -> str:
+    """Return where a disparity went; of a change that is not significant, its p-value alone."""
+    if one.significant or one.p_adjusted is None:
+        return _went(one)
+    return numbers.probability(one.p_adjusted, "adjusted p")
 
 
 def _by_how_much(one: DisparityChange) -> str:
@@ -400,10 +415,15 @@ def _disparity_table(title: str, head: str, found: list[DisparityChange]) -> lis
 def _table_notes(found: list[DisparityChange]) -> Iterator[str]:
     """Yield what the numbers and marks of a table of disparities mean."""
     units = {unit(one.metric) for one in found}
+    references = {one.reference for one in found if one.reference is not None}
+    reference = called(reference_name(*references)) if len(references) == 1 else ""
     if units == {Unit.POINTS}:
-        yield "Differences in percentage points"
-    elif Unit.POINTS in units:
-        yield "Differences of rates in percentage points, all others without a unit"
+        yield f"Differences{reference and f' from {reference}'} in percentage points"
+    else:
+        if Unit.POINTS in units:
+            yield "Differences of rates in percentage points, all others without a unit"
+        if reference:
+            yield f"Compared with {reference}"
     yield "* statistically significantly closer or further (adjusted)"
     if any(map(_is_outside, found)):
         yield f"{_OUTSIDE} not tested: the disparity adjusted for the strata is tested instead"
@@ -525,7 +545,7 @@ def _change_row(one: DisparityChange) -> ChartRow:
         f"{_of_whom(one)}{of}",
         Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
         f"{change}{'' if by_ratio else _unit_name(kind)}",
-        below="; ".join(filter(None, [ends, f"{old} {ARROW} {new}", _went(one), _few(one)])),
+        below="; ".join(filter(None, [f"{old} {ARROW} {new}", ends, _tested(one), _few(one)])),
     )
 
 
@@ -540,7 +560,7 @@ def _rate_row(one: RateChange) -> ChartRow:
         f"{_who(one)}{of}",
         Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
         f"{shown(one.change, kind, sign=True)}{_unit_name(kind)}",
-        below="; ".join(filter(None, [ends, f"{old} {ARROW} {new}", p_value, _few(one)])),
+        below="; ".join(filter(None, [f"{old} {ARROW} {new}", ends, p_value, _few(one)])),
         emphasis=one.feature is None,
     )
 

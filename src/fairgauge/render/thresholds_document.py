@@ -213,7 +213,8 @@ def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
     cuts = (f"{called(name)} {cut:g}" for name, cut in effect.thresholds.items())
     yield Paragraph(
         f"The most accurate thresholds {_how_met(effect)} in the half of the rows that "
-        f"chooses: {', '.join(cuts)}. In the other half, {_OUTCOMES[effect.outcome][2]}."
+        f"chooses: {', '.join(cuts)}.{_not_kept(choice, effect)} In the other half, "
+        f"{_OUTCOMES[effect.outcome][2]}."
         f"{_next_step(effect, 'these thresholds')}"
     )
     yield from _effect(choice, effect)
@@ -224,6 +225,11 @@ def _how_met(effect: ThresholdEffect) -> str:
     if effect.choosing_outcome is Outcome.PASS:
         return "that meet the goal with the whole confidence interval of every group"
     return "whose values meet the goal"
+
+
+def _not_kept(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
+    """Return that a rate is not kept, as a sentence after another one."""
+    return "" if effect.choosing_keeps else f" None of those keep {_kept(choice)}."
 
 
 def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]:

@@ -463,6 +463,7 @@ def thresholds_schema() -> Schema:
             "performance": _RATE_CHANGE,
             "disparities": _list(_DISPARITY_CHANGE),
             "choosing_outcome": _words(Outcome),
+            "choosing_keeps": _BOOLEAN,
             "value_meets": _BOOLEAN,
             "outcome": _words(Outcome),
             "needed_rows": _null(_WHOLE),

@@ -508,3 +508,19 @@ def test_too_many_classes_to_be_compared_jointly_are_refused():
     )
     with pytest.raises(fg.SpecError, match="compare fewer classes, groups or strata"):
         fg.compare(data, label="y", prediction="a", candidate="b", sensitive="sex")
+
+
+@pytest.mark.parametrize("candidate", ["fairer", "unfair", "random"])
+@pytest.mark.parametrize("missing", [0, 40])
+def test_a_table_of_counts_is_answered_as_its_rows(candidate, missing):
+    """Whole candidates are equal: verdicts, sizes, the rows that would decide, what is excluded."""
+    decided = pl.when(pl.int_range(pl.len()) < missing).then(None).otherwise(pl.col(candidate))
+    few = PEOPLE.head(300).with_columns(decided.alias(candidate))
+    counts = few.group_by("sex", "repaid", "current", candidate).len("n")
+    margins = {"accuracy": 0.005}
+    (of_counts,), (of_rows,) = (
+        compared(candidate, table, margins=margins, **more).candidates
+        for table, more in ((counts, {"count": "n"}), (few, {}))
+    )
+    assert (of_rows.rows, of_rows.undecided) == (300 - missing, missing)
+    assert of_counts == of_rows

@@ -2,6 +2,7 @@
 
 import re
 
+import polars as pl
 import pytest
 from tests.unit.models.model_rows import QUESTION, rows
 
@@ -136,3 +137,24 @@ def test_a_table_of_differences_and_ratios_says_which_are_points():
     found = compared("fairer", metrics=["selection_rate.difference", "selection_rate.ratio"])
     note = tables(found)["Disparities"].notes[0]
     assert note.startswith("Differences of rates in percentage points, all others without a unit")
+
+
+def test_a_candidate_that_is_better_is_said_to_be():
+    """Of a candidate that is only not worse by more than the margin nothing more is stated."""
+    counts = {"fairer": [300, 60, 100, 540], "as_good": [310, 50, 51, 589]}
+    for name, (kept, lost, gained, wrong) in counts.items():
+        women_and_men = pl.DataFrame(
+            {
+                "sex": ["F", "M"] * 4,
+                "repaid": [1] * 8,
+                "current": [1, 1, 1, 1, 0, 0, 0, 0],
+                name: [1, 1, 0, 0, 1, 1, 0, 0],
+                "n": [kept, kept, lost, lost, gained, gained, wrong, wrong],
+            }
+        )
+        found = fg.compare(
+            women_and_men, **QUESTION, candidate=name, count="n", margins={"accuracy": 0.05}
+        )
+        better = name == "fairer"
+        assert ("it is significantly better in accuracy" in text(found)) == better
+        assert ("significantly better, so not worse by more than 5.0 pp" in text(found)) == better

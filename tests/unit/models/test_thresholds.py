@@ -141,6 +141,56 @@ def test_thresholds_by_group_chosen_by_value_alone_say_so():
     assert "with the whole confidence interval" in " ".join(str(chosen()).split())
 
 
+@pytest.mark.parametrize("reference", ["others", "overall", {"region": "north"}])
+def test_equalized_odds_as_in_an_audit_of_the_same_half(reference):
+    """The value and the outcome at a threshold are those of the differences of both rates."""
+    many = scored(900, seed=3).with_columns(n=pl.lit(60_000))  # so that both halves are alike
+    of = {"sensitive": "region", "reference": reference, "count": "n"}
+    found = chosen(many, goal="worst_odds <= 0.05", **of)["region"]
+    asked = {**QUESTION, **of, "threshold": 0.4, "metrics": "worst_odds"}
+    report = fg.audit(many, **asked)
+    (point,) = [each for each in found.frontier if each.threshold == 0.4]
+    expected = max(e.value for e in report.estimates if e.metric == "worst_odds")
+    assert point.disparity == pytest.approx(expected, abs=2e-3)
+    for each in found.frontier:
+        low, high = each.disparity_interval
+        assert 0 <= low <= each.disparity + 1e-9
+        assert each.disparity <= high
+        if each.outcome is not Outcome.INCONCLUSIVE:
+            assert (each.outcome is Outcome.PASS) == (high <= 0.05)
+
+
+def test_equalized_odds_of_many_groups_are_close_at_the_thresholds_of_each():
+    found = chosen(PEOPLE, goal="worst_odds <= 0.12", sensitive=["sex", "region"])
+    for of in found.features:
+        assert of.by_group.value_meets
+        assert all(each.new <= 0.12 for each in of.by_group.disparities)
+        assert of.by_group.choosing_keeps
+    female = found["sex"].by_group.disparities[0]
+    assert female.change == pytest.approx(female.new - female.old)
+    low, high = female.interval
+    assert low < female.change < high
+    text = " ".join(str(found).split())
+    assert "Equalized odds difference of one group, F:" in text
+    assert type(found).from_dict(found.to_dict()) == found
+
+
+def test_thresholds_by_group_keep_the_rate_where_some_do():
+    """Those whose whole intervals meet the goal may accept almost nobody."""
+    data = of_unequal_base_rates(0)
+    dear = chosen(data, goal="worst_odds <= 0.05", keep="accuracy within 0.3")["sex"].by_group
+    kept = chosen(data, goal="worst_odds <= 0.05", keep="accuracy within 0.05")["sex"].by_group
+    assert (dear.choosing_outcome, kept.choosing_outcome) == (Outcome.PASS, Outcome.INCONCLUSIVE)
+    assert dear.performance.change < -0.1
+    assert kept.performance.change > -0.05
+    assert dear.choosing_keeps
+    assert kept.choosing_keeps
+    none = chosen(of_unequal_base_rates(1), goal="selection_rate.ratio >= 0.97",
+                  keep="accuracy within 0.01")  # fmt: skip
+    assert not none["sex"].by_group.choosing_keeps
+    assert "None of those keep accuracy within 1 pp." in " ".join(str(none).split())
+
+
 def test_where_today_meets_the_goal_nothing_changes():
     found = chosen(scored(gap=0.0))
     assert set(found["sex"].common.thresholds.values()) == {0.5}

@@ -21,7 +21,8 @@ _EXIT_CODES = ((None, 1), (Outcome.FAIL, 1), (Outcome.INCONCLUSIVE, 3), (Outcome
     "--goal",
     required=True,
     metavar="RULE",
-    help="What every group must meet, for example 'selection_rate.ratio >= 0.8'.",
+    help="What every group must meet, for example 'selection_rate.ratio >= 0.8' or, of equalized "
+    "odds, 'worst_odds <= 0.1'.",
 )
 @click.option(
     "--keep",
