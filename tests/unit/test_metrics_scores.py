@@ -188,3 +188,27 @@ def test_a_statistic_that_nobody_knows_how_to_limit_has_a_reason():
     with pytest.raises(NoInterval) as refused:
         statistic_interval(new, Evidence(side, side))
     assert refused.value.reason == Reason.of(ReasonCode.NO_METHOD, of="median score")
+
+
+@pytest.mark.parametrize(
+    ("intercept", "slope"), [(-2.0, 0.3), (1.5, -1.0), (0.0, 4.0), (-3.0, 0.0)]
+)
+def test_a_recalibration_is_fitted_where_scores_are_far_from_calibrated(intercept, slope):
+    """Its score equations hold: residuals sum to 0, alone and times the logits."""
+    rng = np.random.default_rng(7)
+    logit = rng.normal(0.0, 2.0, 300).round(2)
+    score = 1 / (1 + np.exp(-logit))
+    label = rng.random(300) < 1 / (1 + np.exp(-(intercept + slope * logit)))
+    data = pl.DataFrame(
+        {"score": score, "label": label.astype(int), "group": ["a", "b", "b"] * 100}
+    )
+    report = fg.audit(
+        data, label="label", score="score", positive=1, sensitive="group",
+        metrics=["calibration_slope.difference", "calibration_intercept.difference"],
+    )  # fmt: skip
+    for group in report.groups:
+        at = (data["group"] == group.group).to_numpy()
+        rates = group.rates
+        linear = rates["calibration_intercept"].value + rates["calibration_slope"].value * logit[at]
+        left = label[at] - 1 / (1 + np.exp(-linear))
+        assert np.allclose([left.sum(), (left * logit[at]).sum()], 0.0, atol=1e-6)

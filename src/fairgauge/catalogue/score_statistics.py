@@ -81,6 +81,13 @@ class ScoreStatistic(Statistic):
         rows: Array = (scores.counts if self.labelled else scores.every[:, None]).sum(axis=(1, 2))
         return rows
 
+    def smallest_denominator(self, side: ConfusionCounts) -> Array:
+        """Return the rows that it rests on: those of the rarer label, where it takes both."""
+        if self.two_classes:
+            rarer: Array = scores_of(side).counts.sum(axis=-1).min(axis=-1)
+            return rarer
+        return self.size(side)
+
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         counts = scores_of(side).counts[at].sum(axis=-1)
         if self.size(side)[at] == 0:
@@ -179,6 +186,10 @@ class LabelMeanScore(ScoreStatistic):
     def position(self) -> int:
         """Return where the label stands in arrays by label."""
         return 0 if self.label == "positive" else 1
+
+    def smallest_denominator(self, side: ConfusionCounts) -> Array:
+        labelled: Array = scores_of(side).counts[:, self.position].sum(axis=-1)
+        return labelled
 
     @property
     def formula(self) -> str:
@@ -345,12 +356,14 @@ def logits(scores: Scores) -> Array:
 def recalibration(scores: Scores) -> tuple[Array, Array]:
     """Return intercept and slope of the label's logistic regression on the logit of the score.
 
-    The score of a bin is its mean; the fit is by Newton's method.
+    The score of a bin is its mean. The fit is by Newton's method from the fit without a slope, as
+    steps from a slope of 1 may diverge where scores are far from calibrated.
     """
     rows, x = scores.counts.sum(axis=1), logits(scores)
-    a, b = np.zeros(len(rows)), np.ones(len(rows))
     settled = np.zeros(len(rows), dtype=bool)
     with np.errstate(all="ignore"):
+        positives, negatives = np.moveaxis(scores.counts.sum(axis=-1), 1, 0)
+        a, b = np.log(positives / negatives), np.zeros(len(rows))
         for _ in range(_NEWTON_STEPS):
             p = 1 / (1 + np.exp(-(a[:, None] + b[:, None] * x)))
             off = scores.counts[:, 0] - rows * p

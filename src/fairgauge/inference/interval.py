@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, TypedDict, cast
 
@@ -22,9 +23,9 @@ from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS
 from fairgauge.stats.intervals import (
     clopper_pearson,
     critical,
-    critical_t,
     jeffreys,
 )
+from fairgauge.stats.weighted import MeanMoments, mean_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -313,6 +314,7 @@ class StatisticInterval:
     methods : how they are made, outermost step first.
     shares : the proportions that it is made of, for the rule of expected counts.
     variance : the sample variance of the values that it is the mean of; None if it is no mean.
+    alone : limits of a mean of one group, which is not compared, at a normal critical value.
     clusters : the effective number of clusters (Kish); None where rows are independent.
     dependence : gives its correlation with the same statistic of sides that share clusters.
     reason : why some have no limits (nan), if any has none.
@@ -325,6 +327,7 @@ class StatisticInterval:
     methods: Methods
     shares: tuple[MappedProportion, ...] = ()
     variance: Array | None = field(default=None)
+    alone: At | None = None
     clusters: Array | None = None
     dependence: Dependence | None = None
     reason: Reason | None = None
@@ -355,8 +358,8 @@ class StatisticInterval:
 
     def limits(self, confidence: float, method: Method = Method.DEFAULT) -> tuple[Limits, Methods]:
         """Return the limits at a confidence, and how they were made."""
-        if self.variance is not None:
-            return self.at(critical_t(confidence, self.n - 1)), self.methods
+        if self.alone is not None:
+            return self.alone(np.asarray(critical(confidence))), SKEWED_MEAN
         if self.share is not None and self.needs_other_formula(method):
             exact = method is Method.EXACT
             made = clopper_pearson if exact else jeffreys
@@ -365,8 +368,12 @@ class StatisticInterval:
         return self.at(np.asarray(critical(confidence))), self.methods
 
 
-def of_mean(mean: Array, variance: Array, n: Array) -> StatisticInterval:
-    """Return a mean; ``variance`` has the divisor n and is made unbiased here."""
+def of_mean(mean: Array, variance: Array, third: Array, n: Array) -> StatisticInterval:
+    """Return a mean, compared by Student's t; alone, the end in its longer tail is raised.
+
+    ``variance`` and ``third``, the central moments of the values, have the divisor n; the variance
+    is made unbiased here. In a comparison the skewness of both sides cancels, at least in part.
+    """
     several = np.where(n > 1, n, 2.0)
     unbiased = np.where(n > 1, variance * several / (several - 1), np.inf)  # one row: unknown
     error = np.sqrt(unbiased / several)
@@ -376,7 +383,15 @@ def of_mean(mean: Array, variance: Array, n: Array) -> StatisticInterval:
             half = np.where(np.isinf(error) | np.isinf(c), np.inf, c * error)
         return mean - half, mean + half
 
-    return StatisticInterval(mean, n, at, (IntervalMethod.STUDENT_T,), variance=unbiased)
+    moments = MeanMoments(mean, error**2, third / several**2, n)
+    return StatisticInterval(
+        mean,
+        n,
+        at,
+        (IntervalMethod.STUDENT_T,),
+        variance=unbiased,
+        alone=partial(mean_limits, moments),
+    )
 
 
 def concatenated(parts: Sequence[StatisticInterval]) -> StatisticInterval:

@@ -38,6 +38,7 @@ from fairgauge.stats.heavy_tails import (
     FEWEST_SQUARED,
     FEWEST_SQUARED_ALL,
     absolute_error_limits,
+    heavier_third,
     squared_error_limits,
     unexplained_error_limits,
 )
@@ -72,6 +73,8 @@ ROUNDING = Reason.of(ReasonCode.ROUNDING)
 _LARGE = 1e270
 """Sums of fourth powers beyond may be of numbers that were cut off before they were multiplied."""
 _LEAST_SPREAD = 1e-6
+_DIGITS, _NEGLIGIBLE = 1e-12, 0.02
+"""The relative error of a sum, and the largest of a third moment in units of the deviation."""
 _CHI_SQUARE = (IntervalMethod.KURTOSIS_CHI_SQUARE,)
 
 _POWERS: dict[RegressionTerm, tuple[str, str, str]] = {
@@ -100,12 +103,13 @@ def moment_interval(statistic: MomentStatistic, evidence: Evidence) -> Statistic
 def _(statistic: Mean, evidence: Evidence) -> StatisticInterval:
     if statistic.of is RegressionTerm.SQUARED_ERROR:
         return _by_fourth_powers(statistic, evidence, _MEAN_SQUARE)
-    n, sums = evidence.rows(statistic.size), evidence.side.moments
+    n = evidence.rows(statistic.size)
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
     absolute = statistic.of is RegressionTerm.ABSOLUTE_ERROR
     if evidence.squares is None and not absolute:
-        mean_square = quotient(sums[_POWERS[statistic.of][1]], sums["n"])
-        return of_mean(value, np.maximum(mean_square - value**2, 0.0), n)
+        about2, about3 = _central(statistic.of, evidence.side)
+        all2, all3 = _central(statistic.of, (evidence.everyone or evidence).side)
+        return of_mean(value, about2, heavier_third(about2, about3, all2, all3), n)
     own = _moments(statistic.of, evidence)
     methods = SKEWED_MEAN if evidence.squares is None else LINEARISED
     if not absolute:
@@ -132,6 +136,20 @@ def _moments(term: RegressionTerm, evidence: Evidence) -> MeanMoments:
     if evidence.squares is not None and evidence.cubes is None:
         raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
     return mean_moments(*(_power_sums(term, side) for side in sides))
+
+
+@quiet
+def _central(term: RegressionTerm, side: ConfusionCounts) -> tuple[Array, Array]:
+    """Return the second and the third central moment; the latter is 0 where it is not counted."""
+    sums, (first, second, third) = side.moments, _POWERS[term]
+    n = sums["n"]
+    mean = (sums[first] if first else sums["p"] - sums["y"]) / n
+    about2 = np.maximum(sums[second] / n - mean**2, 0.0)
+    if third not in sums:
+        return about2, np.zeros_like(about2)
+    terms = np.stack([sums[third] / n, -3 * mean * sums[second] / n, 2 * mean**3])
+    lost = _DIGITS * np.abs(terms).sum(axis=0) > _NEGLIGIBLE * about2**1.5
+    return about2, np.where(lost, 0.0, terms.sum(axis=0))
 
 
 def _power_sums(term: RegressionTerm, side: ConfusionCounts) -> PowerSums:

@@ -30,6 +30,7 @@ from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.interval import (
     AUC_SCORE,
     LINEARISED,
+    SKEWED_MEAN,
     NoInterval,
     StatisticInterval,
     of_mean,
@@ -54,13 +55,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
     from fairgauge.inference.evidence import Count, Evidence
     from fairgauge.inference.interval import Methods
     from fairgauge.stats.arrays import Limits
 
 _SURE = 1e-12  # keeps logarithms finite, as log loss does
-_HALF_A_ROW = 0.5  # corrects a count for continuity
+_HALF_A_ROW = 0.5  # corrects a count for continuity, or stands for what was not seen
 _OF_CUT = (IntervalMethod.WILSON, IntervalMethod.ESTIMATED_CUT)
 
 _OF_A_ROW: dict[ScoreTerm, Callable[[Array, float], Array]] = {
@@ -111,43 +112,60 @@ def _(statistic: ScoreMean, evidence: Evidence) -> StatisticInterval:
         scores = scores_of(side)
         return scores.counts.reshape(len(n), -1) if statistic.labelled else scores.every
 
-    return _mean_of_bins(statistic.of_scores(held), n, values, counts, evidence)
+    if not statistic.labelled and evidence.squares is None:
+        away = middle - quotient(held.every @ middle, n)[:, None]
+        about2, about3 = (quotient((held.every * away**k).sum(axis=1), n) for k in (2, 3))
+        return of_mean(statistic.of_scores(held), about2, about3, n)
+    unseen = np.tile(_half_a_row(held) / 2, 2) if statistic.labelled else np.zeros_like(held.every)
+    return _mean_of_bins(statistic.of_scores(held), n, values, counts, unseen, evidence)
+
+
+def _half_a_row(held: Scores) -> Array:
+    """Return half a row, spread over the bins as the rows of either label together."""
+    every = held.counts.sum(axis=1)
+    return _HALF_A_ROW * quotient(every, every.sum(axis=1)[:, None])
 
 
 def _mean_of_bins(
-    mean: Array, n: Array, values: Array, counts: Count, evidence: Evidence
+    mean: Array, n: Array, values: Array, counts: Count, unseen: Array, evidence: Evidence
 ) -> StatisticInterval:
     """Return a mean of what rows in bins have; ``counts`` reads the bins of a side.
 
     Its spread is taken over the bins. Of weighted rows it is that of their influences, over bins of
-    squared and of cubed weights.
+    squared and of cubed weights. What is ``unseen`` counts for the spread too: a group in which a
+    rare label or score happens not to occur would otherwise show too little of it, or none.
     """
     held = counts(evidence.side)
     total = held.sum(axis=1)
     away = values - quotient(held @ values, total)[:, None]
-    if evidence.squares is None:
-        return of_mean(mean, quotient((held * away**2).sum(axis=1), total), n)
     unbiased = np.where(n > 1, quotient(n, n - 1), np.nan)  # undefined for one row
-    variance = quotient((counts(evidence.squares) * away**2).sum(axis=1), total**2) * unbiased
+
+    def moment(side: ConfusionCounts, power: int) -> Array:
+        """Return the sum of a power of the influences; what is unseen has a row's mean weight."""
+        own, scale = counts(side), quotient(total, n) ** power
+        sums = (own + scale[:, None] * unseen) * away**power
+        return np.asarray(quotient(sums.sum(axis=1), total**power))
+
+    variance = moment(evidence.squares or evidence.side, 2) * unbiased
     third = np.zeros_like(variance)
-    if evidence.cubes is not None:
-        third = quotient((counts(evidence.cubes) * away**3).sum(axis=1), total**3)
+    if evidence.squares is None or evidence.cubes is not None:
+        third = moment(evidence.cubes or evidence.side, 3)
     moments = MeanMoments(mean, variance, third, n)
-    return StatisticInterval(mean, n, partial(mean_limits, moments), LINEARISED)
+    methods = SKEWED_MEAN if evidence.squares is None else LINEARISED
+    return StatisticInterval(mean, n, partial(mean_limits, moments), methods)
 
 
 @score_interval.register(LabelMeanScore)
 def _(statistic: LabelMeanScore, evidence: Evidence) -> StatisticInterval:
     held, label = scores_of(evidence.side), statistic.position
     rows, n = _labelled(evidence.side, label), evidence.scored(label).sum(axis=-1)
-    mean, mean_square = (quotient(held.moments[m][:, label], rows) for m in ("s", "s2"))
-    if evidence.squares is None:
-        return of_mean(mean, np.maximum(mean_square - mean**2, 0.0), n)
+    mean = quotient(held.moments["s"][:, label], rows)
 
     def counts(side: ConfusionCounts) -> Array:
         return np.asarray(scores_of(side).counts[:, label])
 
-    return _mean_of_bins(mean, n, (held.low + held.high) / 2, counts, evidence)
+    middle, unseen = (held.low + held.high) / 2, _half_a_row(held)
+    return _mean_of_bins(mean, n, middle, counts, unseen, evidence)
 
 
 @score_interval.register(RocAuc)
@@ -215,7 +233,8 @@ def _(statistic: Recalibration, evidence: Evidence) -> StatisticInterval:
         pos, neg, logits(held), *recalibration(held), (squares[0], squares[1])
     )
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
-    error = np.sqrt(intercepts if statistic.coefficient == "intercept" else slopes)
+    variance = intercepts if statistic.coefficient == "intercept" else slopes
+    error = np.sqrt(np.where(variance >= 0, variance, np.nan))
     rows = np.minimum(*(evidence.scored(label).sum(axis=-1) for label in (0, 1)))
     return StatisticInterval(
         value, rows, lambda z: (value - z * error, value + z * error), (IntervalMethod.SANDWICH,)

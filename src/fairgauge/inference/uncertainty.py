@@ -20,6 +20,7 @@ from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast
 from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.catalogue.inequality import Inequality
+from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.standardised_differences import (
     OverallStandardisedDifference,
     StandardisedDifference,
@@ -528,12 +529,18 @@ def rate_values(
     for statistic, (made, share) in zip(statistics, intervals, strict=True):
         pooled = _partially_pooled(share if isinstance(statistic, Rate) else None, margin)
         level = how.spec.confidence
-        rows = insufficient_rows(statistic.size(evidence.cases))
+        rows = insufficient_rows(_smallest_denominator(statistic, evidence.cases))
         few = [clusters or n for clusters, n in zip(made.too_few, rows, strict=True)]
         values[statistic.name] = _rate_values(
             statistic, evidence.side, margin, level, profile, replace(made, too_few=few), pooled
         )
     return values
+
+
+def _smallest_denominator(statistic: Statistic, cases: ConfusionCounts) -> Array:
+    if isinstance(statistic, ScoreStatistic):
+        return statistic.smallest_denominator(cases)
+    return statistic.size(cases)
 
 
 def _rate_values(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.stats.arrays import Limits, floats, quiet
+from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.squares import square_limits, tail_weight, unexplained_limits
 from fairgauge.stats.weighted import mean_limits
 
@@ -29,6 +29,27 @@ FEWEST_ABSOLUTE, FEWEST_ABSOLUTE_ALL = 100, 200
 """Rows of a group, and of all together, for an adequate interval of a mean absolute error."""
 FEWEST_SQUARED, FEWEST_SQUARED_ALL = 200, 1000
 """The same for a mean squared error and what is made of it."""
+
+
+@quiet
+def heavier_third(
+    second: ArrayLike, third: ArrayLike, all_second: ArrayLike, all_third: ArrayLike
+) -> Array:
+    """Return a third central moment: that of the larger skewness, of a group or of all rows.
+
+    Parameters
+    ----------
+    second, third, all_second, all_third : array-like
+        Central moments of the group, and of all rows.
+
+    Examples
+    --------
+    >>> heavier_third([4.0, 4.0], [2.0, 2.0], 1.0, [3.0, 0.1]).tolist()
+    [24.0, 2.0]
+    """
+    m2, m3, all2, all3 = floats(second, third, all_second, all_third)
+    borrowed = np.where(all2 > 0, all3 * (m2 / all2) ** 1.5, 0.0)
+    return np.where(np.abs(borrowed) > np.abs(m3), borrowed, m3)
 
 
 @quiet
