@@ -506,3 +506,25 @@ def test_too_many_classes_to_be_compared_jointly_are_refused():
     )
     with pytest.raises(fg.SpecError, match="compare fewer classes, groups or strata"):
         fg.compare(data, label="y", prediction="a", candidate="b", sensitive="sex")
+
+
+def test_kappa_is_one_number_of_all_classes_as_in_an_audit():
+    random = np.random.default_rng(5)
+    classes = np.array([*"abc"])
+    label = random.choice(classes, 600)
+
+    def guesses(share):
+        return np.where(random.random(600) < share, label, random.choice(classes, 600))
+
+    data = pl.DataFrame(
+        {"y": label, "p": guesses(0.6), "q": guesses(0.7), "g": random.choice([*"FM"], 600)}
+    )
+    metrics = ["cohen_kappa.difference", "cohen_kappa.largest_gap", "accuracy.difference"]
+    question = {"label": "y", "prediction": "p", "sensitive": "g", "metrics": metrics}
+    audited = fg.audit(data, **question)
+    found = fg.compare(data, candidate="q", **question)["q"]
+    asked = {(each.metric, each.class_scope) for each in audited.estimates}
+    assert {(each.metric, each.class_scope) for each in found.disparities} <= asked
+    for rate in ("cohen_kappa", "accuracy"):
+        of_groups = {each.class_scope for each in audited.groups if rate in each.rates}
+        assert {each.class_scope for each in found.rates if each.rate == rate} == of_groups
