@@ -274,8 +274,9 @@ class DiagnosticCode(StrEnum):
     ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
     PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows
     PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows
-    SENSITIVE_IS_OUTCOME = "sensitive_is_outcome"  # column, role
+    SENSITIVE_IS_OUTCOME = "sensitive_is_outcome"  # column, role; outcome, rows of a copy
     SINGLE_ROW_GROUPS = "single_row_groups"  # groups, single
+    NUMERIC_GROUPS = "numeric_groups"  # groups, small, minimum, cuts
     MISSING_MARKER = "missing_marker"  # value, rows
     SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest

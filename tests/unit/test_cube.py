@@ -176,6 +176,14 @@ def test_a_file_that_is_whole_but_makes_no_sense():
         read_cube(json.dumps(found | {"digest": _digest(found)}), "day")
 
 
+def test_a_file_states_the_fingerprint_that_reports_of_its_counts_state():
+    cube = fg.confusion("sex", {"F": {"tp": 20, "fn": 7}, "M": {"tp": 65, "fn": 5}})
+    asked_otherwise = fg.audit(cube, metrics="RD", rules=["RD <= 0.1"])
+    written = json.loads(cube.to_json())
+    assert written["fingerprint"] == asked_otherwise.data.fingerprint
+    assert fg.Cube.from_dict(written) == cube
+
+
 def test_how_it_shows_itself():
     assert repr(made(["a", "b"], [1, 0])) == "<Cube of 2 rows in 2 cells: feature g, label y>"
 

@@ -163,8 +163,37 @@ def test_groups_of_one_row():
         assert bool(warned) is (single == 21)
     cut = {"column": "number", "cuts": [10, 20]}
     numbers = frame(number=range(ROWS))
-    assert found(numbers, DiagnosticCode.SINGLE_ROW_GROUPS, sensitive="number")
-    assert not found(numbers, DiagnosticCode.SINGLE_ROW_GROUPS, sensitive=cut)
+    (each,) = found(numbers, DiagnosticCode.NUMERIC_GROUPS, sensitive="number")
+    assert each.message == (
+        "each number is a group of its own, and 40 of the 40 groups have fewer than 20 rows; "
+        "cut the numbers into intervals, such as --sensitive 'number:9,19,29' "
+        "(fairgauge.cut('number', [9, 19, 29])), or choose another feature"
+    )
+    for code in (DiagnosticCode.SINGLE_ROW_GROUPS, DiagnosticCode.NUMERIC_GROUPS):
+        assert not found(numbers, code, sensitive=cut)
+    assert not found(numbers, DiagnosticCode.SINGLE_ROW_GROUPS, sensitive="number")
+
+
+def test_numbers_of_many_rows_each_are_groups_as_they_are():
+    ages = frame(age=[i % 19 for i in range(ROWS)])
+    assert not found(ages, DiagnosticCode.NUMERIC_GROUPS, sensitive="age")
+    large = pl.concat([frame(age=[i % 20 for i in range(ROWS)])] * 10)
+    assert not found(large, DiagnosticCode.NUMERIC_GROUPS, sensitive="age")
+    assert found(large.head(360), DiagnosticCode.NUMERIC_GROUPS, sensitive="age")
+
+
+@pytest.mark.parametrize(("copied", "role"), [("y", "label"), ("p", "prediction")])
+def test_a_sensitive_feature_that_equals_an_outcome_in_every_row(copied, role):
+    data = frame().with_columns(pl.col(copied).cast(pl.String).alias("copy"))
+    (each,) = found(data, DiagnosticCode.SENSITIVE_IS_OUTCOME, sensitive="copy")
+    assert each.message == (
+        f"the sensitive feature 'copy' equals the {role} '{copied}' in all 40 rows: its groups are "
+        "defined by what they are compared by; check that it is not a copy, or choose another "
+        "feature"
+    )
+    one_differs = data.with_columns(copy=pl.Series(["9", *data["copy"][1:]]))
+    assert not found(one_differs, DiagnosticCode.SENSITIVE_IS_OUTCOME, sensitive="copy")
+    assert not found(data.head(19), DiagnosticCode.SENSITIVE_IS_OUTCOME, sensitive="copy")
 
 
 def test_every_usual_marker_of_a_missing_value_is_known():

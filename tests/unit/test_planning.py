@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.api.planning import Needed
+from fairgauge.choosing.recommendation import Expected, recommend
 from fairgauge.cli.command_group import Commands
 
 FOUR = {"female": {"tp": 20, "fn": 80}, "male": {"tp": 300, "fn": 700}}
@@ -71,6 +72,14 @@ def test_audits_of_as_many_rows_reach_their_verdict_as_often_as_promised(options
     assert passed / sets == pytest.approx(0.8, abs=3 * math.sqrt(0.16 / sets))
 
 
+def test_a_plan_and_a_recommendation_need_the_same_rows():
+    answers = {"model": "decision", "outcomes": "none"}
+    for share in (0.1, 0.17, 0.3):
+        recommended = recommend(answers, Expected(share=share)).rows
+        passing = fg.plan(rate=0.5, share=share).needed[2]
+        assert (passing.total, passing.group) == (recommended, math.ceil(share * recommended))
+
+
 def test_an_unequal_split_a_denominator_and_clusters_cost_rows():
     goal = "to pass equal rates as at least 0.8 times"
     even = needed(goal, rate=0.3)
@@ -101,8 +110,11 @@ def test_a_table_says_the_smallest_disparity_that_it_shows():
     heading, *lines = str(planned).splitlines()
     assert heading.startswith("The smallest disparity that this table shows, with 95% intervals")
     assert lines == [
-        "  sex female, DI: 13.5 pp, or a ratio of 0.55 (100 rows against 1,000 at 30.0%)",
-        "  sex male, DI: 11.8 pp, or a ratio of 0.41 (1,000 rows against 100 at 20.0%)",
+        f"  {group} (sex), selection rate: {smallest} at {rate})"
+        for group, smallest, rate in (
+            ("female", "13.5 pp, or a ratio of 0.55 (100 rows against 1,000", "30.0%"),
+            ("male", "11.8 pp, or a ratio of 0.41 (1,000 rows against 100", "20.0%"),
+        )
     ]
 
 
@@ -157,7 +169,7 @@ def test_the_command_reads_a_table(tmp_path):
     path.write_text("y,g\n" + "1,a\n0,a\n" * 30 + "1,b\n0,b\n" * 30)
     result = run(str(path), "--label", "y", "--sensitive", "g", "--metrics", "DPL")
     assert result.exit_code == 0
-    assert "g a, DPL: 25.6 pp" in result.output
+    assert "a (g), base rate: 25.6 pp" in result.output
 
 
 def test_the_command_gives_strict_json_of_a_table(tmp_path):

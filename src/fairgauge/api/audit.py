@@ -21,8 +21,10 @@ from fairgauge.report.verdicts import overall
 from fairgauge.resolve.data_checks import (
     assumed_positive,
     check_known,
+    copied_outcomes,
     limits_outside_range,
     missing_markers,
+    numeric_groups,
     prediction_is_label,
     predictions_that_are_no_label,
     same_names,
@@ -213,6 +215,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     return (
         *sensitive_outcomes(spec),
         *single_row_groups(cube, spec, rows_by_level),
+        *numeric_groups(cube, spec, rows_by_level),
         *missing_markers(cube, spec, rows_by_level),
         *same_names(cube, spec, rows_by_level),
         *unmatched_groups(cube, spec, groups),
@@ -322,8 +325,10 @@ def _likely_mistakes(
     """Warn of values that suggest that something else was meant."""
     if cube.min_cell is None:  # few errors may be rounded to none
         yield from prediction_is_label(cube, spec)
+        yield from copied_outcomes(cube, spec)
     yield from sensitive_outcomes(spec)
     yield from single_row_groups(cube, spec, rows_by_level)
+    yield from numeric_groups(cube, spec, rows_by_level)
     if measured.task is Task.BINARY:
         yield from predictions_that_are_no_label(cube, spec, rows_by_level)
     yield from missing_markers(cube, spec, rows_by_level)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fairgauge.api.audit import audit
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.sample_size import POWER, detectable_disparity
@@ -77,10 +75,14 @@ class Smallest:
     ratio: float | None
 
     def __str__(self) -> str:
+        from fairgauge.render.display_names import group_called
+        from fairgauge.render.metric_words import compared_rate, rate_words
+
         ratio = "" if self.ratio is None else f", or a ratio of {self.ratio:.2f}"
         shown = f"{100 * self.difference:.1f} pp{ratio}"
         return (
-            f"{self.feature} {self.group}, {self.metric}: {shown} "
+            f"{group_called(self.group, self.feature)}, "
+            f"{rate_words(compared_rate(self.metric) or self.metric)}: {shown} "
             f"({self.n_group:,.10g} rows against {self.n_reference:,.10g} at {self.rate:.1%})"
         )
 
@@ -199,7 +201,7 @@ def plan(
     >>> print(fg.plan(rate=0.3, tolerance=0.05))
     Rows needed, with 95% intervals and a probability of 80%:
       to pass equal rates as within 0.05: 1,770 rows of the group, 1,770 others
-      to find a difference of 0.05: 1,383 rows of the group, 1,383 others
+      to find a difference of 0.05: 1,383 rows of the group, 1,382 others
       to pass equal rates as at least 0.8 times: 739 rows of the group, 739 others
       to find a ratio of 0.8: 861 rows of the group, 861 others
     """
@@ -232,7 +234,7 @@ def plan(
         table = design * rows_for_verdict(
             group, rate, lower, upper, verdict, by, confidence, power, share=share, among=among
         )
-        return Needed(goal, _whole(share * table), _whole((1 - share) * table))
+        return _of_both_sides(goal, table, share)
 
     needed = [
         rows(
@@ -298,8 +300,7 @@ def _paired_rows(pair: _Pair, margins: Mapping[str, float], changes: str) -> Ite
     """Yield the rows for each goal; ``changes`` states by how much a disparity changes."""
 
     def needed(goal: str, power_of: Callable[[float], float]) -> Needed:
-        rows = pair.rows(power_of)
-        return Needed(goal, _whole(pair.share * rows), _whole((1 - pair.share) * rows))
+        return _of_both_sides(goal, pair.rows(power_of), pair.share)
 
     for rate, margin in margins.items():
         goal = f"to show that {rate} is not worse by more than {margin:g}"
@@ -372,8 +373,17 @@ _RANGES = {
 }
 
 
+def _of_both_sides(goal: str, table: float, share: float) -> Needed:
+    """Return the rows of a table, rounded up, of which the group has at least its share."""
+    if math.isinf(table):
+        return Needed(goal, math.inf, math.inf)
+    total = _whole(table)
+    group = _whole(share * total)
+    return Needed(goal, group, total - group)
+
+
 def _whole(rows: float) -> float:
-    return math.ceil(rows - _BELOW) if np.isfinite(rows) else math.inf
+    return math.ceil(rows - _BELOW)
 
 
 def _finite(rows: float) -> float | None:

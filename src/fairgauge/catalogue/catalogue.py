@@ -62,19 +62,19 @@ A_MINUS_D: Order = "reference - group"
 # ruff: noqa: E501 - a row is one line, so that the table reads as a table
 # fmt: off
 RATES: tuple[Statistic, ...] = (
-    Rate(name="base_rate", of=TP + FN, among=ALL, better=NEITHER, aka=("prevalence", "base rate", "observed positive rate"), says="the share of rows whose label is positive", cite=("clarify:DPL", "vertex:data")),
+    Rate(name="base_rate", of=TP + FN, among=ALL, better=NEITHER, aka=("prevalence", "base rate", "observed positive rate"), criterion="labels", says="the share of rows whose label is positive", cite=("clarify:DPL", "vertex:data")),
     Rate(name="negative_base_rate", of=TN + FP, among=ALL, better=NEITHER, aka=("observed negative rate",), says="the share of rows whose label is negative", cite=("clarify:DPL",)),
-    Rate(name="selection_rate", of=TP + FP, among=ALL, better=HIGHER, aka=("predicted positive rate", "predicted prevalence", "pprev", "positive prediction rate", "Proportion of Positive Predictions in Labels"), says="the share of rows that are predicted positive", cite=("clarify:DPPL", "vertex:model")),
+    Rate(name="selection_rate", of=TP + FP, among=ALL, better=HIGHER, aka=("predicted positive rate", "predicted prevalence", "pprev", "positive prediction rate", "Proportion of Positive Predictions in Labels"), heading="selected", verb="is selected", criterion="demographic parity", says="the share of rows that are predicted positive", cite=("clarify:DPPL", "vertex:model")),
     Rate(name="rejection_share", of=TN + FN, among=ALL, better=LOWER, aka=("predicted negative rate", "Proportion of Negative Predictions in Labels"), says="the share of rows that are predicted negative", cite=("clarify:DPPL",)),
-    Rate(name="accuracy", of=TP + TN, among=ALL, better=HIGHER, aka=("acc",), says="the share of predictions that are correct", cite=("clarify:AD", "vertex:model")),
+    Rate(name="accuracy", of=TP + TN, among=ALL, better=HIGHER, aka=("acc",), heading="acc.", criterion="accuracy equality", says="the share of predictions that are correct", cite=("clarify:AD", "vertex:model")),
     Rate(name="error_rate", of=FP + FN, among=ALL, better=LOWER, aka=("misclassification rate", "zero one loss"), says="the share of predictions that are incorrect", cite=("clarify:AD",)),
-    Rate(name="true_positive_rate", of=TP, among=TP + FN, better=HIGHER, aka=("tpr", "recall", "sensitivity", "hit rate", "True Positive Rate / Recall"), says="the share of observed positives that are predicted positive", cite=("clarify:RD", "vertex:model")),
-    Rate(name="false_negative_rate", of=FN, among=TP + FN, better=LOWER, aka=("fnr", "miss rate"), says="the share of observed positives that are predicted negative", cite=("clarify:RD",)),
-    Rate(name="true_negative_rate", of=TN, among=TN + FP, better=HIGHER, aka=("tnr", "specificity", "selectivity", "True Negative Rate / Specificity"), says="the share of observed negatives that are predicted negative", cite=("clarify:SD", "vertex:model")),
-    Rate(name="false_positive_rate", of=FP, among=TN + FP, better=LOWER, aka=("fpr", "fall-out", "false alarm rate"), says="the share of observed negatives that are predicted positive", cite=("clarify:SD",)),
-    Rate(name="positive_predictive_value", of=TP, among=TP + FP, better=HIGHER, aka=("ppv", "precision", "acceptance rate", "Acceptance Rate / Precision"), says="the share of predicted positives that are observed positive", cite=("clarify:DAR",)),
+    Rate(name="true_positive_rate", of=TP, among=TP + FN, better=HIGHER, aka=("tpr", "recall", "sensitivity", "hit rate", "True Positive Rate / Recall"), heading="TPR", criterion="equalized odds, equal opportunity", reported_with="false_positive_rate", says="the share of observed positives that are predicted positive", cite=("clarify:RD", "vertex:model")),
+    Rate(name="false_negative_rate", of=FN, among=TP + FN, better=LOWER, aka=("fnr", "miss rate"), heading="FNR", says="the share of observed positives that are predicted negative", cite=("clarify:RD",)),
+    Rate(name="true_negative_rate", of=TN, among=TN + FP, better=HIGHER, aka=("tnr", "specificity", "selectivity", "True Negative Rate / Specificity"), heading="TNR", ambivalent=True, says="the share of observed negatives that are predicted negative", cite=("clarify:SD", "vertex:model")),
+    Rate(name="false_positive_rate", of=FP, among=TN + FP, better=LOWER, aka=("fpr", "fall-out", "false alarm rate"), heading="FPR", criterion="equalized odds", ambivalent=True, says="the share of observed negatives that are predicted positive", cite=("clarify:SD",)),
+    Rate(name="positive_predictive_value", of=TP, among=TP + FP, better=HIGHER, aka=("ppv", "precision", "acceptance rate", "Acceptance Rate / Precision"), heading="PPV", criterion="predictive parity", says="the share of predicted positives that are observed positive", cite=("clarify:DAR",)),
     Rate(name="false_discovery_rate", of=FP, among=TP + FP, better=LOWER, aka=("fdr",), says="the share of predicted positives that are observed negative", cite=("clarify:DAR",)),
-    Rate(name="negative_predictive_value", of=TN, among=TN + FN, better=HIGHER, aka=("npv", "rejection rate"), says="the share of predicted negatives that are observed negative", cite=("clarify:DRR",)),
+    Rate(name="negative_predictive_value", of=TN, among=TN + FN, better=HIGHER, aka=("npv", "rejection rate"), heading="NPV", says="the share of predicted negatives that are observed negative", cite=("clarify:DRR",)),
     Rate(name="false_omission_rate", of=FN, among=TN + FN, better=LOWER, aka=("for",), says="the share of predicted negatives that are observed positive", cite=("clarify:DRR",)),
     Rate(name="jaccard_index", of=TP, among=TP + FP + FN, better=HIGHER, aka=("jaccard", "jaccard score", "threat score", "critical success index", "intersection over union"), says="the share of true positives among all rows that are observed or predicted positive", cite=("sklearn:jaccard_score",)),
     Quotient(name="f1", over=2 * TP, under=2 * TP + FP + FN, bounded=True, better=HIGHER, aka=("f1 score", "f-score", "dice"), says="the harmonic mean of precision and recall", cite=("clarify:performance",)),
@@ -97,13 +97,13 @@ KAPPA = Kappa(name="cohen_kappa", signed=True, better=HIGHER, aka=("kappa", "coh
 PREDICTIVE = Blend(name="average_predictive_value", of=(PPV, FOR), better=NEITHER, says="the mean of positive predictive value and false omission rate", cite=("aif360:average_predictive_value_difference",))
 
 SCORES: tuple[Statistic, ...] = (
-    RocAuc(name="roc_auc", better=HIGHER, aka=("auc", "auroc", "area under the roc curve", "subgroup auc"), says="the probability that an observed positive scores above an observed negative, ties counting half", cite=("sklearn:roc_auc_score",)),
+    RocAuc(name="roc_auc", better=HIGHER, aka=("auc", "auroc", "area under the roc curve", "subgroup auc"), heading="AUC", spelled_out="area under the ROC curve", says="the probability that an observed positive scores above an observed negative, ties counting half", cite=("sklearn:roc_auc_score",)),
     AveragePrecision(name="average_precision", better=HIGHER, aka=("pr auc", "auprc", "ap"), says="precision averaged over the observed positives, from the highest score down", cite=("sklearn:average_precision_score",)),
     ScoreMean(name="brier_score", of=ScoreTerm.SQUARED_ERROR, better=LOWER, aka=("brier", "brier score loss"), says="the mean squared difference between score and label", cite=("sklearn:brier_score_loss",)),
     ScoreMean(name="log_loss", of=ScoreTerm.LOG_LOSS, better=LOWER, aka=("cross entropy", "logistic loss"), says="the mean negative log likelihood of the labels", cite=("sklearn:log_loss",)),
-    CalibrationError(name="expected_calibration_error", over_bins="mean", better=LOWER, aka=("ece",), says="the mean absolute difference between mean score and observed positive rate over ten equal-width bins (biased upwards in small groups)", cite=("Naeini et al. 2015",)),
+    CalibrationError(name="expected_calibration_error", over_bins="mean", better=LOWER, aka=("ece",), heading="ECE", says="the mean absolute difference between mean score and observed positive rate over ten equal-width bins (biased upwards in small groups)", cite=("Naeini et al. 2015",)),
     CalibrationError(name="maximum_calibration_error", over_bins="largest", better=LOWER, aka=("mce",), says="the largest absolute difference between mean score and observed positive rate over ten equal-width bins", cite=("Naeini et al. 2015",)),
-    ScoreMean(name="calibration_gap", of=ScoreTerm.CALIBRATION_GAP, signed=True, better=NEITHER, aka=("calibration in the large", "mean calibration"), says="the mean score minus the share of positive labels", cite=("Van Calster et al. 2019",)),
+    ScoreMean(name="calibration_gap", of=ScoreTerm.CALIBRATION_GAP, signed=True, better=NEITHER, aka=("calibration in the large", "mean calibration"), criterion="calibration", says="the mean score minus the share of positive labels", cite=("Van Calster et al. 2019",)),
     Recalibration(name="calibration_slope", coefficient="slope", signed=True, better=NEITHER, says="the slope of the log odds of the label regressed on the log odds of the score; below 1, scores are too extreme", cite=("Van Calster et al. 2019",)),
     Recalibration(name="calibration_intercept", coefficient="intercept", signed=True, better=NEITHER, says="the intercept of the log odds of the label regressed on the log odds of the score", cite=("Van Calster et al. 2019",)),
     LabelMeanScore(name="generalized_true_positive_rate", label="positive", better=HIGHER, aka=("gtpr", "balance for the positive class", "mean score of positives"), says="the mean score of observed positives", cite=("aif360:generalized_true_positive_rate", "Kleinberg et al. 2017")),
@@ -119,9 +119,9 @@ MOMENTS: tuple[Statistic, ...] = (
     Mean(name="mean_label", of=RegressionTerm.LABEL, better=NEITHER, aka=("average label",), says="the mean of the labels", cite=("fairlearn:MetricFrame",)),
     Mean(name="mean_prediction", of=RegressionTerm.PREDICTION, better=NEITHER, aka=("average prediction",), says="the mean of the predictions", cite=("fairlearn:mean_prediction",)),
     Mean(name="mean_error", of=RegressionTerm.ERROR, signed=True, better=NEITHER, aka=("mean signed error", "mean residual", "bias"), says="the mean of prediction minus label; above 0, predictions are too high", cite=("fairlearn:MetricFrame",)),
-    Mean(name="mean_absolute_error", of=RegressionTerm.ABSOLUTE_ERROR, better=LOWER, aka=("mae",), says="the mean absolute difference between prediction and label", cite=("sklearn:mean_absolute_error",)),
+    Mean(name="mean_absolute_error", of=RegressionTerm.ABSOLUTE_ERROR, better=LOWER, aka=("mae",), heading="MAE", says="the mean absolute difference between prediction and label", cite=("sklearn:mean_absolute_error",)),
     Mean(name="mean_squared_error", of=RegressionTerm.SQUARED_ERROR, better=LOWER, aka=("mse",), says="the mean squared difference between prediction and label", cite=("sklearn:mean_squared_error",)),
-    RootMeanSquaredError(name="root_mean_squared_error", better=LOWER, aka=("rmse",), says="the square root of the mean squared error", cite=("sklearn:root_mean_squared_error",)),
+    RootMeanSquaredError(name="root_mean_squared_error", better=LOWER, aka=("rmse",), heading="RMSE", says="the square root of the mean squared error", cite=("sklearn:root_mean_squared_error",)),
     ExplainedVariance(name="r2", signed=True, better=HIGHER, aka=("r squared", "coefficient of determination", "r2 score"), says="the share of the labels' variance that the predictions explain", cite=("sklearn:r2_score",)),
     ResidualSpread(name="residual_spread", better=LOWER, aka=("residual standard deviation",), says="the standard deviation of prediction minus label", cite=("fairlearn:MetricFrame",)),
 )
@@ -188,6 +188,9 @@ _STANDARD = {
 """The rates of ``metrics="standard"``, and how they are compared: demographic parity, equalized
 odds, predictive parity and accuracy equality; labels, scores and regressions."""
 
+CENTRAL_RATES = tuple(_STANDARD)
+"""The rates of the standard metrics, in the order in which reports show them."""
+
 
 _TAKEN = frozenset(
     (*(plain(row.title) for row in (*CLARIFY, *VERTEX)), *(plain(each.name) for each in NAMES))
@@ -201,10 +204,12 @@ _CONTRAST_NAMES = {"selection_odds.ratio": ("odds ratio",)}
 
 def _native(of: Statistic, by: Contrasts) -> Contrast:
     contrast = contrast_of(of, by)
+    names = _CONTRAST_NAMES.get(contrast.name, ())
     derived = (name for each in of.aka if plain(name := f"{each} {by}") not in _TAKEN)
     return replace(
         contrast,
-        aka=(*_CONTRAST_NAMES.get(contrast.name, ()), *derived),
+        aka=(*names, *derived),
+        heading=next(iter(names), ""),
         standard=by in _STANDARD.get(of.name, ()),
     )
 
@@ -232,7 +237,7 @@ COMBINED: tuple[Metric, ...] = (
     Combined(name="generalized_worst_odds", set="native", title="Generalized equalized odds difference of one group", of=(_contrast(rate("generalized_true_positive_rate")), _contrast(rate("generalized_false_positive_rate"))), how="worst", says="the larger of the absolute differences in the mean score of observed positives and of observed negatives", positive="scores differ among rows of the same label", cite=("aif360:generalized_equalized_odds_difference",)),
     Contrast(name="average_predictive_value_difference", set="native", title="Average predictive value difference", of=PREDICTIVE, by="difference", says="the mean of the differences in positive predictive value and false omission rate", positive="the group's predicted positives and negatives are more often observed positive", cite=("aif360:average_predictive_value_difference",)),
     StandardisedDifference(name="selection_smd", set="native", title="Standardised mean difference of selection", of="selection", says="the difference in selection rate, in standard deviations", positive="the group is predicted positive more often", aka=("cohen d of selection",), cite=("Cohen 1988", "holisticai:cohen_d")),
-    OverallStandardisedDifference(name="selection_smd_overall", set="native", title="Standardised mean difference of selection, by the overall standard deviation", says="100 times the difference in selection rate, in standard deviations of all rows", positive="the group is predicted positive more often", aka=("SMD of fair lending",), cite=("solas-disparity:standardized_mean_difference",)),
+    OverallStandardisedDifference(name="selection_smd_overall", set="native", title="Standardised mean difference of selection, by the overall standard deviation", heading="SMD", says="100 times the difference in selection rate, in standard deviations of all rows", positive="the group is predicted positive more often", aka=("SMD of fair lending",), cite=("solas-disparity:standardized_mean_difference",)),
     StandardisedDifference(name="score_smd", set="native", title="Standardised mean difference of scores", of="score", says="the difference in mean score, in standard deviations", positive="the group's scores are higher", aka=("standardized mean difference", "cohen d of scores"), cite=("Cohen 1988",)),
     StandardisedDifference(name="prediction_smd", set="native", title="Standardised mean difference of predictions", of="prediction", says="the difference in mean prediction, in standard deviations", positive="the group's predictions are higher", cite=("Cohen 1988",)),
     StandardisedDifference(name="label_smd", set="native", title="Standardised mean difference of labels", of="label", says="the difference in mean label, in standard deviations", positive="the group's labels are higher", cite=("Cohen 1988",)),

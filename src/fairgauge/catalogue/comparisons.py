@@ -43,6 +43,7 @@ class Metric(ABC):
     aka : other names that mean exactly this, sign included.
     cite : where it is defined.
     standard : whether ``metrics="standard"`` includes it.
+    heading : its name for the head of a column, where that is shorter than its title.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Metric(ABC):
     aka: tuple[str, ...] = ()
     cite: tuple[str, ...]
     standard: bool = False
+    heading: str = ""
 
     scope: ClassVar[Scope] = "group"
     """What it is one number of: a group, a group with strata pooled, a feature, all rows."""

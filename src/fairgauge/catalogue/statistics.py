@@ -41,6 +41,14 @@ class Statistic(ABC):
     cite : where it is defined.
     own : whether it is a user's, and not of the catalogue.
     plural : whether its title is a plural, as ``selection odds`` is.
+    heading : its name for the head of a column, where that is shorter than its title.
+    spelled_out : what a heading stands for that its title abbreviates, too.
+    verb : what a row that it counts does, where sentences have a verb for it: ``is selected``.
+    criterion : the criterion of fairness that groups are compared for in it.
+    reported_with : the name of the rate that one finding reports beside it, as of equalized odds.
+    ambivalent : whether either direction may be the worse one for a group: a favourable decision in
+        spite of the label may be an advantage (a release) or a harm (a loan that cannot be paid
+        back).
     """
 
     name: str
@@ -51,6 +59,12 @@ class Statistic(ABC):
     signed: bool = False
     own: bool = False
     plural: bool = False
+    heading: str = ""
+    spelled_out: str = ""
+    verb: str = ""
+    criterion: str = ""
+    reported_with: str = ""
+    ambivalent: bool = False
 
     is_share: ClassVar[bool] = False
     """Whether it is a share of rows, shown in per cent."""

@@ -239,7 +239,10 @@ class Cube:
         }
 
     def to_json(self) -> str:
-        """Return the text of a ``.cube.json`` file, with its own digest.
+        """Return the text of a ``.cube.json`` file.
+
+        Its ``fingerprint`` is that of the counts, which reports of them state; its ``digest`` is of
+        the whole file, question included.
 
         Raises
         ------
@@ -252,7 +255,7 @@ class Cube:
                 f"a cube file cannot hold the definition of metrics of your own ({own}): count "
                 "without them, and name them where the counts are audited"
             )
-        found = self.to_dict()
+        found = self.to_dict() | {"fingerprint": self.digest}
         return json.dumps(found | {"digest": _digest(found)}, separators=(",", ":"))
 
     @classmethod

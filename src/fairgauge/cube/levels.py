@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
 from fairgauge.values import Value, canonical, name_of, sort_key, typed_texts
 
@@ -45,6 +47,53 @@ def sorted_levels(values: Sequence[Value]) -> tuple[Value, ...]:
     return tuple(sorted(unique.values(), key=sort_key))
 
 
+def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> tuple[float, ...]:
+    """Return cut points that make four intervals of about as many rows, where there are four.
+
+    Parameters
+    ----------
+    levels : values of a column, in ascending order.
+    rows : the rows of each; the same of all by default.
+
+    Returns
+    -------
+    cuts : tuple of float
+        Values of the column, ascending; none where some of them are no numbers.
+
+    Examples
+    --------
+    >>> quartiles([20, 30, 40, 50, 60]), quartiles([20, 30, 40], [8, 1, 1]), quartiles(["a"])
+    ((30, 40, 50), (20,), ())
+    """
+    numbers = [v for v in levels if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    if not numbers or len(numbers) < len(levels):
+        return ()
+    below = list(accumulate(rows or [1.0] * len(numbers)))
+    at = [next(i for i, n in enumerate(below) if n >= q * below[-1]) for q in (0.25, 0.5, 0.75)]
+    return tuple(dict.fromkeys(numbers[i] for i in at if i < len(numbers) - 1))
+
+
+def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
+    """Return what makes few groups, or classes, of many values."""
+    if axis.role is not Role.FEATURE:
+        return "cut a numeric column into intervals (--positive '>x')"
+    if cuts := quartiles(sorted_levels(levels)):
+        options = cut_options(axis.column, map(name_of, cuts))
+        return f"cut its numbers into intervals, such as {options}"
+    return "choose a column of fewer groups"
+
+
+def cut_options(column: str, cuts: Iterable[str]) -> str:
+    """Return how a column is cut, on the command line and in Python.
+
+    >>> cut_options("age", ["40", "60"])
+    "--sensitive 'age:40,60' (fairgauge.cut('age', [40, 60]))"
+    """
+    listed = list(cuts)
+    flag = quote(f"{column}:{','.join(listed)}")
+    return f"--sensitive {flag} (fairgauge.cut({quote(column)}, [{', '.join(listed)}]))"
+
+
 def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
     """Check the values of an axis: not too many (but of clusters), and no two with one name.
 
@@ -57,8 +106,7 @@ def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
     if axis.limited and len(levels) > limit:
         raise DataError(
             f"column {quote(axis.column)} ({axis.role}) has more than {limit:,} distinct values; "
-            "cut a numeric column into intervals "
-            "(fairgauge.cut, --sensitive COL:40,60, --positive '>x'), or raise max_groups"
+            f"{_remedy(axis, levels)}, or raise max_groups (--max-groups)"
         )
     names: dict[str, Value] = {}
     for level in levels:

@@ -70,7 +70,7 @@ def seal(
         raise DataError(f"a bundle ends in {SUFFIX}; {quote(path)} does not")
     if sealed.data.fingerprint != cube.digest:
         raise DataError(
-            "the report was not made of these counts: it names the digest "
+            "the report was not made of these counts: it names the fingerprint "
             f"{sealed.data.fingerprint[:19]}..., they have {cube.digest[:19]}..."
         )
     parts = {COUNTS: cube.to_json().encode(), REPORT: sealed.to_json().encode()}

@@ -279,15 +279,21 @@ class _Measured:
     def _of_scope(
         self, sliced: _Sliced, statistics: Sequence[Statistic]
     ) -> Iterator[tuple[Statistic, ClassScope]]:
-        """Yield the statistics of a slice: of all classes, their averages, accuracy and kappa."""
-        whole = self.resolution.task is Task.MULTICLASS and sliced.class_scope == NO_CLASS
+        """Yield the statistics of a slice: of all classes, their averages, accuracy and kappa.
+
+        Kappa is one number of all classes: no class has its own, as in an audit.
+        """
+        classes = self.resolution.task is Task.MULTICLASS
+        whole = classes and sliced.class_scope == NO_CLASS
+        of_all = {each.name: each for each in (agreement(), KAPPA)}
         for statistic in statistics:
+            if whole and statistic.name in of_all:
+                yield of_all[statistic.name], NO_CLASS
+            if classes and statistic is KAPPA:
+                continue
             if not whole:
                 yield statistic, sliced.class_scope
                 continue
-            of_all = {"accuracy": agreement(), KAPPA.name: KAPPA}
-            if statistic.name in of_all:
-                yield of_all[statistic.name], NO_CLASS
             for how in AVERAGES:
                 yield averaged(statistic, how), ClassScope(ClassKind.AVERAGE, average=how)
 

@@ -173,7 +173,7 @@ def provenance_blocks(report: Report) -> Iterator[Block]:
     yield Facts(
         (
             ("source", called(report.data.source)),
-            ("digest of the counts", report.data.fingerprint),
+            ("fingerprint of the counts", report.data.fingerprint),
             ("made with", f"fairgauge {report.version}"),
             ("made at", report.created),
         )

@@ -116,6 +116,7 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
         created=check.created,
         version=check.version,
         not_shown=() if whole else ("the categories and notes of every table",),
+        file_name="check",
     )
 
 

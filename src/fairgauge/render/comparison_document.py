@@ -105,6 +105,7 @@ def comparison_document(comparison: Comparison) -> DocumentTree:
         sections=tuple(section for section in sections if section.blocks),
         created=new.created,
         version=comparison.version,
+        file_name="comparison",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairgauge.cube.levels import cut_options
 from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import listing, quote
 from fairgauge.render.names_in_use import find_rate
@@ -240,6 +241,12 @@ def _prediction_is_label(d: Diagnostic) -> str:
 
 
 def _sensitive_is_outcome(d: Diagnostic) -> str:
+    if d.get("outcome") is not None:
+        return (
+            f"the sensitive feature {quote(d['column'])} equals the {d['role']} "
+            f"{quote(d['outcome'])} in all {d['rows']:,} rows: its groups are defined by what they "
+            "are compared by; check that it is not a copy, or choose another feature"
+        )
     return (
         f"the sensitive feature {quote(d['column'])} is also the {d['role']}: its groups are "
         "defined by what they are compared by; choose another feature"
@@ -249,8 +256,15 @@ def _sensitive_is_outcome(d: Diagnostic) -> str:
 def _single_row_groups(d: Diagnostic) -> str:
     return (
         f"{d['single']:,} of the {d['groups']:,} groups of {d.feature} have one row: it looks like "
-        f"an identifier or a number. Cut numbers into intervals (--sensitive {d.feature}:40,60), "
-        "or choose another feature"
+        "an identifier; choose another feature"
+    )
+
+
+def _numeric_groups(d: Diagnostic) -> str:
+    return (
+        f"each number is a group of its own, and {d['small']:,} of the "
+        f"{d['groups']:,} groups have fewer than {d['minimum']} rows; cut the numbers into "
+        f"intervals, such as {cut_options(str(d.feature), d['cuts'])}, or choose another feature"
     )
 
 
@@ -353,6 +367,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.SENSITIVE_IS_OUTCOME: _sensitive_is_outcome,
     DiagnosticCode.PREDICTION_NOT_A_LABEL: _prediction_not_a_label,
     DiagnosticCode.SINGLE_ROW_GROUPS: _single_row_groups,
+    DiagnosticCode.NUMERIC_GROUPS: _numeric_groups,
     DiagnosticCode.MISSING_MARKER: _missing_marker,
     DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.UNMATCHED: _unmatched,

@@ -357,6 +357,7 @@ class DocumentTree:
     sections : its parts.
     not_shown : what the whole record has besides, where this is not the whole.
     created, version : when and by which fairgauge it was made.
+    file_name : the file that is proposed for it, without its suffix.
     """
 
     title: str
@@ -371,3 +372,4 @@ class DocumentTree:
     not_shown: tuple[str, ...] = ()
     subject: str = ""
     warnings: tuple[str, ...] = ()
+    file_name: str = "report"

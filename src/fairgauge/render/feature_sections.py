@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.enums import (
     Average,
     ClassKind,
@@ -38,7 +39,6 @@ from fairgauge.render.metric_blocks import (
     reference_of,
 )
 from fairgauge.render.metric_words import (
-    CENTRAL,
     is_share,
     metric_words,
     rate_words,
@@ -71,7 +71,7 @@ def overview_sections(results: Sequence[Results]) -> Iterator[Section]:
     """Yield every group and central rate in one table, where there are several."""
     rates = [
         rate
-        for rate in CENTRAL
+        for rate in CENTRAL_RATES
         if any(rate in section.rates and section.differences(rate) for section in results)
     ]
     rows = [

@@ -16,13 +16,14 @@ from fairgauge.render.metric_words import (
     is_share,
     metric_words,
     neutral,
+    rate_verb,
     rate_words,
     shown,
     shown_range,
     significant,
     unit,
 )
-from fairgauge.render.names_in_use import metric_row, wording
+from fairgauge.render.names_in_use import metric_row
 from fairgauge.render.numbers import amount, listing, percent, plural, probability
 from fairgauge.render.outline import is_across, reverses, singled_out
 
@@ -42,11 +43,9 @@ def describe_finding(finding: Finding, column: str = "the strata") -> str:
     contrast = finding.contrast
     subject = group_words(contrast, finding.section)
     lower = gap(contrast) < 0
-    if finding.rate == "selection_rate":
-        of_class = contrast.class_ and contrast.class_scope.kind is not ClassKind.SELECTION
-        verb = f"is predicted {called(contrast.class_)}" if of_class else "is selected"
-        if other_words := wording(finding.rate):
-            verb = other_words.verb
+    if verb := rate_verb(finding.rate):
+        if contrast.class_ and contrast.class_scope.kind is not ClassKind.SELECTION:
+            verb = f"is predicted {called(contrast.class_)}"
         verb = f"{verb} {'less' if lower else 'more'} often than"
     else:
         verb = f"has a {'lower' if lower else 'higher'} {rate_words(finding.rate)} than"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.descriptions import entry
 from fairgauge.render.document_tree import Entry
-from fairgauge.render.metric_words import CRITERIA, equivalents, metric_words, rate_words
+from fairgauge.render.metric_words import equivalents, metric_words, rate_words
 from fairgauge.render.names_in_use import metric_row, rate_row
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _metric(row: Metric) -> Entry:
 
 
 def _rate(row: Statistic) -> Entry:
-    return _entry("rate", row, rate_words(row.name), ("criterion", CRITERIA.get(row.name, "")))
+    return _entry("rate", row, rate_words(row.name), ("criterion", row.criterion))
 
 
 def _entry(kind: str, row: Metric | Statistic, title: str, more: tuple[str, str]) -> Entry:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.enums import (
     ClassKind,
     DiagnosticCode,
@@ -31,7 +32,6 @@ from fairgauge.render.document_tree import (
 from fairgauge.render.estimate_sentences import reference_name
 from fairgauge.render.glossary import anchor
 from fairgauge.render.metric_words import (
-    CENTRAL,
     abbreviations,
     compared_rate,
     holds_with_others,
@@ -584,4 +584,4 @@ def status_words(status: Status) -> str:
 def place_of(metric: str) -> int:
     """Return the place of a metric among the central rates."""
     rate = compared_rate(metric)
-    return CENTRAL.index(rate) if rate in CENTRAL else len(CENTRAL)
+    return CENTRAL_RATES.index(rate) if rate in CENTRAL_RATES else len(CENTRAL_RATES)

@@ -25,38 +25,6 @@ if TYPE_CHECKING:
 _TOGETHER = {IntervalMethod.SIMULTANEOUS_GROUPS, IntervalMethod.TUKEY}
 _CODE = re.compile(r"\s*\([A-Za-z ]+\)$")
 _VENDORS = {"clarify": "Clarify", "vertex": "Vertex"}
-_SHORT = {
-    "selection_rate": "selected",
-    "true_positive_rate": "TPR",
-    "false_positive_rate": "FPR",
-    "true_negative_rate": "TNR",
-    "false_negative_rate": "FNR",
-    "positive_predictive_value": "PPV",
-    "negative_predictive_value": "NPV",
-    "accuracy": "acc.",
-    "roc_auc": "AUC",
-    "mean_absolute_error": "MAE",
-    "root_mean_squared_error": "RMSE",
-    "expected_calibration_error": "ECE",
-}
-_SHORT_METRICS = {"selection_odds.ratio": "odds ratio", "selection_smd_overall": "SMD"}
-_LONG = {"roc_auc": "area under the ROC curve"}
-CRITERIA = {
-    "selection_rate": "demographic parity",
-    "true_positive_rate": "equalized odds, equal opportunity",
-    "false_positive_rate": "equalized odds",
-    "positive_predictive_value": "predictive parity",
-    "accuracy": "accuracy equality",
-    "base_rate": "labels",
-    "calibration_gap": "calibration",
-}
-"""The criterion of fairness that a rate is compared for."""
-
-CENTRAL = (
-    "selection_rate", "true_positive_rate", "false_positive_rate", "positive_predictive_value",
-    "accuracy", "base_rate", "roc_auc", "calibration_gap", "mean_error", "mean_absolute_error",
-)  # fmt: skip
-"""The rates of the standard metrics, in the order in which they are shown."""
 
 
 def rate_words(name: str) -> str:
@@ -79,7 +47,8 @@ def rate_heading(name: str) -> str:
     """
     if other := wording(name):
         return other.heading
-    return _SHORT.get(name) or rate_words(name)
+    row = rate_row(name)
+    return (row and row.heading) or rate_words(name)
 
 
 def metric_heading(name: str) -> str:
@@ -88,7 +57,8 @@ def metric_heading(name: str) -> str:
     >>> metric_heading("selection_smd_overall"), metric_heading("selection_rate.ratio")
     ('SMD', 'selection rate ratio')
     """
-    return _SHORT_METRICS.get(name) or metric_words(name)
+    row = metric_row(name)
+    return (row and row.heading) or metric_words(name)
 
 
 def ratio_heading(name: str) -> str:
@@ -97,20 +67,31 @@ def ratio_heading(name: str) -> str:
     >>> ratio_heading("selection_odds.ratio"), ratio_heading("selection_rate.ratio")
     ('odds ratio', 'ratio')
     """
-    return _SHORT_METRICS.get(name, "ratio")
+    row = metric_row(name)
+    return (row and row.heading) or "ratio"
 
 
 def abbreviations(rates: Iterable[str]) -> str:
-    """Return what the heads of columns stand for, those that are shortened.
+    """Return what the heads of columns stand for, those that are abbreviated.
+
+    That of a rate with a verb is its participle, a word.
 
     >>> abbreviations(["selection_rate", "true_positive_rate", "accuracy"])
     'TPR: true positive rate; acc.: accuracy'
     """
     return "; ".join(
-        f"{_SHORT[rate]}: {_LONG.get(rate) or rate_words(rate)}"
-        for rate in rates
-        if rate in _SHORT and rate != "selection_rate"
+        f"{row.heading}: {row.spelled_out or rate_title(row)}"
+        for row in map(rate_row, rates)
+        if row is not None and row.heading and not row.verb
     )
+
+
+def rate_verb(name: str) -> str:
+    """Return what a row that a rate counts does, ``is selected``; nothing where it has no verb."""
+    if other := wording(name):
+        return other.verb
+    row = rate_row(name)
+    return row.verb if row else ""
 
 
 def metric_words(name: str) -> str:
@@ -177,6 +158,26 @@ def better(rate: str) -> Better:
     """Return which direction of a rate favours a group."""
     row = rate_row(rate)
     return row.better if row else Better.NEITHER
+
+
+def is_ambivalent(rate: str) -> bool:
+    """Return whether either direction of a rate may be the worse one for a group."""
+    row = rate_row(rate)
+    return row is not None and row.ambivalent
+
+
+def has_direction(rate: str) -> bool:
+    """Return whether one direction of a rate is the worse one for a group."""
+    return better(rate) is not Better.NEITHER and not is_ambivalent(rate)
+
+
+def adds_up_over_classes(rate: str) -> bool:
+    """Return whether a rate adds up to the same over all classes in every group.
+
+    These are the shares that need the label alone, or the prediction alone.
+    """
+    row = rate_row(rate)
+    return row is not None and row.is_share and row.needs in ({"label"}, {"prediction"})
 
 
 def compared_rate(metric: str) -> str | None:

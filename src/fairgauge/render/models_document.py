@@ -130,6 +130,7 @@ def models_document(comparison: ModelComparison) -> DocumentTree:
         sections=tuple(sections),
         created=comparison.created,
         version=comparison.version,
+        file_name="comparison",
     )
 
 

@@ -33,6 +33,7 @@ from fairgauge.render.monitor_sentences import (
     describe_undefined,
     describe_waiting,
     tolerated_words,
+    within_period,
     without_baseline,
 )
 from fairgauge.report.monitor_results import Detector, MonitorState
@@ -97,6 +98,7 @@ def monitor_document(report: MonitorReport) -> DocumentTree:
         created=report.created,
         version=report.version,
         subject=numbers.listing([name_of(each) for each in report.alarms], most=_MOST_NAMED),
+        file_name="monitor",
     )
 
 
@@ -372,8 +374,8 @@ def _excluded(report: MonitorReport) -> Iterator[str]:
         yield (
             f"Excluded from the rates that need the value: {numbers.count(rows)} of "
             f"{numbers.count(every)} {numbers.plural(every, 'row', 'rows')} ({called(why)}), "
-            f"{numbers.count(last.excluded.get(why, 0))} of {numbers.count(last.rows)} in "
-            f"{last.period}."
+            f"{numbers.count(last.excluded.get(why, 0))} of {numbers.count(last.rows)} "
+            f"{within_period(last.period)}."
         )
 
 

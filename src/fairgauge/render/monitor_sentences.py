@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 from fairgauge.render import numbers
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     )
 
 _BOTH = 2
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SMALL = 0.0005
 _HARDLY = 0.1
 _CLEAR = 2.0
@@ -141,7 +143,7 @@ def describe_undefined(each: MonitoredComparison) -> Iterator[str]:
 def _undefined(each: MonitoredComparison) -> str:
     first, last = each.undefined[0], each.undefined[-1]
     why = f", because {describe_reason(last.reason)}" if last.reason is not None else ""
-    when = f"in {last.period}"
+    when = within_period(last.period)
     if len(each.undefined) > 1:
         when = f"in the last {len(each.undefined):,} periods, {first.period} to {last.period}"
     return f"undefined {when}{why}"
@@ -151,8 +153,9 @@ def describe_new_values(rows: PeriodRows) -> Iterator[str]:
     """Describe the columns of a period that may be coded in another way than before."""
     for column, values in rows.new_values.items():
         held = numbers.listing([called(value) for value in values], most=_MOST_VALUES)
+        when = capitalised(within_period(rows.period))
         yield (
-            f"In {rows.period} no row has the positive value in {called(column)}, and some have "
+            f"{when} no row has the positive value in {called(column)}, and some have "
             f"{held}, which neither the first period nor the label has. If this is the positive "
             "value in another way, correct it and add the period again (--replace)."
         )
@@ -229,6 +232,15 @@ def describe_baseline(each: MonitoredComparison, baseline: Baseline) -> str:
     )
 
 
+def within_period(name: str) -> str:
+    """Return a period as the time of something: on a day, in any other.
+
+    >>> within_period("2026-11-20"), within_period("2026-11"), within_period("2026-W47")
+    ('on 2026-11-20', 'in 2026-11', 'in 2026-W47')
+    """
+    return f"on {name}" if _DAY.fullmatch(name) else f"in {name}"
+
+
 def _sides(each: MonitoredComparison) -> str:
     sides = called(each.group) + (f" vs {called(each.reference)}" if each.reference else "")
     return sides if each.class_ is None else f"{sides} (class {called(each.class_)})"
@@ -238,10 +250,11 @@ def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
     """Return the sentences of an alarm: since when, who, how much, how sure, and why."""
     # alpha spending decides by one period alone; an e-detector by all since the change
     alone = each.threshold is None
-    verb, since = ("was", "in") if alone else ("has been", "since about")
+    verb = "was" if alone else "has been"
+    since = within_period(alarm.since) if alone else f"since about {alarm.since}"
     what = (
         f"Alarm of {alarm.period}: the {metric_words(each.metric)} of {_sides(each)} {verb} "
-        f"{_outside(each)} {since} {alarm.since}."
+        f"{_outside(each)} {since}."
     )
     return [
         what,
@@ -263,7 +276,10 @@ def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
     if each.threshold is None:
         return f"It is {text} in that period alone."
     first, last = alarm.after.first, alarm.after.last
-    text = f"In {last} it is {text}" if first == last else f"Over {first} to {last} it is {text}"
+    when = f"over {first} to {last}"
+    if last is not None and first == last:
+        when = within_period(last)
+    text = f"{capitalised(when)} it is {text}"
     if alarm.before is None:
         return f"{text}; there are no periods before to compare with."
     when = "in the baseline" if alarm.before.first is None else "before"

@@ -7,19 +7,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.enums import Average, Better, ClassKind, Outcome, ReferenceKind, ScopeKind, Status
 from fairgauge.render.metric_words import (
-    CENTRAL,
+    adds_up_over_classes,
     better,
     compared_rate,
     gap,
+    has_direction,
+    is_ambivalent,
     is_share,
     neutral,
     significant,
 )
-from fairgauge.render.names_in_use import metric_row
+from fairgauge.render.names_in_use import metric_row, rate_row
 from fairgauge.stats.multiplicity import holm
 
 if TYPE_CHECKING:
@@ -34,11 +37,6 @@ _GRAVEST_FIRST = (
     Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
 )  # fmt: skip
 _READABLE = frozenset({Status.OK, Status.TOO_FEW})
-_DECIDED_AGAINST_LABEL = frozenset({"false_positive_rate", "true_negative_rate"})
-"""Rates of which no direction is worse by itself: a favourable decision in spite of the label may
-be an advantage (a release) or a harm (a loan that cannot be paid back)."""
-_ALWAYS_EQUAL = frozenset({"selection_rate", "base_rate", "rejection_share", "negative_base_rate"})
-"""Rates whose mean over all classes is the same in every group."""
 _EVERY_CLASS_ALIKE = frozenset({Average.MACRO, Average.MICRO})
 """Averages that give every class, or every decision, the same weight."""
 _CLASSES_FIRST = (
@@ -106,7 +104,7 @@ class Results:
         every = dict.fromkeys(each.metric for each in self.estimates)
         if self.class_scope.average not in _EVERY_CLASS_ALIKE:
             return list(every)
-        return [metric for metric in every if compared_rate(metric) not in _ALWAYS_EQUAL]
+        return [m for m in every if not adds_up_over_classes(compared_rate(m) or "")]
 
     @cached_property
     def rates(self) -> list[str]:
@@ -116,9 +114,12 @@ class Results:
             for group in self.groups
             for name, rate in group.rates.items()
             if rate.value is not None
-            and not (self.class_scope.average in _EVERY_CLASS_ALIKE and name in _ALWAYS_EQUAL)
+            and not (self.class_scope.average in _EVERY_CLASS_ALIKE and adds_up_over_classes(name))
         )
-        return [*(r for r in CENTRAL if r in present), *(r for r in present if r not in CENTRAL)]
+        return [
+            *(r for r in CENTRAL_RATES if r in present),
+            *(r for r in present if r not in CENTRAL_RATES),
+        ]
 
     @cached_property
     def strata(self) -> list[str]:
@@ -172,7 +173,7 @@ class Finding:
     Attributes
     ----------
     section, rate : of which feature, in which rate.
-    also : of equalized odds, the significant contrast of the same group in the other rate.
+    also : the significant contrast of the same group in the rate that is reported with it.
     contrast : the comparison of the group that fares worst: its difference, or its ratio where
         only ratios are asked.
     ratio : the ratio beside a difference.
@@ -318,14 +319,10 @@ def findings(sections: Iterable[Results]) -> list[Finding]:
         if worst is None:
             continue
         groups = {group for at, group in stated if at == id(section)}
-        if (
-            rate in _DECIDED_AGAINST_LABEL
-            and groups
-            and (section.mirrored or worst.group in groups)
-        ):
+        if is_ambivalent(rate) and groups and (section.mirrored or worst.group in groups):
             continue
-        false_positives = times.get((id(section), "false_positive_rate"), 1.0)
-        found.append(_finding(section, rate, worst, false_positives))
+        beside = _reported_with(rate)
+        found.append(_finding(section, rate, worst, beside, times.get((id(section), beside), 1.0)))
         stated |= {(id(section), found[-1].also.group)} if found[-1].also else set()
     found.sort(key=_importance)
     return found
@@ -389,26 +386,24 @@ def _p_value(each: Estimate) -> float | None:
 def _rates_of_findings(section: Results) -> list[str]:
     """Return the rates that can make a finding: the central ones, and others where none is."""
     compared = list(dict.fromkeys(filter(None, map(compared_rate, section.metrics))))
-    central = [rate for rate in compared if rate in CENTRAL]
-    if "false_positive_rate" not in central and "true_negative_rate" in compared:
-        central.append("true_negative_rate")
+    central = [rate for rate in compared if rate in CENTRAL_RATES]
+    if not any(map(is_ambivalent, central)):
+        central += filter(is_ambivalent, compared)
     return central or compared
 
 
 def _importance(finding: Finding) -> tuple[object, ...]:
     rate, size = finding.rate, abs(gap(finding.contrast))
-    central = CENTRAL.index(rate) if rate in CENTRAL else len(CENTRAL)
+    central = CENTRAL_RATES.index(rate) if rate in CENTRAL_RATES else len(CENTRAL_RATES)
     share = is_share(rate)
-    neither = better(rate) is Better.NEITHER or rate in _DECIDED_AGAINST_LABEL
-    return neither, not share, -size if share else central
+    return not has_direction(rate), not share, -size if share else central
 
 
 def _worst(rate: str, contrasts: Iterable[Estimate], times: float) -> Estimate | None:
     """Return the significant contrast of the group that fares worst."""
     sure = [e for e in contrasts if math.isfinite(e.value or 0.0) and _stands_out(e, times)]
     adverse = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: -1}[better(rate)]
-    open_ = better(rate) is Better.NEITHER or rate in _DECIDED_AGAINST_LABEL
-    worse = [] if open_ else [each for each in sure if gap(each) * adverse > 0]
+    worse = [each for each in sure if has_direction(rate) and gap(each) * adverse > 0]
     return max(
         worse or sure,
         key=lambda each: (round(abs(gap(each)), 12), gap(each) * adverse),
@@ -424,8 +419,14 @@ def _stands_out(each: Estimate, times: float) -> bool:
     return significant(each) and (together is None or neutral(each.metric) not in together)
 
 
-def _finding(section: Results, rate: str, worst: Estimate, times: float) -> Finding:
-    """Return a finding; ``times`` adjusts p-values of false positive rates for all rates."""
+def _reported_with(rate: str) -> str:
+    """Return the rate that one finding reports beside a rate, if there is one."""
+    row = rate_row(rate)
+    return row.reported_with if row else ""
+
+
+def _finding(section: Results, rate: str, worst: Estimate, beside: str, times: float) -> Finding:
+    """Return a finding; ``times`` adjusts p-values of the rate ``beside`` for all rates."""
     ratio = section.find(f"{rate}.ratio", worst.group)
     if ratio is worst or (ratio is not None and ratio.class_scope != worst.class_scope):
         ratio = None
@@ -434,12 +435,10 @@ def _finding(section: Results, rate: str, worst: Estimate, times: float) -> Find
         for each in section.adjusted
         if each.group == worst.group and each.metric == worst.metric
     ]
-    also = None
-    if rate == "true_positive_rate":
-        others = section.contrasts("false_positive_rate")
-        also = next((e for e in others if e.group == worst.group and _stands_out(e, times)), None)
-        if also is not None and also.class_scope != worst.class_scope:
-            also = None
+    others = section.contrasts(beside)
+    also = next((e for e in others if e.group == worst.group and _stands_out(e, times)), None)
+    if also is not None and also.class_scope != worst.class_scope:
+        also = None
     return Finding(section, rate, worst, ratio, adjusted[0] if adjusted else None, also)
 
 
@@ -451,7 +450,7 @@ def insignificant(sections: Iterable[Results]) -> list[tuple[list[Results], list
             continue
         by_threshold: dict[bool, list[str]] = {}
         for rate in section.rates:
-            own = section.contrasts(rate) if rate in CENTRAL else []
+            own = section.contrasts(rate) if rate in CENTRAL_RATES else []
             tested = any(each.status is Status.OK and each.interval for each in own)
             if tested and not any(map(significant, own)):
                 at_threshold = section.several_thresholds and own[0].threshold is not None

@@ -44,7 +44,6 @@ _USUAL = 100
 _BAR = 40
 """Letters of a bar of shares."""
 _MOST_TABLES = 2
-_MORE = "Charts: -o report.html. Data: -o report.json."
 _GAP = "  "
 _NAME, _CHART_NAME = 32, 40
 _WIDEST_HEAD = 8
@@ -99,8 +98,13 @@ def write(
         if not full:
             parts = ", ".join(document.not_shown)
             listed = f"Not shown (--full): {parts}. " if parts else ""
-            lines += writer.wrapped(f"{listed}{_MORE}", 2, Tone.SOFT)
+            lines += writer.wrapped(f"{listed}{_more(document)}", 2, Tone.SOFT)
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _more(document: DocumentTree) -> str:
+    """Return where charts and data are, which no text has."""
+    return f"Charts: -o {document.file_name}.html. Data: -o {document.file_name}.json."
 
 
 def _one_screen(document: DocumentTree, writer: _Text) -> list[str]:
@@ -125,7 +129,7 @@ def _one_screen(document: DocumentTree, writer: _Text) -> list[str]:
             *writer.omitted,
         ]
         listed = f"Not shown (--full): {', '.join(parts)}." if parts else "Everything: --full."
-        lines += writer.wrapped(f"{listed} {_MORE}", 2, Tone.SOFT)
+        lines += writer.wrapped(f"{listed} {_more(document)}", 2, Tone.SOFT)
         if len(lines) <= ONE_SCREEN:
             break
     return lines

@@ -122,6 +122,7 @@ def thresholds_document(choice: ThresholdChoice) -> DocumentTree:
         sections=tuple(section for section in sections if section.blocks),
         created=choice.created,
         version=choice.version,
+        file_name="thresholds",
     )
 
 

@@ -620,8 +620,9 @@ def cube_schema() -> Schema:
         "digest": _STRING,
         "question": _map(_ANY),
     }
-    return _named("A mergeable table of counts", properties)
+    optional: Schema = {"fingerprint": _STRING, "min_cell": _WHOLE}
+    return _named("A mergeable table of counts", properties, optional)
 
 
-def _named(title: str, properties: Schema) -> Schema:
-    return {"$schema": _DRAFT, "title": title, **_object(properties)}
+def _named(title: str, properties: Schema, optional: Schema | None = None) -> Schema:
+    return {"$schema": _DRAFT, "title": title, **_object(properties, optional)}

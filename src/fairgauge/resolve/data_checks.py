@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fairgauge.cube.levels import quartiles
 from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task
 from fairgauge.errors import DataError, closest, quote
 from fairgauge.report.results import Diagnostic
 from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.resolve.references import FEWEST_ROWS
 from fairgauge.spec.features import Ordered
 from fairgauge.values import matches, name_of
 
@@ -43,6 +45,8 @@ _FEWEST_ROWS = 20
 _CLASSES = 2
 _MANY_SINGLE = 20
 """Groups of one row, from which a feature looks like an identifier."""
+_MANY_GROUPS = 20
+"""Numbers, from which a feature looks like one that is meant to be cut."""
 
 
 def check_known(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> None:
@@ -92,23 +96,57 @@ def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     if label is None or prediction is None or label.cuts or prediction.bins:
         return
-    table = cube.marginal([label, prediction])
-    rows = table.sums["rows"]
-    labels, predictions = cube.levels[label], cube.levels[prediction]
-    known = (table.codes >= 0).all(axis=1)
-    equal = [
-        i >= 0 and j >= 0 and matches(labels[i], predictions[j]) for i, j in table.codes.tolist()
-    ]
-    counted = int(rows[known].sum())
-    constant = len(labels) == 1
-    alike = counted >= _FEWEST_ROWS and not constant and not rows[known & ~np.array(equal)].any()
-    if alike or spec.label == spec.prediction:
+    counted, equal = _equal_rows(cube, label, prediction)
+    if equal or spec.label == spec.prediction:
         yield Diagnostic.warning(
             DiagnosticCode.PREDICTION_IS_LABEL,
             column=spec.prediction,
             label=spec.label,
             rows=counted,
         )
+
+
+def _equal_rows(cube: Cube, one: Axis, other: Axis) -> tuple[int, bool]:
+    """Return how many rows have a value of two columns, and whether these are equal in all of them.
+
+    A few rows, or a column of one value, may be equal by coincidence: they are not.
+    """
+    table = cube.marginal([one, other])
+    rows = table.sums["rows"]
+    known = (table.codes >= 0).all(axis=1)
+    equal = [
+        i >= 0 and j >= 0 and matches(cube.levels[one][i], cube.levels[other][j])
+        for i, j in table.codes.tolist()
+    ]
+    counted = int(rows[known].sum())
+    several = len(cube.levels[one]) > 1
+    alike = counted >= _FEWEST_ROWS and several and not rows[known & ~np.array(equal)].any()
+    return counted, bool(alike)
+
+
+def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of sensitive features that equal the label or the prediction in every row."""
+    outcomes = [
+        axis
+        for axis in (cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION))
+        if axis is not None and not axis.bins and not axis.cuts
+    ]
+    for axis in cube.plan.axes:
+        if axis.role is not Role.FEATURE or axis.bins or axis.cuts:
+            continue
+        for outcome in outcomes:
+            if axis.column in (spec.label, spec.prediction, spec.score):
+                break  # which is reported by its name
+            rows, equal = _equal_rows(cube, axis, outcome)
+            if equal:
+                yield Diagnostic.warning(
+                    DiagnosticCode.SENSITIVE_IS_OUTCOME,
+                    column=axis.column,
+                    role=str(outcome.role),
+                    outcome=outcome.column,
+                    rows=rows,
+                )
+                break
 
 
 def sensitive_outcomes(spec: Spec) -> Iterator[Diagnostic]:
@@ -158,10 +196,12 @@ def predictions_that_are_no_label(
 def single_row_groups(
     cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
 ) -> Iterator[Diagnostic]:
-    """Warn of features with many groups, most of one row, as identifiers and numbers have."""
+    """Warn of features with many groups, most of one row, as identifiers have."""
     axes = {axis.column: axis for axis in cube.plan.axes if axis.role is Role.FEATURE}
     for columns in [*((feature.column,) for feature in spec.sensitive), *spec.intersections]:
         if len(columns) == 1:
+            if quartiles(cube.levels[axes[columns[0]]]):
+                continue
             of_levels = rows_by_level[axes[columns[0]]][:-1]
             rows = of_levels[of_levels > 0]
         else:
@@ -174,6 +214,30 @@ def single_row_groups(
                 "*".join(columns),
                 groups=len(rows),
                 single=single,
+            )
+
+
+def numeric_groups(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
+    """Warn of features with many numbers, most of them of few rows, that are not cut."""
+    for feature in spec.sensitive:
+        axis = next(
+            a for a in cube.plan.axes if a.role is Role.FEATURE and a.column == feature.column
+        )
+        if axis.bins or axis.cuts or feature.values:
+            continue
+        levels = [each for each in _with_rows(cube.levels[axis], rows_by_level[axis]) if each[1]]
+        small = sum(rows < FEWEST_ROWS for _, rows in levels)
+        cuts = quartiles([value for value, _ in levels], [rows for _, rows in levels])
+        if cuts and len(levels) >= _MANY_GROUPS and small > len(levels) / 2:
+            yield Diagnostic.warning(
+                DiagnosticCode.NUMERIC_GROUPS,
+                feature.column,
+                groups=len(levels),
+                small=small,
+                minimum=FEWEST_ROWS,
+                cuts=tuple(map(name_of, cuts)),
             )
 
 

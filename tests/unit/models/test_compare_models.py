@@ -524,3 +524,25 @@ def test_a_table_of_counts_is_answered_as_its_rows(candidate, missing):
     )
     assert (of_rows.rows, of_rows.undecided) == (300 - missing, missing)
     assert of_counts == of_rows
+
+
+def test_kappa_is_one_number_of_all_classes_as_in_an_audit():
+    random = np.random.default_rng(5)
+    classes = np.array([*"abc"])
+    label = random.choice(classes, 600)
+
+    def guesses(share):
+        return np.where(random.random(600) < share, label, random.choice(classes, 600))
+
+    data = pl.DataFrame(
+        {"y": label, "p": guesses(0.6), "q": guesses(0.7), "g": random.choice([*"FM"], 600)}
+    )
+    metrics = ["cohen_kappa.difference", "cohen_kappa.largest_gap", "accuracy.difference"]
+    question = {"label": "y", "prediction": "p", "sensitive": "g", "metrics": metrics}
+    audited = fg.audit(data, **question)
+    found = fg.compare(data, candidate="q", **question)["q"]
+    asked = {(each.metric, each.class_scope) for each in audited.estimates}
+    assert {(each.metric, each.class_scope) for each in found.disparities} <= asked
+    for rate in ("cohen_kappa", "accuracy"):
+        of_groups = {each.class_scope for each in audited.groups if rate in each.rates}
+        assert {each.class_scope for each in found.rates if each.rate == rate} == of_groups

@@ -514,7 +514,7 @@ def test_a_file_with_another_coding_of_the_predictions_is_refused(folder):
 def test_a_positive_value_with_a_blank_is_warned_of(folder):
     recode(folder / "3.csv", {"0": "0", "1": "1 "})
     result = run(folder, "3.csv", "2026-01-04", "-q")
-    assert "Warning: In 2026-01-04 no row has the positive value in predicted" in result.stderr
+    assert "Warning: On 2026-01-04 no row has the positive value in predicted" in result.stderr
 
 
 def test_a_stray_value_of_the_feature_is_named_with_advice(folder):

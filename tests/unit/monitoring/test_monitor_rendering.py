@@ -52,7 +52,7 @@ def test_the_value_of_an_alarm_is_that_of_the_periods_that_it_names(shifted):
     assert (after.first, after.last) == (alarmed.alarm.since, "2026-02-09")
     sudden = dict.fromkeys(day_names(20), cube(40)) | {"2026-01-21": cube(0, of=1_000)}
     (alone,) = fg.monitor(sudden, asked(RATIO)).alarms
-    assert " In 2026-01-21 it is 0.00 (95%" in alone.says
+    assert " On 2026-01-21 it is 0.00 (95%" in alone.says
 
 
 def test_the_headline_mentions_periods_without_counts(shifted):
@@ -110,3 +110,8 @@ def test_no_sequence_is_shown_where_intervals_decide(shifted):
     html = render(fg.monitor(shifted, asked(rule)), "html")
     assert 'class="running-band"' not in html
     assert "which holds in all periods together" not in html
+
+
+def test_the_last_line_proposes_files_of_a_monitor(shifted):
+    text = str(fg.monitor(shifted, asked(RATIO)))
+    assert text.endswith("Charts: -o monitor.html. Data: -o monitor.json.\n")

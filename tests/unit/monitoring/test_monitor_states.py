@@ -114,4 +114,4 @@ def test_junit_states_what_an_undecided_comparison_counts_as(state, outcome):
     assert message.startswith(f"{state}, counted as {outcome}: ")
     assert "no alarm" not in message
     if state is MonitorState.UNDEFINED:
-        assert ": undefined in 2026-01-01, because " in message
+        assert ": undefined on 2026-01-01, because " in message

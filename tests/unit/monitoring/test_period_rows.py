@@ -48,7 +48,7 @@ def test_excluded_rows_are_those_of_an_audit_of_every_period(tmp_path):
 
         shown = " ".join(render(report, kind).replace("\u2028", " ").split())
         for why in ("missing sex", "missing label"):
-            assert f"{totals[why]} of 800 rows ({why}), {last[why]} of 200 in 2026-01-04." in shown
+            assert f"{totals[why]} of 800 rows ({why}), {last[why]} of 200 on 2026-01-04." in shown
     written = json.loads(report.to_json())["rows"][-1]
     assert written["excluded"] == dict(last)
 

@@ -83,7 +83,7 @@ def test_a_new_value_beside_no_positive_one_is_named(first):
     assert dict(report.rows[-1].new_values) == {"prediction": ("1 ",)}
     text = " ".join(render(report, "text").split())
     assert (
-        f"In {report.periods[-1]} no row has the positive value in prediction, and some have"
+        f"On {report.periods[-1]} no row has the positive value in prediction, and some have"
         in text
     )
 

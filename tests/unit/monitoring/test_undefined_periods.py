@@ -37,11 +37,11 @@ def test_the_last_period_is_undefined_with_its_reason(last, why):
     (each,) = report.comparisons
     assert (each.state, report.verdict) == (MonitorState.UNDEFINED, Outcome.INCONCLUSIVE)
     assert (each.undefined, each.points[-1].value) == (each.points[-1:], None)
-    assert f": undefined in {name}, because {why}" in each.says
+    assert f": undefined on {name}, because {why}" in each.says
     for kind in ("text", "markdown", "html"):
         text = shown_as(report, kind)
         assert "UNDEFINED: 1 comparison has no value in the last period" in text
-        assert f"undefined in {name}" in text
+        assert f"undefined on {name}" in text
     gauges = render(report, "openmetrics")
     assert "fairgauge_metric" not in gauges
     assert "fairgauge_ci_low" not in gauges
@@ -103,7 +103,7 @@ def test_a_small_group_may_be_absent_for_as_long_as_it_has_few_rows():
         assert (each.state is MonitorState.UNDEFINED) == undecided
         assert report.verdict is (Outcome.INCONCLUSIVE if undecided else Outcome.PASS)
         last = day_names(10 + absent)[-1]
-        assert f"undefined in {last}" in each.says or f"to {last}" in each.says
+        assert f"undefined on {last}" in each.says or f"to {last}" in each.says
         assert len(each.undefined) == absent
     (each,) = followed(*[few] * 10, *[none] * 5, few).comparisons
     assert (each.state, each.undefined) == (MonitorState.NO_ALARM, ())

@@ -38,7 +38,8 @@ def test_comparisons_keep_to_their_schema(name):
 
 def test_cubes_keep_to_their_schema():
     cube = fg.confusion("sex", {"F": {"tp": 2, "fn": 1}, "M": {"tp": 3, "fn": 1}})
-    assert errors(cube_schema(), json.loads(cube.to_json())) == []
+    for each in (cube, fg.protect(cube, 10)):
+        assert errors(cube_schema(), json.loads(each.to_json())) == []
 
 
 def test_a_word_outside_the_enums_and_a_missing_key_are_errors():
