@@ -58,6 +58,7 @@ class ReasonCode(StrEnum):
     FEW_EXPECTED = "few_expected"  # expected, minimum
     SPARSE_CLASS = "sparse_class"  # rows, minimum
     FEW_IN_MINORITY = "few_in_minority"  # rows, minimum
+    FEW_EFFECTIVE_ROWS = "few_effective_rows"  # rows, minimum, side
     FEW_ERRORS = "few_errors"  # rows, minimum
     FEW_ERRORS_TOGETHER = "few_errors_together"  # rows, minimum
     SUMS_NOT_COUNTED = "sums_not_counted"

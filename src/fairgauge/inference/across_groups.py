@@ -39,6 +39,8 @@ from fairgauge.stats.resampling import dirichlet_cells, quantile_interval
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from fairgauge.catalogue.across import GroupSpread
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
@@ -75,6 +77,13 @@ class SlotIntervals(NamedTuple):
             )
             expected = np.fmin(expected, expected_count(one, two))
         return np.where(spread.first == spread.second, np.inf, expected)
+
+    def counted(self, groups: NDArray[np.object_], spread: GroupSpread) -> NDArray[np.object_]:
+        """Return what groups have that count: of shares the two compared, else all of a slot."""
+        if not self.shares:
+            return groups
+        slots = np.arange(len(groups))
+        return np.stack([groups[slots, spread.first], groups[slots, spread.second]], axis=1)
 
 
 @singledispatch

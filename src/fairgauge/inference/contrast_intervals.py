@@ -315,7 +315,7 @@ def expected_count(one: tuple[Array, Array], two: tuple[Array, Array]) -> Array:
 
 def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> list[Reason | None]:
     """Return where a denominator is below 20, or an expected count below 5."""
-    both = ours.n, theirs.n
+    both = ours.rows, theirs.rows
     expected = np.full(len(ours.n), np.inf)
     for one, two in zip(ours.shares, theirs.shares, strict=True):
         counts = expected_count((one.successes, one.rows), (two.successes, two.rows))

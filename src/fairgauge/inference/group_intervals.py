@@ -21,9 +21,11 @@ from fairgauge.catalogue.statistics import Blend, DrawnStatistic, Quotient, Rate
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.evidence import CellCount
 from fairgauge.inference.interval import (
+    FEWEST_EFFECTIVE,
     Formula,
     MappedProportion,
     NoInterval,
+    Sparseness,
     StatisticInterval,
 )
 from fairgauge.reasons import ReasonCode
@@ -121,7 +123,12 @@ def _(statistic: Blend, evidence: Evidence) -> StatisticInterval:
 
     n: Array = np.min([part.n for part in parts], axis=0)
     shares = tuple(share for part in parts for share in part.shares)
-    return StatisticInterval(estimate, n, at, (IntervalMethod.MOVER, IntervalMethod.WILSON), shares)
+    sparse = None
+    if all(part.sparse is not None for part in parts):
+        least = np.min([part.sparse.rows for part in parts if part.sparse is not None], axis=0)
+        sparse = Sparseness(ReasonCode.FEW_EFFECTIVE_ROWS, least, FEWEST_EFFECTIVE)
+    methods = (IntervalMethod.MOVER, IntervalMethod.WILSON)
+    return StatisticInterval(estimate, n, at, methods, shares, sparse=sparse)
 
 
 @statistic_interval.register(ScoreStatistic)
@@ -147,13 +154,16 @@ def of_share(
 ) -> StatisticInterval:
     """Return a number that stands for a share of rows, by Wilson's limits."""
     x, n, rate, degrees, shared = evidence.share(of, among)
-    rows = n if shared is None else evidence.effective_cases(among)
-    share = MappedProportion(x, n, shape, rows)
+    share = MappedProportion(x, n, shape, among(evidence.cases))
+    sparse = None
+    if evidence.squares is not None:
+        kish = evidence.effective_cases(among)
+        sparse = Sparseness(ReasonCode.FEW_EFFECTIVE_ROWS, kish, FEWEST_EFFECTIVE)
     if shared is None:
         formula = Formula(wilson, (x, n), shape)
         if degrees is not None:
             formula = Formula(_wilson_t, (x, n, degrees), shape)
-        return StatisticInterval(shape(rate), n, formula, (method,), (share,))
+        return StatisticInterval(shape(rate), n, formula, (method,), (share,), sparse=sparse)
 
     degrees = shared.of.degrees
 
@@ -164,7 +174,7 @@ def of_share(
 
     methods = (IntervalMethod.CLUSTER_ROBUST, method)
     return StatisticInterval(
-        shape(rate), rows, at, methods, (share,), clusters=shared.of.clusters, dependence=shared
+        shape(rate), n, at, methods, (share,), clusters=shared.of.clusters, dependence=shared
     )
 
 

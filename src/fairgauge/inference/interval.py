@@ -41,6 +41,8 @@ Methods: TypeAlias = tuple[IntervalMethod, ...]
 
 FEWEST_ROWS = 20
 FEWEST_EXPECTED = 5
+FEWEST_EFFECTIVE = 5
+"""Rows, by the weights alone (Kish), below which a few of them make up a weighted rate."""
 AUC_SCORE: Methods = (IntervalMethod.AUC_SCORE, IntervalMethod.DELONG)
 SKEWED_MEAN: Methods = (IntervalMethod.SKEWED_T,)
 LINEARISED: Methods = (IntervalMethod.LINEARISED, IntervalMethod.SKEWED_T)
@@ -252,9 +254,9 @@ class Formula:
 class MappedProportion:
     """Successes ``x`` of ``n`` trials, and an increasing function of their proportion.
 
-    ``rows`` are those that the rules of adequacy count. Of clusters they are not ``n``, which
-    follows from the variance that the clusters show: a rule about it would select the samples that
-    show too little.
+    ``rows`` are those that the rules of adequacy count. Of clusters and weights they are not ``n``,
+    which follows from the variance that a sample shows: a rule about it would select the samples
+    that show too little.
     """
 
     x: Array
@@ -309,7 +311,7 @@ class StatisticInterval:
 
     Attributes
     ----------
-    estimate, n : its value, and the rows that it rests on, their effective number by weight.
+    estimate, n : its value, and the (effective) sample size.
     at : limits at a normal critical value (at one of t where it is a mean).
     methods : how they are made, outermost step first.
     shares : the proportions that it is made of, for the rule of expected counts.
@@ -350,6 +352,13 @@ class StatisticInterval:
     def needs_other_formula(self, method: Method) -> bool:
         """Return whether the method asks for another formula of its proportion."""
         return self.share is not None and method in (Method.EXACT, Method.BAYES)
+
+    @property
+    def rows(self) -> Array:
+        """Return the rows that the rules of adequacy count: of proportions, those of the fewest."""
+        if not self.shares:
+            return self.n
+        return np.asarray(np.min([share.rows for share in self.shares], axis=0))
 
     @property
     def share(self) -> MappedProportion | None:

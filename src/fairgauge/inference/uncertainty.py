@@ -252,7 +252,7 @@ class Uncertainty:
         if made.sparse is not None:
             few = zip(made.sparse.insufficient(), rows.ravel().tolist(), strict=True)
             held = np.array([why if n > 0 else None for why, n in few], dtype=object)
-            of_slots = held.reshape(slots, -1).tolist()
+            of_slots = made.counted(held.reshape(slots, -1), spread).tolist()
             first = [next(filter(None, of_slot), None) for of_slot in of_slots]
             too_few = [a or b for a, b in zip(too_few, first, strict=True)]
         reason = made.reason if clustered is None else JACKKNIFE_UNDEFINED

@@ -218,6 +218,12 @@ def _few_expected(reason: Reason) -> str:
     )
 
 
+def _few_effective_rows(reason: Reason) -> str:
+    where = f" in the {reason.side}" if reason.side else ""
+    rows = _below(reason["rows"], reason["minimum"])
+    return f"the weights leave {rows} effective rows{where}, below {reason['minimum']:g}"
+
+
 def _below(value: float, minimum: float) -> str:
     """Write a number that is below a minimum with the digits that show it.
 
@@ -280,6 +286,7 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.FEW_ROWS: _few_rows,
     ReasonCode.FEW_EXPECTED: _few_expected,
     ReasonCode.FEW_CLUSTERS: _few_clusters,
+    ReasonCode.FEW_EFFECTIVE_ROWS: _few_effective_rows,
     ReasonCode.SMALL_GROUP: _small_group,
     ReasonCode.NO_ESTIMATE: _no_estimate,
     ReasonCode.IS_REFERENCE: _is_reference,
