@@ -37,13 +37,11 @@ from fairgauge.stats.significance import normal_quantile, two_sided
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.resolve.sides import Index
     from fairgauge.stats.arrays import Limits
-
-    Mask = NDArray[np.bool_]
 
 ZERO = -1
 """The coordinate that is 0 under both models."""
@@ -238,7 +236,7 @@ def mean_change(parts: Sequence[LinearItems], *, dependent: bool) -> LargestChan
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Candidates:
-    """LinearItems of a part that may be the largest, in one comparison.
+    """Items of a part that may be the largest, in one comparison.
 
     Attributes
     ----------
@@ -325,7 +323,7 @@ def _change(
 
 
 _Sets: TypeAlias = "dict[int, list[Index]]"
-"""LinearItems of every part, by comparison."""
+"""Items of every part, by comparison."""
 
 
 def _may_be_largest(parts: Sequence[LinearItems], highest: _Highest, known: Sequence[int]) -> _Sets:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import xlogy
 from scipy.stats import chi2, norm
 
-from fairgauge.stats.contrasts import mover_difference
+from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
 from fairgauge.stats.intervals import critical, paired_ratio, wilson
 from fairgauge.stats.paired import paired_areas, paired_difference, paired_p, paired_score_ratio
 
@@ -97,6 +97,29 @@ def test_the_interval_of_a_ratio_excludes_one_just_where_mcnemar_does(both, bett
     if both + worse:
         ratio = (both + better) / (both + worse)
         assert low - 1e-9 <= ratio <= high * (1 + 1e-9)
+
+
+DISTANCE = st.floats(0.001, 1)
+
+
+@given(DISTANCE, DISTANCE, DISTANCE, DISTANCE, st.floats(-1, 1))
+def test_shared_errors_are_subtracted_on_the_same_side(below, above, other, more, r):
+    def limits(one, two):
+        made = mover_shared_difference(0, -one[0], one[1], 0, -two[0], two[1], r)
+        return [float(limit) for limit in made]
+
+    low, high = limits((below, above), (other, more))
+    back = limits((other, more), (below, above))
+    assert [low, high] == pytest.approx([-back[1], -back[0]])
+    assert low <= 0 <= high
+    symmetric = mover_difference(0, -below, below, 0, -other, other, r)
+    assert limits((below, below), (other, other)) == pytest.approx(
+        [float(limit) for limit in symmetric], abs=1e-6
+    )
+    if r > 0:  # the same limits: only what is not shared is left
+        low, high = limits((below, above), (below, above))
+        half = np.sqrt((1 - r) * (below**2 + above**2))
+        assert [low, high] == pytest.approx([-half, half], abs=1e-9)
 
 
 @pytest.mark.parametrize("table", [CAVO, BENTUR, (36, 12, 2, 4), (0, 3, 0, 9)])
