@@ -335,22 +335,30 @@ def page(text: str, records: list[dict]) -> str:
 def verdict_table(records: list[dict]) -> str:
     """Return how often equal candidates are called fairer, and dominating ones are recognised."""
     rule = "|---|---|---|---|---|\n"
-    head = f"| candidates | groups, rows | runs | called fairer | called less fair |\n{rule}"
+    head = f"| candidates | rows by group | runs | called fairer | called less fair |\n{rule}"
     equal = "".join(
-        f"| {r['candidates']}, equal to the model in use, {100 * r['agreement']:.0f}% agreement | "
-        f"{r['groups']}, {r['rows']:,} | {r['runs']} | {r['called fairer']} % | "
-        f"{r['called less fair']} % |\n"
+        f"| {r['candidates']}, equal to the model in use, {r['dependence']}{_of(r)} | "
+        f"{_rows(r)} | {r['runs']} | {r['called fairer']} % | {r['called less fair']} % |\n"
         for r in records
         if r["subject"] == "equal models"
     )
     power = "".join(
-        f"| margin {r['margin']:g}, disparity changes by {r['change']:g} | {r['rows']:,} | "
+        f"| margin {r['margin']:g}, disparity changes by {r['change']:g} | {_rows(r)} | "
         f"{r['runs']} | {r['planned power']:.0f} % | {r['recognised']} % |\n"
         for r in records
         if r["subject"] != "equal models"
     )
     planned = "| a candidate that dominates | rows planned | runs | planned power | recognised |\n"
     return f"{head}{equal}\n{planned}{rule}{power}"
+
+
+def _rows(record: dict) -> str:
+    return " and ".join(f"{rows:,}" for rows in record["rows"])
+
+
+def _of(record: dict) -> str:
+    """Name the disparities that are not the usual ones."""
+    return f"; {', '.join(record['metrics'])}" if record["metrics"] else ""
 
 
 def _held() -> dict[str, dict]:

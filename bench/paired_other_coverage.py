@@ -171,22 +171,40 @@ GROUPS = {  # P(accepted | label) under both models, and their correlation, of f
     "the candidate is equal": [((p, p / 3), (0.6, 0.2), 0.3) for p in (0.8, 0.6, 0.5, 0.4)],
     "the candidate is unequal": [((0.6, 0.2), (p, p / 3), 0.3) for p in (0.8, 0.6, 0.5, 0.4)],
 }
+_RATES = ((0.85, 0.3), (0.6, 0.2), (0.5, 0.15), (0.2, 0.05))
+"""P(accepted | label) of groups that clearly differ."""
+EXTREMES = {  # as GROUPS: where one number is clearly the largest, and where several are equal
+    "one largest": {
+        "models do not differ": [(rate, rate, 0.5) for rate in _RATES],
+        "the same groups": [(rate, (0.8 * rate[0] + 0.1, rate[1]), 0.3) for rate in _RATES],
+        "the groups change places": [
+            (old, new, 0.2) for old, new in zip(_RATES, _RATES[::-1], strict=True)
+        ],
+    },
+    "several equal": GROUPS | {
+        "the candidate is nearly equal": [
+            ((p, p / 3), (q, q / 3), 0.3)
+            for p, q in zip((0.8, 0.6, 0.5, 0.4), (0.62, 0.6, 0.59, 0.56), strict=True)
+        ],
+    },
+}  # fmt: skip
 
 
 def extremes() -> Iterator[Study]:
     """Yield the changes of the largest of several numbers."""
-    for name in ("worst_odds", "average_absolute_odds"):
+    for name, among in product(("worst_odds", "average_absolute_odds"), EXTREMES):
         odds = find_metric(name)
         assert isinstance(odds, Combined)
-        yield _study(f"change of {odds.title}", partial(_of_odds, odds))
-    for by in ("largest_gap", "minimum"):
+        yield _study(f"change of {odds.title}, {among}", partial(_of_odds, odds, among))
+    for by, among in product(("largest_gap", "minimum"), EXTREMES):
         spread = find_metric(f"selection_rate.{by}")
         assert isinstance(spread, Spread)
-        yield _study(f"change of {spread.title} (4 groups)", partial(_of_spread, spread))
+        subject = f"change of {spread.title} (4 groups), {among}"
+        yield _study(subject, partial(_of_spread, spread, among))
 
 
-def _of_odds(metric: Combined, sets: int) -> Iterator[Scenario]:
-    for cells, n in product(_sides(), SIZES):
+def _of_odds(metric: Combined, among: str, sets: int) -> Iterator[Scenario]:
+    for cells, n in product(_sides(EXTREMES[among]), SIZES):
         rng = np.random.default_rng([34, n])
         made, _ = _combined(metric, both_sides(*(drawn(each, n, sets, rng) for each in cells)))
         _, (old, new) = _combined(metric, both_sides(*map(_known, cells)))
@@ -194,9 +212,9 @@ def _of_odds(metric: Combined, sets: int) -> Iterator[Scenario]:
         yield _discordant(cells, n), _covered(limits, (new - old)[0])
 
 
-def _of_spread(metric: Spread, sets: int) -> Iterator[Scenario]:
+def _of_spread(metric: Spread, among: str, sets: int) -> Iterator[Scenario]:
     rate = find_metric("selection_rate.difference")
-    for each, n in product(GROUPS.values(), SIZES):
+    for each, n in product(EXTREMES[among].values(), SIZES):
         cells = np.stack([cells_of((old, new), r) for old, new, r in each])
         rng = np.random.default_rng([35, n])
         (old, new), hits = spread_change(metric, change(rate, _table(1e6 * cells))).values, []
@@ -232,11 +250,11 @@ def _of_draws(name: str, sets: int) -> Iterator[Scenario]:
         yield _discordant(cells, n), float(np.mean(hits))
 
 
-def _sides() -> list[tuple[np.ndarray, np.ndarray]]:
+def _sides(among: dict) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the cells of a group and its reference: the first and the last group."""
     return [
         tuple(cells_of((old, new), r) for old, new, r in (each[0], each[-1]))
-        for each in GROUPS.values()
+        for each in among.values()
     ]
 
 

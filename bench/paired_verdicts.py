@@ -2,8 +2,8 @@
 
 Tables of counts are drawn and compared by `fairgauge.compare` itself. Where candidate and model in
 use are equal, a candidate must be called fairer in at most 5% of runs; where the candidate
-dominates, it must be recognised with the power that `fairgauge.plan` promised. The command adds the
-records to docs/paired_verdicts.json.
+dominates, it must be recognised with the power that `fairgauge.plan` promised. What
+docs/paired_verdicts.json holds already is kept: remove its records to measure them again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -18,6 +20,7 @@ import numpy as np
 import polars as pl
 
 import fairgauge as fg
+from bench.paired_coverage import joint
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "paired_verdicts.json"
 QUESTION = {"label": "y", "prediction": "current", "sensitive": "group", "count": "n"}
@@ -55,25 +58,66 @@ def equal_models(rate: tuple[float, float], agreement: float, candidates: int) -
     return cells
 
 
-def null(runs: int, sizes: dict[str, int], candidates: int, agreement: float) -> dict:
+RATES = ((0.7, 0.3), (0.55, 0.2), (0.65, 0.25), (0.6, 0.3))
+"""P(accepted | label) of the groups: positives, negatives."""
+
+
+def correlated_models(rate: tuple[float, float], correlation: float) -> np.ndarray:
+    """Return P(label, decisions) of two models that are equal, with correlated decisions."""
+    parts = (joint(accepted, accepted, correlation) for accepted in rate)
+    return 0.5 * np.stack([part for part in parts if part is not None])
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """Equal models: groups and rows, candidates, and how often decisions agree.
+
+    Attributes
+    ----------
+    agreement : probability with which a model copies a common decision.
+    correlation : of the decisions of the model in use and one candidate, instead.
+    metrics : the disparities that are looked at; the usual differences without any.
+    """
+
+    sizes: dict[str, int]
+    candidates: int = 1
+    agreement: float = 0.7
+    correlation: float | None = None
+    metrics: tuple[str, ...] = ()
+
+    @property
+    def dependence(self) -> str:
+        """Describe how the decisions depend on each other."""
+        if self.correlation is None:
+            return f"{100 * self.agreement:.0f}% agreement"
+        return f"correlation {self.correlation:g}"
+
+    def cells(self, rate: tuple[float, float]) -> np.ndarray:
+        """Return P(label, decisions) in a group."""
+        if self.correlation is None:
+            return equal_models(rate, self.agreement, self.candidates)
+        return correlated_models((rate[0], 0.3), self.correlation)
+
+
+def null(runs: int, design: Null) -> dict:
     """Return how often a candidate that is equal is called fairer, or less fair."""
-    rng = np.random.default_rng([7, candidates, *sizes.values(), round(100 * agreement)])
-    rates = [(0.7, 0.3), (0.55, 0.2), (0.65, 0.25), (0.6, 0.3)]
-    cells = {
-        group: equal_models(rate, agreement, candidates)
-        for group, rate in zip(sizes, rates, strict=False)
-    }
-    names = [f"c{k}" for k in range(candidates)]
+    numbers = (*design.sizes.values(), round(100 * design.agreement))
+    rng = np.random.default_rng([7, design.candidates, *numbers])
+    cells = {g: design.cells(rate) for g, rate in zip(design.sizes, RATES, strict=False)}
+    names = [f"c{k}" for k in range(design.candidates)]
+    asked = {"metrics": list(design.metrics)} if design.metrics else {}
     found = []
     for _ in range(runs):
-        compared = fg.compare(frame(sizes, cells, rng), **QUESTION, candidate=names)
+        data = frame(design.sizes, cells, rng)
+        compared = fg.compare(data, **QUESTION, candidate=names, **asked)
         found.append({str(each.fairness) for each in compared.candidates})
     return {
         "subject": "equal models",
-        "groups": len(sizes),
-        "rows": sum(sizes.values()),
-        "candidates": candidates,
-        "agreement": agreement,
+        "groups": len(design.sizes),
+        "rows": list(design.sizes.values()),
+        "candidates": design.candidates,
+        "dependence": design.dependence,
+        "metrics": list(design.metrics),
         "runs": runs,
         "called fairer": round(100 * np.mean(["fairer" in f or "mixed" in f for f in found]), 1),
         "called less fair": round(
@@ -82,9 +126,9 @@ def null(runs: int, sizes: dict[str, int], candidates: int, agreement: float) ->
     }
 
 
-def power(runs: int, margin: float, tolerance: float) -> dict:
+def power(runs: int, margin: float, tolerance: float, share: float) -> dict:
     """Return how often a candidate that dominates is recognised, in as many rows as planned."""
-    discordant, share = 0.2, 0.4
+    discordant = 0.2
     planned = fg.plan(
         paired=discordant, margins={"accuracy": margin}, tolerance=tolerance, share=share
     )
@@ -112,7 +156,7 @@ def power(runs: int, margin: float, tolerance: float) -> dict:
         "subject": "a candidate that dominates",
         "margin": margin,
         "change": tolerance,
-        "rows": sum(sizes.values()),
+        "rows": list(sizes.values()),
         "runs": runs,
         "planned power": 80.0,
         "recognised": round(100 * np.mean([v == "dominates" for v in verdicts]), 1),
@@ -125,18 +169,29 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=500)
     runs = parser.parse_args().runs
     two, four = {"F": 200, "M": 300}, {"A": 300, "B": 120, "C": 500, "D": 60}
-    records = []
-    for sizes, candidates, agreement in (
-        (two, 1, 0.5), (two, 1, 0.9), (two, 4, 0.7), (four, 1, 0.7), ({"F": 40, "M": 60}, 1, 0.7),
-    ):  # fmt: skip
-        records.append(null(runs, sizes, candidates, agreement))
+    nine_to_one = {"F": 100, "M": 900}
+    ratios = ("selection_rate.ratio", "true_positive_rate.ratio", "accuracy.ratio")
+    gaps = ("selection_rate.largest_gap", "equalized_odds.largest_gap", "selection_rate.minimum")
+    designs = [
+        *(partial(null, design=each) for each in (
+            Null(two, agreement=0.5), Null(two, agreement=0.9), Null(two, candidates=4),
+            Null(four), Null({"F": 40, "M": 60}),
+        )),
+        partial(power, margin=0.02, tolerance=0.05, share=0.4),
+        partial(power, margin=0.03, tolerance=0.06, share=0.4),
+        *(partial(null, design=each) for each in (
+            Null(two, metrics=ratios), Null(four, metrics=ratios), Null(four, metrics=gaps),
+            Null(nine_to_one), Null(nine_to_one, metrics=ratios), Null(two, correlation=-0.3),
+            Null(two, correlation=0.95), Null(two, candidates=3),
+        )),
+        partial(power, margin=0.03, tolerance=0.06, share=0.1),
+    ]  # fmt: skip
+    records = json.loads(DATA.read_text(encoding="utf-8"))
+    for one in designs[len(records) :]:
+        records.append(one(runs))
         sys.stdout.write(f"{records[-1]}\n")
         sys.stdout.flush()
-    for margin, tolerance in ((0.02, 0.05), (0.03, 0.06)):
-        records.append(power(runs, margin, tolerance))
-        sys.stdout.write(f"{records[-1]}\n")
-        sys.stdout.flush()
-    DATA.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+        DATA.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -25,8 +25,8 @@ from fairgauge.inference.paired_changes import (
 from fairgauge.inference.paired_largest import (
     ZERO,
     Covariances,
-    Items,
     LargestChange,
+    LinearItems,
     Squares,
     largest_change,
     mean_change,
@@ -98,7 +98,7 @@ def joint_change(metric: Joint, changes: Sequence[StatisticChange]) -> ExtremeCh
 def _of_items(
     parts: Sequence[tuple[Spread, StatisticChange]],
     by: str,
-    items: Sequence[Items | None],
+    items: Sequence[LinearItems | None],
     how: str,
 ) -> ExtremeChange | None:
     known = [each for each in items if each is not None]
@@ -180,7 +180,7 @@ def norm_changes(
     return made, (scale * sizes.old.max(axis=0), scale * sizes.new.max(axis=0))
 
 
-def _items(metric: Spread, change: StatisticChange) -> Items | None:
+def _items(metric: Spread, change: StatisticChange) -> LinearItems | None:
     """Return the items of a spread: pairs of groups, or groups; None with too few of them."""
     logs = metric.by == "smallest_ratio"
     under = [_log(each) if logs else each for each in change.models]
@@ -194,7 +194,7 @@ def _items(metric: Spread, change: StatisticChange) -> Items | None:
     return _gaps(change, (under[0], under[1]), groups, logs=logs)
 
 
-def _extremes(change: StatisticChange, groups: Index, *, lowest: bool) -> Items | None:
+def _extremes(change: StatisticChange, groups: Index, *, lowest: bool) -> LinearItems | None:
     if not len(groups):
         return None
     zero = np.full(len(groups), ZERO)
@@ -205,7 +205,7 @@ def _extremes(change: StatisticChange, groups: Index, *, lowest: bool) -> Items 
 def _gaps(
     change: StatisticChange, under: tuple[Quantity, Quantity], groups: Index, *,
     logs: bool,
-) -> Items | None:  # fmt: skip
+) -> LinearItems | None:  # fmt: skip
     """Return the gaps between all pairs of groups, in both directions."""
     if len(groups) < 2:
         return None
@@ -219,7 +219,7 @@ def _of_groups(
     pairs: tuple[Index, Index],
     *,
     logs: bool,
-) -> Items:
+) -> LinearItems:
     """Return items of groups, whose coordinates are the groups' rates or their logarithms."""
     shift, total = (change.ratio, change.log_total) if logs else (change.difference, change.total)
     size = len(change.rows)
@@ -235,10 +235,10 @@ def _of_groups(
 
     old, new = (_differences(of.value[:, None], *pairs) for of in under)
     covariances = _between_groups(change, under) if _are_clustered(change) else None
-    return Items(*pairs, old, new, squares, covariances)
+    return LinearItems(*pairs, old, new, squares, covariances)
 
 
-def _sizes(change: StatisticChange, *, inside: bool) -> Items:
+def _sizes(change: StatisticChange, *, inside: bool) -> LinearItems:
     """Return the difference of a statistic between groups and references, in both directions."""
     quantities = [
         of.between_halves(correlation_of_halves(change.table, of, inside=inside))
@@ -251,7 +251,7 @@ def _sizes(change: StatisticChange, *, inside: bool) -> Items:
 
     first, second = np.array([0, ZERO]), np.array([ZERO, 0])
     old, new = (_differences(of.value[None], first, second) for of in quantities[2:])
-    return Items(first, second, old, new, squares)
+    return LinearItems(first, second, old, new, squares)
 
 
 def _squared(value: Array, low: Array, high: Array) -> Array:
@@ -266,7 +266,7 @@ def _differences(values: Array, first: Index, second: Index) -> Array:
     return np.asarray(every[first] - every[second])
 
 
-def _groups(items: Items) -> tuple[int, int]:
+def _groups(items: LinearItems) -> tuple[int, int]:
     """Return the two groups of the largest item under the candidate; one group twice."""
     at = int(items.new[:, 0].argmax())
     first, second = int(items.first[at]), int(items.second[at])

@@ -37,13 +37,11 @@ from fairgauge.stats.significance import normal_quantile, two_sided
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.resolve.sides import Index
     from fairgauge.stats.arrays import Limits
-
-    Mask = NDArray[np.bool_]
 
 ZERO = -1
 """The coordinate that is 0 under both models."""
@@ -110,7 +108,7 @@ class Covariances(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Items:
+class LinearItems:
     """Numbers of which the largest counts: a coordinate less another, or less 0.
 
     Attributes
@@ -129,7 +127,7 @@ class Items:
     squares: Callable[[Array], Squares]
     covariances: Covariances | None = None
 
-    def exchanged(self) -> Items:
+    def exchanged(self) -> LinearItems:
         """Return the items with both models exchanged."""
 
         def squares(z: Array) -> Squares:
@@ -145,7 +143,7 @@ class Items:
             covariances=known and Covariances(known.new, known.old, known.both.T),
         )
 
-    def under_candidate(self) -> Items:
+    def under_candidate(self) -> LinearItems:
         """Return items whose changes are the differences of these under the candidate."""
 
         def squares(z: Array) -> Squares:
@@ -188,7 +186,7 @@ class Items:
         return squared
 
 
-def largest_change(parts: Sequence[Items], *, dependent: bool) -> LargestChange:
+def largest_change(parts: Sequence[LinearItems], *, dependent: bool) -> LargestChange:
     """Return the change of the largest of all items of several parts.
 
     ``dependent`` is whether items of different parts may depend on each other.
@@ -213,7 +211,7 @@ def largest_change(parts: Sequence[Items], *, dependent: bool) -> LargestChange:
     return _change(new - old, parts, highest, lowest, np.sum)
 
 
-def mean_change(parts: Sequence[Items], *, dependent: bool) -> LargestChange:
+def mean_change(parts: Sequence[LinearItems], *, dependent: bool) -> LargestChange:
     """Return the change of the mean over parts of the largest item of each; as `largest_change`."""
     old, new = (
         np.mean([each.max(axis=0) for each in every], axis=0)
@@ -247,14 +245,14 @@ class _Candidates:
     at : the comparison.
     """
 
-    items: Items
+    items: LinearItems
     before: Index
     after: Index
     squares: Squares
     at: int
 
     def best(self) -> tuple[Array, Array]:
-        """Return of each item before the change with the highest lower limit, as `Items.change`."""
+        """Return of each item before the change with the highest lower limit, as in `change`."""
         if not len(self.after):
             return np.full(len(self.before), -np.inf), np.zeros(len(self.before))
         blocks = math.ceil(len(self.before) * len(self.after) / _BLOCK)
@@ -292,7 +290,7 @@ _Highest: TypeAlias = "Callable[[Sequence[_Candidates]], list[Array]]"
 
 def _change(
     value: Array,
-    parts: Sequence[Items],
+    parts: Sequence[LinearItems],
     highest: _Highest,
     lowest: Callable[[Sequence[_Candidates]], float],
     combinations: Callable[[list[int]], np.integer],
@@ -305,7 +303,7 @@ def _change(
     exchanged = [of.exchanged() for of in parts]
     after, before = (_may_be_largest(of, highest, known) for of in (parts, exchanged))
 
-    def lower(of: Sequence[Items], before: _Sets, after: _Sets, z: Array) -> Array:
+    def lower(of: Sequence[LinearItems], before: _Sets, after: _Sets, z: Array) -> Array:
         critical_values, limits = np.zeros(len(value)), np.full(len(value), np.nan)
         for at in known:
             many = int(combinations([len(each) for each in after[at]]))
@@ -328,7 +326,7 @@ _Sets: TypeAlias = "dict[int, list[Index]]"
 """Items of every part, by comparison."""
 
 
-def _may_be_largest(parts: Sequence[Items], highest: _Highest, known: Sequence[int]) -> _Sets:
+def _may_be_largest(parts: Sequence[LinearItems], highest: _Highest, known: Sequence[int]) -> _Sets:
     """Return the items that may be the largest under the candidate: none is significantly more."""
     items = [of.under_candidate() for of in parts]
     every = [np.arange(len(of.first)) for of in items]
@@ -343,7 +341,7 @@ def _may_be_largest(parts: Sequence[Items], highest: _Highest, known: Sequence[i
     return found
 
 
-def _likeliest(items: Items, among: Index, at: int) -> Index:
+def _likeliest(items: LinearItems, among: Index, at: int) -> Index:
     """Return the items that are largest under the candidate; not more than `_MOST`."""
     return among[np.argsort(-items.new[among, at], kind="stable")[:_MOST]]
 

@@ -82,9 +82,9 @@ _PERFORMANCE = {
 }
 METHOD = (
     "Both models decide the same rows, so every change has a paired confidence interval: Tango's "
-    "of a difference of paired proportions, Bonett and Price's of a ratio; where the denominator "
-    "depends on the decisions, MOVER's with the correlation of both models. A disparity changes by "
-    "the difference of two such changes (MOVER). A disparity is closer to no difference where the "
+    "of a difference of paired proportions, Tang's of a ratio; where the denominator depends on "
+    "the decisions, MOVER's with the correlation of both models. A disparity changes by the "
+    "difference of two such changes (MOVER). A disparity is closer to no difference where the "
     "change and the side on which it lies are both statistically significant; the p-values of all "
     "disparities of all candidates are adjusted together (Holm), and the adjusted intervals are at "
     "the levels at which that tests each of them: where no candidate differs, the probability that "

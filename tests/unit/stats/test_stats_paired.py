@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.special import xlogy
 from scipy.stats import chi2, norm
 
-from fairgauge.stats.contrasts import mover_difference
+from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
 from fairgauge.stats.intervals import critical, paired_ratio, wilson
-from fairgauge.stats.paired import paired_areas, paired_difference, paired_p
+from fairgauge.stats.paired import paired_areas, paired_difference, paired_p, paired_score_ratio
 
 Z = critical(0.95)
 
@@ -51,6 +51,75 @@ def test_p_values_are_those_of_statsmodels():
 def test_published_interval_of_a_ratio():
     both, first, second, _ = CAVO
     assert paired_ratio(both, first, second, Z) == pytest.approx((0.7579, 0.9910), abs=5e-5)
+
+
+def test_published_score_interval_of_a_ratio():
+    low, high = paired_score_ratio(*BENTUR[:3], sum(BENTUR), Z)
+    assert (low, high) == pytest.approx((0.065, 0.907), abs=5e-4)
+
+
+@pytest.mark.parametrize("table", [CAVO, BENTUR, (36, 12, 2, 4), (9, 3, 1, 0)])
+def test_the_score_interval_of_a_ratio_solves_its_equation(table):
+    """At a limit Pearson's chi-square of the restricted maximum likelihood estimates is z squared.
+
+    They are sought on a grid of the probability of rows accepted by the second model alone.
+    """
+    a, b, c, _ = table
+    n = sum(table)
+    accepted = (a + b + c) / n
+    for ratio in paired_score_ratio(a, b, c, n, Z):
+        lost = np.linspace(max(0, (1 - ratio) * accepted), accepted / (1 + ratio), 400_003)[1:-1]
+        both = (accepted - (1 + ratio) * lost) / ratio
+        gained = accepted - both - lost
+        likelihood = xlogy(a, both) + xlogy(b, gained) + xlogy(c, lost)
+        best = np.argmax(likelihood)
+        score = (a + b - ratio * (a + c)) / np.sqrt(n * ratio * (gained[best] + lost[best]))
+        assert abs(score) == pytest.approx(Z, abs=2e-3)
+
+
+def test_edges_of_the_score_interval_of_a_ratio():
+    low, high = paired_score_ratio([0, 0, 0, 30], [0, 4, 0, 0], [0, 0, 4, 0], [9, 9, 9, 50], Z)
+    assert (low[0], high[0]) == (0, np.inf)  # none accepted
+    assert 0 < low[1] < high[1] == np.inf
+    assert 0 == low[2] < high[2] < np.inf
+    assert low[3] == pytest.approx(30 / (30 + Z**2))  # none decided differently
+    assert paired_score_ratio(0, 0, 0, 0, Z) == (0, np.inf)
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40), st.integers(0, 60))
+def test_the_interval_of_a_ratio_excludes_one_just_where_mcnemar_does(both, better, worse, none):
+    n = both + better + worse + none
+    low, high = paired_score_ratio(both, better, worse, n, Z)
+    assert (low > 1 or high < 1) == (float(paired_p(better, worse)) < 0.05)
+    other_low, other_high = paired_score_ratio(both, worse, better, n, Z)
+    for limit, other in ((low, other_high), (high, other_low)):
+        assert {float(limit), float(other)} == {0, np.inf} or limit * other == pytest.approx(1)
+    if both + worse:
+        ratio = (both + better) / (both + worse)
+        assert low - 1e-9 <= ratio <= high * (1 + 1e-9)
+
+
+DISTANCE = st.floats(0.001, 1)
+
+
+@given(DISTANCE, DISTANCE, DISTANCE, DISTANCE, st.floats(-1, 1))
+def test_shared_errors_are_subtracted_on_the_same_side(below, above, other, more, r):
+    def limits(one, two):
+        made = mover_shared_difference(0, -one[0], one[1], 0, -two[0], two[1], r)
+        return [float(limit) for limit in made]
+
+    low, high = limits((below, above), (other, more))
+    back = limits((other, more), (below, above))
+    assert [low, high] == pytest.approx([-back[1], -back[0]])
+    assert low <= 0 <= high
+    symmetric = mover_difference(0, -below, below, 0, -other, other, r)
+    assert limits((below, below), (other, other)) == pytest.approx(
+        [float(limit) for limit in symmetric], abs=1e-6
+    )
+    if r > 0:  # the same limits: only what is not shared is left
+        low, high = limits((below, above), (below, above))
+        half = np.sqrt((1 - r) * (below**2 + above**2))
+        assert [low, high] == pytest.approx([-half, half], abs=1e-9)
 
 
 @pytest.mark.parametrize("table", [CAVO, BENTUR, (36, 12, 2, 4), (0, 3, 0, 9)])
