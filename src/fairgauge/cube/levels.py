@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
 from fairgauge.values import Value, canonical, name_of, sort_key, typed_texts
 
@@ -55,10 +56,16 @@ def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
     """
     levels = list(levels)
     if axis.limited and len(levels) > limit:
+        instead = (
+            "cut a numeric column into intervals (fairgauge.cut, --sensitive COL:40,60, "
+            "--positive '>x'), or raise max_groups"
+        )
+        if axis.role in (Role.PREDICTION, Role.CANDIDATE):
+            scores = "name scores by score in place of prediction (--score COL)"
+            instead = f"{scores}; {instead}"
         raise DataError(
             f"column {quote(axis.column)} ({axis.role}) has more than {limit:,} distinct values; "
-            "cut a numeric column into intervals "
-            "(fairgauge.cut, --sensitive COL:40,60, --positive '>x'), or raise max_groups"
+            f"{instead}"
         )
     names: dict[str, Value] = {}
     for level in levels:
