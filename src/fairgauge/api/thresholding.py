@@ -117,7 +117,9 @@ def _kept(keep: str | Mapping[str, float]) -> tuple[str, float]:
     found = _KEEP.fullmatch(keep) if isinstance(keep, str) else None
     given = {found["rate"]: parse_number([found["margin"]], "keep", problems)} if found else keep
     if not isinstance(given, Mapping) or len(given) != 1:
-        message = f"cannot read {quote(keep)}; write 'RATE within MARGIN'"
+        message = (
+            f"cannot read {quote(keep)}; write 'RATE within MARGIN', such as 'accuracy within 0.01'"
+        )
         raise SpecError(Problem("keep", message))
     margins = read_margins(given, "keep", problems)
     if problems:

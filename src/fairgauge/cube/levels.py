@@ -76,7 +76,10 @@ def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> t
 def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
     """Return what makes few groups, or classes, of many values."""
     if axis.role is not Role.FEATURE:
-        return "cut a numeric column into intervals (--positive '>x')"
+        cut = "cut a numeric column into intervals (--positive '>x')"
+        if axis.role in (Role.PREDICTION, Role.CANDIDATE):
+            return f"name scores by score in place of prediction (--score COL), or {cut}"
+        return cut
     if cuts := quartiles(sorted_levels(levels)):
         options = cut_options(axis.column, map(name_of, cuts))
         return f"cut its numbers into intervals, such as {options}"

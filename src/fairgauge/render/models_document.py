@@ -166,8 +166,8 @@ def describe_candidate(each: Candidate, current: str) -> str:
         CandidateVerdict.DOMINATES: f"{called(each.name)} dominates {current}",
         CandidateVerdict.TRADE_OFF: f"{called(each.name)} is a trade-off against {current}",
         CandidateVerdict.WORSE: f"{called(each.name)} is worse than {current}",
-        CandidateVerdict.CANNOT_TELL: f"Whether {called(each.name)} is better than {current} "
-        "cannot be determined",
+        CandidateVerdict.CANNOT_TELL: f"Whether {called(each.name)} dominates {current} cannot be "
+        "determined",
         CandidateVerdict.NONE: f"{called(each.name)} against {current}",
     }[each.verdict]
     fairness, performance = _fairness(each), _performance(each)

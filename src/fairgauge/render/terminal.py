@@ -86,7 +86,8 @@ def write(
     """
     if quiet:
         subject = f" ({document.subject})" if document.subject else ""
-        verdict = f"{document.verdict or 'No rules'}{printable(subject)}"
+        none = "No rules" if isinstance(shown, Report) else "No verdict"
+        verdict = f"{document.verdict or none}{printable(subject)}"
         return f"{verdict}  {printable(document.title)}\n"
     brief = isinstance(shown, Report) and not full
     columns = min(max(width, NARROWEST), WIDEST)

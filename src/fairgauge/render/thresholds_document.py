@@ -239,12 +239,15 @@ def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]
     kept = _share(choice.kept, effect.performance.new, None)
     shift = describe_rate_shift(effect.performance) if changes else kept
     sentences = [f"{capitalised(rate_words(choice.kept))}: {shift}."]
+    alike: dict[tuple[str, str], list[str]] = {}  # of two groups the worst odds are the same
     for each in effect.disparities:
         value = describe_disparity(each.metric, each.new)
         shift = describe_disparity_shift(each) if changes else value
-        sentences.append(
-            f"{capitalised(metric_words(each.metric))}, {called(each.group)}: {shift}."
-        )
+        alike.setdefault((each.metric, shift), []).append(called(each.group))
+    sentences += [
+        f"{capitalised(metric_words(metric))}, {numbers.listing(groups)}: {shift}."
+        for (metric, shift), groups in alike.items()
+    ]
     yield Items(tuple(sentences))
 
 

@@ -64,13 +64,15 @@ def _obstacles(row: Metric | Statistic, spec: Spec) -> Iterator[Reason]:
 def unmet_needs(spec: Spec) -> Iterator[Problem]:
     """Yield the named metrics without a column that they need, and the rules without anything.
 
-    A set such as ``clarify`` takes what the data allow. A metric that lacks anything but a column
-    of the outcome is reported as not applicable; a rule on it could never be evaluated.
+    The rates of margins need columns, too. A set such as ``clarify`` takes what the data allow. A
+    metric that lacks anything but a column of the outcome is reported as not applicable; a rule on
+    it could never be evaluated.
     """
     try:
         catalogue = spec.catalogue
     except LookupError:
         return  # two metrics have one name, which is reported as such
+    yield from unmet_needs_of_margins(spec)
     no_decisions = _no_decisions(spec)
     if no_decisions is not None:
         yield no_decisions
@@ -87,6 +89,17 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
     for i, rule in spec.limits:
         metric_or_rate = rule.own or rule.definition or catalogue.rate(rule.metric)
         yield from unmet_needs_of_rule(metric_or_rate, spec, f"rules[{i}]")
+
+
+def unmet_needs_of_margins(spec: Spec) -> Iterator[Problem]:
+    """Yield the margins of rates that lack a column."""
+    for name, _ in spec.margins if spec.candidate else ():
+        try:
+            rate = spec.catalogue.rate(name)
+        except LookupError:
+            continue  # is reported as such
+        if rate.needs - given_columns(spec):
+            yield Problem(f"margins.{name}", _columns_to_add(rate, spec))
 
 
 def _no_decisions(spec: Spec) -> Problem | None:
@@ -114,9 +127,7 @@ def unmet_needs_of_rule(row: Metric | Statistic, spec: Spec, path: str) -> Itera
 
 def _what_to_add(row: Metric | Statistic, reason: Reason, spec: Spec) -> str:
     if reason.code is ReasonCode.NEEDS_COLUMNS:
-        missing = sorted(row.needs - given_columns(spec))
-        columns = " and ".join(f"a {need}" for need in missing)
-        return f"{row.name} needs {columns}; " + "; ".join(f"add {_TO_ADD[n]}" for n in missing)
+        return _columns_to_add(row, spec)
     low, high = spec.score_range
     wanted = {
         ReasonCode.NEEDS_PROBABILITIES: "needs scores that are probabilities; score_range is "
@@ -130,3 +141,9 @@ def _what_to_add(row: Metric | Statistic, reason: Reason, spec: Spec) -> str:
         ReasonCode.NEEDS_STRATA: "needs strata; add strata (--strata COL)",
     }
     return f"{row.name} {wanted[reason.code]}"
+
+
+def _columns_to_add(row: Metric | Statistic, spec: Spec) -> str:
+    missing = sorted(row.needs - given_columns(spec))
+    columns = " and ".join(f"a {need}" for need in missing)
+    return f"{row.name} needs {columns}; " + "; ".join(f"add {_TO_ADD[n]}" for n in missing)

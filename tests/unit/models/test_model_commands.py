@@ -166,3 +166,41 @@ def test_planning_adjusts_the_margin_for_candidates_and_disparities_for_comparis
     several = rows(candidates=2)[0]
     # of a normal test: rows grow with the square of both quantiles together
     assert several / margin == pytest.approx(((2.2414 + 0.8416) / (1.9600 + 0.8416)) ** 2, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("margin", "line"),
+    [(("--margin", "accuracy=0.05"), "fairer: DOMINATES  fairer against current\n"),
+     ((), "No verdict  fairer against current\n")],
+)  # fmt: skip
+def test_quiet_prints_one_line_with_the_verdict(people, margin, line):
+    command = ("compare", people, *FLAGS, "--candidate", "fairer", *margin, "--quiet")
+    assert run(*command).output == line
+    refused = run(*command, "--format", "json")
+    assert (refused.exit_code, "--quiet is an option of text" in refused.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (
+            ("--label", "repaid", "--margin", "roc_auc=0.01"),
+            "margins.roc_auc: roc_auc needs a score; add score (--score COL)",
+        ),
+        (
+            ("--margin", "accuracy=0.01"),
+            "margins.accuracy: accuracy needs a label; add label (--label COL)",
+        ),
+    ],
+)
+def test_a_margin_of_a_rate_that_lacks_a_column_is_no_undetermined_verdict(people, flags, message):
+    asked = ("--prediction", "current", "--candidate", "fairer", "--sensitive", "sex")
+    result = run("compare", people, *asked, *flags)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_scores_that_are_named_as_decisions_are_recognised(people):
+    scored = PEOPLE.with_columns(noise=pl.int_range(pl.len()) / 2_000)
+    with pytest.raises(fg.DataError, match=r"name scores by score in place of prediction"):
+        fg.compare(scored, **QUESTION, candidate="noise")

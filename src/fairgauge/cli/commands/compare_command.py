@@ -30,6 +30,7 @@ _EXIT_CODES = {
 
 @click.command("compare", short_help="Compare two reports, or models on the same rows.")
 @click.argument("data", nargs=-1, required=True)
+@click.option("-q", "--quiet", is_flag=True, help="Print one line with the verdict.")
 @question
 @where()
 @format_option("comparison")
@@ -49,6 +50,7 @@ _EXIT_CODES = {
 )
 def command(
     data: tuple[str, ...],
+    quiet: bool,
     at: Where,
     config: str | None,
     format_: str,
@@ -73,18 +75,20 @@ def command(
     fairgauge compare loans.parquet --label repaid --prediction current --candidate new
         --sensitive sex --margin accuracy=0.01 -o choice.html
     """  # noqa: D301 - the paragraph mark of click
+    if quiet and format_ != "text":
+        raise DataError(f"--quiet is an option of text, not of {format_}")
     check_outputs(outputs, [*data, *([config] if config else [])])
     given = asked(config, flags)
     if not given.options and not given.problems and len(data) == _REPORTS:
         reports = _of_reports(data, same_rows)
-        _show(reports, format_, outputs)
+        _show(reports, format_, outputs, quiet=quiet)
         if not fail_on:
             return 0
         return WORSE if reports.worse else INCOMPLETE if reports.incomplete else 0
     if same_rows is not None or fail_on:
         raise DataError("--same-rows, --different-rows and --fail-on belong to two reports")
     models = _of_models(data, at, given)
-    _show(models, format_, outputs)
+    _show(models, format_, outputs, quiet=quiet)
     return _EXIT_CODES.get(models.verdict, 0)
 
 
@@ -106,10 +110,12 @@ def _of_models(data: Sequence[str], at: Where, given: Asked) -> ModelComparison:
     return found
 
 
-def _show(found: Comparison | ModelComparison, format_: str, outputs: Sequence[str]) -> None:
+def _show(
+    found: Comparison | ModelComparison, format_: str, outputs: Sequence[str], *, quiet: bool
+) -> None:
     """Print a comparison, and write its files."""
     from fairgauge.render.formats import render, save_all
 
-    text = render(found, format_, **terminal_style(format_))
+    text = render(found, format_, **terminal_style(format_), **({"quiet": True} if quiet else {}))
     save_all(found, outputs)
     print_result(text)
