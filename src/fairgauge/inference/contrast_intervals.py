@@ -314,17 +314,17 @@ def expected_count(one: tuple[Array, Array], two: tuple[Array, Array]) -> Array:
 
 
 def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> list[Reason | None]:
-    """Return where a denominator is below 20, or an expected count below 5."""
+    """Return where there are too few rows, in all or of those that make up the variance."""
     both = ours.n, theirs.n
     expected = np.full(len(ours.n), np.inf)
     for one, two in zip(ours.shares, theirs.shares, strict=True):
         expected = np.fmin(expected, expected_count((one.x, one.n), (two.x, two.n)))
     if ours.clusters is None or theirs.clusters is None:
-        rows = insufficient_rows(both, expected)
-        if ours.sparse is None or theirs.sparse is None:
-            return rows
-        sparse = ours.sparse.insufficient(theirs.sparse)
-        return [a or b for a, b in zip(rows, sparse, strict=True)]
+        few = insufficient_rows(both, expected)
+        for mine, other in ((ours.sparse, theirs.sparse), (ours.compared, theirs.compared)):
+            if mine is not None and other is not None:
+                few = [a or b for a, b in zip(few, mine.insufficient(other), strict=True)]
+        return few
     clusters = insufficient_clusters((ours.clusters, theirs.clusters))
     rows = insufficient_rows(both, expected, effective=bool(ours.shares))
     return [a or b for a, b in zip(clusters, rows, strict=True)]
