@@ -13,187 +13,59 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 import fairgauge as fg
 from bench.all_metrics import confusion
+from bench.audit_designs import (
+    AT_LEAST,
+    BINARY,
+    CELLS,
+    COUNTED,
+    COVERS,
+    LABELLED,
+    LAST,
+    LEVEL,
+    NOT_WIDE,
+    OF_ERRORS,
+    PLANNED,
+    RARELY,
+    Design,
+    alone,
+    as_strata,
+    confusions,
+    counts,
+    covers,
+    each_of,
+    hold,
+    hold_rates,
+    holds,
+    rejects,
+    selected,
+)
 from bench.coverage import cluster_sizes
 from bench.coverage import confusion as class_shares
+from bench.last_round import hostile_designs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _COUNTS = Path(__file__).parent.parent / "docs" / "coverage_of_audits.json"
-_ALONE, _AS_STRATA = 20, 100
-_LEVEL = 0.05
-_TINY = 1e-9
-_BINARY: dict[str, Any] = {"positive": 1, "sensitive": "group"}
-_COUNTED = {**_BINARY, "count": "n", "prediction": "prediction"}
-
-Occurrences = dict[str, bool]
-"""What happened in one audit; what could not happen, such as coverage without an adequate interval,
-is absent."""
-
-Read = Callable[[fg.Report, str], Iterator[tuple[str, bool]]]
-"""Reads what happened off a report, of all rows or of each stratum."""
-
-
-@dataclass(frozen=True)
-class Design:
-    """One design.
-
-    Attributes
-    ----------
-    of : which part of a review it is from.
-    setting : what is drawn.
-    wanted : of every number that is counted, or of the one that matters.
-    measure : draws so many data sets, audits them and yields what happened in each.
-    chunk : data sets that are drawn at once.
-    """
-
-    of: str
-    setting: str
-    wanted: str
-    measure: Callable[[np.random.Generator, int], Iterator[tuple[str, bool]]]
-    chunk: int
-
-
-def alone(of: str, setting: str, wanted: str, read: Callable[..., Occurrences]) -> Design:
-    """Return a design of which every data set has an audit of its own."""
-
-    def measure(rng: np.random.Generator, size: int) -> Iterator[tuple[str, bool]]:
-        for _ in range(size):
-            yield from read(rng).items()
-
-    return Design(of, setting, wanted, measure, _ALONE)
-
-
-def as_strata(
-    of: str,
-    setting: str,
-    wanted: str,
-    draw: Callable[..., pl.DataFrame],
-    read: Read,
-    **options: Any,
-) -> Design:
-    """Return a design of which data sets are audited as strata: each as it would be alone."""
-
-    def measure(rng: np.random.Generator, size: int) -> Iterator[tuple[str, bool]]:
-        sets = [draw(rng).with_columns(set=pl.lit(i)) for i in range(size)]
-        report = fg.audit(pl.concat(sets), strata="set", **{"sensitive": "group", **options})
-        yield from read(report, "stratum")
-
-    return Design(of, setting, wanted, measure, _AS_STRATA)
-
-
-_COVERS = "93.5 to 98.5"
-_AT_LEAST = "93.5 or more"
-_RARELY = "at most 5"
-_PLANNED = "about 80"
-_NOT_WIDE = "at most 98.5, where it can be had"
-_LAST = "last round"
-
-
-_OF_ALL_GROUPS = {"selection_rate.largest_gap"}
-
-
-def _of_intervals(report: fg.Report, truth: float, metrics: Any, scope: str) -> Iterator[Any]:
-    for each in report.estimates:
-        of_first = each.group == "g0" or each.metric in _OF_ALL_GROUPS
-        asked = each.metric in metrics and of_first and each.scope.kind == scope
-        known = each.status == "ok" and each.interval is not None
-        if asked and known and each.class_scope.kind in ("none", "average"):
-            name = " ".join(filter(None, (each.class_scope.average, each.metric)))
-            yield f"{name} covers", _holds(each.interval, truth)
-
-
-def covers(report: fg.Report, truth: float, *metrics: str, scope: str = "overall") -> Occurrences:
-    """Return whether adequate intervals of metrics of the first group hold the truth.
-
-    Averages over classes count under their own names; ``scope`` is "pooled" of what is adjusted for
-    strata.
-    """
-    return dict(_of_intervals(report, truth, metrics, scope))
-
-
-def hold(**truths: float) -> Read:
-    """Return the reader of whether adequate intervals hold these truths, of metrics by name."""
-
-    def read(report: fg.Report, scope: str) -> Iterator[tuple[str, bool]]:
-        for metric, truth in truths.items():
-            yield from _of_intervals(report, truth, (metric,), scope)
-
-    return read
-
-
-def hold_rates(**truths: float) -> Read:
-    """Return the reader of whether adequate intervals hold these truths, of rates by name."""
-
-    def read(report: fg.Report, scope: str) -> Iterator[tuple[str, bool]]:
-        for group in report.groups:
-            if group.group == "g0" and (group.stratum is not None) == (scope == "stratum"):
-                for name, truth in truths.items():
-                    rate = group.rates[name]
-                    if rate.status == "ok" and rate.interval is not None:
-                        yield f"{name} covers", _holds(rate.interval, truth)
-
-    return read
-
-
-def each_of(*reads: Read) -> Read:
-    """Return the reader of what several read."""
-
-    def read(report: fg.Report, scope: str) -> Iterator[tuple[str, bool]]:
-        for one in reads:
-            yield from one(report, scope)
-
-    return read
 
 
 def agree(report: fg.Report, scope: str) -> Iterator[tuple[str, bool]]:
     """Read p-values of distances of equal groups, and whether they contradict their intervals."""
     for each in report.estimates:
         if each.p_value is not None and each.interval and each.scope.kind == scope:
-            below = each.p_value < _LEVEL
+            below = each.p_value < LEVEL
             yield f"p of {each.metric} below .05", below
             yield "a p-value contradicts its interval", below == (each.interval.low <= 0)
-
-
-def _holds(interval: Any, truth: float) -> bool:
-    return bool(interval.low - _TINY <= truth <= interval.high + _TINY)
-
-
-def rejects(report: fg.Report) -> Occurrences:
-    """Return whether any adjusted p-value is below .05."""
-    p = [each.p_adjusted for each in report.estimates if each.p_adjusted is not None]
-    return {"an adjusted p below .05": any(value < _LEVEL for value in p)}
-
-
-def counts(cells: np.ndarray, **values: Any) -> pl.DataFrame:
-    """Return counts of shape (groups, cells) as a table, ``values`` being columns of the cells."""
-    groups = np.repeat([f"g{g}" for g in range(len(cells))], cells.shape[1])
-    columns = {name: np.tile(np.asarray(of), len(cells)) for name, of in values.items()}
-    return pl.DataFrame({"group": groups, **columns, "n": cells.ravel()}).filter(pl.col("n") > 0)
-
-
-def selected(x: Any, sizes: Any) -> pl.DataFrame:
-    """Return groups of which ``x`` rows are selected."""
-    return counts(np.stack([x, np.asarray(sizes) - x], axis=1), prediction=[1, 0])
-
-
-_CELLS = {"label": [1, 0, 1, 0], "prediction": [1, 1, 0, 0]}
-"""Of true and false positives, false and true negatives."""
-
-
-def confusions(rng: np.random.Generator, sizes: Any, shares: Any) -> pl.DataFrame:
-    """Draw confusion tables of groups."""
-    drawn = [rng.multinomial(n, s / s.sum()) for n, s in zip(sizes, shares, strict=True)]
-    return counts(np.stack(drawn), **_CELLS)
 
 
 # the rows of the review
@@ -209,11 +81,11 @@ def of_classes(number_of, sizes, rng):
 def best_of_equal(groups, rate, rng):
     data = selected(rng.binomial(400, rate, groups), np.full(groups, 400))
     report = fg.audit(
-        data, **_COUNTED, reference="best", metrics=["DPPL", "DI"],
+        data, **COUNTED, reference="best", metrics=["DPPL", "DI"],
         rules=[fg.rule("DI", at_least=0.8)],
     )  # fmt: skip
     ends = [e.interval for e in report.estimates if e.metric == "DPPL" and e.interval]
-    held = all(_holds(each, 0.0) for each in ends)
+    held = all(holds(each, 0.0) for each in ends)
     return {"all intervals cover": held, **rejects(report), "FAIL": report.verdict == "fail"}
 
 
@@ -223,7 +95,7 @@ def clustered(kind, clusters, correlation, rng):
     for g in ("g0", "g1"):
         own = rng.dirichlet(shares * (1 - correlation) / correlation, clusters)
         drawn = rng.multinomial(cluster_sizes(kind, clusters, rng, 1)[0], own)
-        frame = counts(drawn, **_CELLS).rename({"group": "cluster"})
+        frame = counts(drawn, **CELLS).rename({"group": "cluster"})
         frames.append(
             frame.with_columns(pl.lit(g + "-") + pl.col("cluster")).with_columns(group=pl.lit(g))
         )
@@ -239,7 +111,7 @@ def conditional(strata, rows, rng):
     )
     drawn = rng.multinomial(rows, shares.ravel()).reshape(2, -1)
     data = counts(drawn, stratum=np.repeat(np.arange(strata), 2), prediction=[1, 0] * strata)
-    report = fg.audit(data, **_COUNTED, strata="stratum", metrics=["CDDPL"])
+    report = fg.audit(data, **COUNTED, strata="stratum", metrics=["CDDPL"])
     return covers(report, 0.0, "CDDPL", scope="pooled")
 
 
@@ -253,7 +125,7 @@ def areas(positives, negatives, draw, area, rng):
     held = np.concatenate(score)
     between = (held - held.min()) / (held.max() - held.min())
     data = pl.DataFrame({"group": groups, "label": np.concatenate(label), "score": between})
-    options = {**_BINARY, "label": "label", "score": "score", "metrics": ["roc_auc.difference"]}
+    options = {**BINARY, "label": "label", "score": "score", "metrics": ["roc_auc.difference"]}
     report = fg.audit(data, **options)
     read = each_of(hold(**{"roc_auc.difference": 0.0}), hold_rates(roc_auc=area))
     return dict(read(report, "overall"))
@@ -286,7 +158,7 @@ def calibrated(rng):
     metrics = [
         "expected_calibration_error.difference", "maximum_calibration_error.difference"
     ]  # fmt: skip
-    options = {**_BINARY, "label": "label", "score": "score", "metrics": metrics}
+    options = {**BINARY, "label": "label", "score": "score", "metrics": metrics}
     return covers(fg.audit(data, **options), 0.0, *metrics)
 
 
@@ -324,7 +196,7 @@ def _at_limits(groups, rng):
     hit = rng.binomial(label, [0.32] * groups + [0.4])
     cells = np.stack([hit, 0 * hit, label - hit, 0 * hit], axis=1)
     return fg.audit(
-        counts(cells, **_CELLS), **_COUNTED, label="label", metrics=["DI", "DPPL"],
+        counts(cells, **CELLS), **COUNTED, label="label", metrics=["DI", "DPPL"],
         reference={"group": f"g{groups}"}, multiplicity="familywise",
         rules=[fg.rule("DI", at_least=0.8), fg.rule("DPPL", between=(-0.08, 0.08))],
     )  # fmt: skip
@@ -345,14 +217,14 @@ def no_reversal(rng):
     x = rng.binomial(drawn, rates[::2])
     cells = np.stack([x, drawn - x], axis=-1).reshape(2, -1)
     data = counts(cells, stratum=np.repeat(np.arange(5), 2), prediction=[1, 0] * 5)
-    report = fg.audit(data, **_COUNTED, strata="stratum")
+    report = fg.audit(data, **COUNTED, strata="stratum")
     return {"a reversal is reported": any(each.code == "simpson" for each in report.diagnostics)}
 
 
 def _pair(x, sizes, rule):
     """Audit the second group as the reference of the first."""
     asked = {"metrics": [rule.metric], "rules": [rule], "reference": {"group": "g1"}}
-    return fg.audit(selected(np.asarray(x), np.asarray(sizes)), **_COUNTED, **asked)
+    return fg.audit(selected(np.asarray(x), np.asarray(sizes)), **COUNTED, **asked)
 
 
 @cache
@@ -428,7 +300,7 @@ def separated(rng):
     label = np.tile([1, 0], 200)
     score = np.where(label, 0.6, 0.0) + 0.4 * rng.random(400)
     data = pl.DataFrame({"group": np.repeat(["g0", "g1"], 200), "label": label, "score": score})
-    options = {**_BINARY, "label": "label", "score": "score", "metrics": ["roc_auc.difference"]}
+    options = {**BINARY, "label": "label", "score": "score", "metrics": ["roc_auc.difference"]}
     report = fg.audit(data, **options)
     read = each_of(hold(**{"roc_auc.difference": 0.0}), hold_rates(roc_auc=1.0))
     return dict(read(report, "overall")) | rejects(report)
@@ -443,7 +315,7 @@ def ties_at_the_threshold(rng):
             "label": (rng.random(900) < score).astype(int),
         }
     )  # fmt: skip
-    options = {**_BINARY, "label": "label", "score": "score", "threshold": 0.5}
+    options = {**BINARY, "label": "label", "score": "score", "threshold": 0.5}
     metrics = ("DPPL", "RD", "roc_auc.difference", "expected_calibration_error.difference")
     return covers(fg.audit(data, **options, metrics=list(metrics)), 0.0, *metrics)
 
@@ -455,7 +327,7 @@ def one_sided_strata(rng):
     x = rng.binomial(sizes, rates)
     cells = np.stack([x, sizes - x], axis=-1).reshape(2, -1)
     data = counts(cells, stratum=np.repeat(np.arange(20), 2), prediction=[1, 0] * 20)
-    report = fg.audit(data, **_COUNTED, strata="stratum", metrics=["DPPL", "CDDPL"])
+    report = fg.audit(data, **COUNTED, strata="stratum", metrics=["DPPL", "CDDPL"])
     return covers(report, 0.0, "DPPL", "CDDPL", scope="pooled")
 
 
@@ -468,8 +340,6 @@ _MATTHEWS = fg.statistic(
     nonzero=(fg.TP + fg.FP, fg.TP + fg.FN, fg.TN + fg.FP, fg.TN + fg.FN),
     range=(-1, 1),
 )
-_LABELLED = {**_COUNTED, "label": "label"}
-_OF_ERRORS = {"label": "label", "prediction": "prediction", "task": "regression"}
 _OF_CLASSES = {
     "label": "label", "prediction": "prediction", "count": "n", "task": "multiclass",
     "metrics": ["cohen_kappa.difference", "f1.difference"],
@@ -482,7 +352,7 @@ def _reviewed() -> Iterator[Design]:
     for classes, sizes in ((5, (200, 800)), (10, (200, 800)), (10, (2000, 8000))):
         name = f"{classes} classes, {sizes[0]:,} and {sizes[1]:,} rows"
         draw = partial(of_classes, classes, sizes)
-        yield as_strata("1", name, _COVERS, draw, hold(**_AVERAGES), **_OF_CLASSES)
+        yield as_strata("1", name, COVERS, draw, hold(**_AVERAGES), **_OF_CLASSES)
     for groups in (5, 12):
         name = f"{groups} equal groups of 400 at .1, reference best"
         yield alone("2", name, _TOGETHER, partial(best_of_equal, groups, 0.1))
@@ -492,26 +362,24 @@ def _reviewed() -> Iterator[Design]:
         draw = partial(clustered, kind, clusters, correlation)
         names = ["DPPL", "RD", "AD"]
         yield as_strata(
-            "3", name, _AT_LEAST, draw, hold(**dict.fromkeys(names, 0.0)),
-            **_LABELLED, cluster="cluster", metrics=names,
+            "3", name, AT_LEAST, draw, hold(**dict.fromkeys(names, 0.0)),
+            **LABELLED, cluster="cluster", metrics=names,
         )  # fmt: skip
     for strata, rows in ((60, 6000), (200, 20_000)):
         name = f"{strata} strata, {rows:,} rows"
-        yield alone("4", name, _COVERS, partial(conditional, strata, rows))
+        yield alone("4", name, COVERS, partial(conditional, strata, rows))
     for kind, draw in (
         ("normal", normal_scores), ("exponential", exponential_scores),
         ("6 % of the positives at random", mixed_scores),
     ):  # fmt: skip
         name = f"AUC .97, 27 positives and 200 negatives a group, scores: {kind}"
-        yield alone("5", name, _AT_LEAST, partial(areas, 27, 200, draw, 0.97))
+        yield alone("5", name, AT_LEAST, partial(areas, 27, 200, draw, 0.97))
     for rows in ((400, 1200), (2400, 400)):
         name = f"weights that follow the errors, {rows[0]:,} and {rows[1]:,} rows"
         names = ["mean_error.difference", "mean_squared_error.difference"]
         read = each_of(hold(**dict.fromkeys(names, 0.0)), hold_rates(mean_error=0.5))
         draw = partial(weighted_errors, rows)
-        yield as_strata(
-            "6", name, _COVERS, draw, read, **_OF_ERRORS, weight="weight", metrics=names
-        )
+        yield as_strata("6", name, COVERS, draw, read, **OF_ERRORS, weight="weight", metrics=names)
     name = "20 sparse categories, 100 and 200 rows"
     yield as_strata(
         "7, 15", name, "p at most 6.5, never contradicting its interval", sparse_labels, agree,
@@ -523,18 +391,18 @@ def _reviewed() -> Iterator[Design]:
         truth = math.sqrt(math.exp(2) - math.exp(1))
         read = each_of(hold(**dict.fromkeys(names, 0.0)), hold_rates(root_mean_squared_error=truth))
         draw = partial(lognormal_errors, groups, rows)
-        yield as_strata("7", name, wanted, draw, read, **_OF_ERRORS, metrics=names)
+        yield as_strata("7", name, wanted, draw, read, **OF_ERRORS, metrics=names)
 
 
 def _of_decisions() -> Iterator[Design]:
     """Rows of the review about verdicts, changes and planned rows."""
     for groups in (5, 10):
         name = f"2 rules, {groups} groups at the limit, family-wise"
-        yield alone("8", name, _RARELY, partial(at_the_limit, groups))
+        yield alone("8", name, RARELY, partial(at_the_limit, groups))
     for groups in (2, 5):
         name = f"2 rules, {groups} groups without change, compared"
-        yield alone("9", name, _RARELY, partial(without_change, groups))
-    yield alone("10", "5 strata, groups equal in each", _RARELY, no_reversal)
+        yield alone("9", name, RARELY, partial(without_change, groups))
+    yield alone("10", "5 strata, groups equal in each", RARELY, no_reversal)
     for rates, sizes, within in (
         ((0.35, 0.3), (300, 300), 0.1),
         ((0.2, 0.3), (150, 600), 0.15),
@@ -542,7 +410,7 @@ def _of_decisions() -> Iterator[Design]:
     ):
         table = f"{rates[0]} of {sizes[0]} against {rates[1]} of {sizes[1]}, within {within}"
         draw = partial(rows_that_decide, rates, sizes, within)
-        yield alone("11", f"{table}: as many rows as would decide", _PLANNED, draw)
+        yield alone("11", f"{table}: as many rows as would decide", PLANNED, draw)
         draw = partial(range_of_rows, rates, sizes, within)
         yield alone("11", f"{table}: if the verdict is open", "80 or more", draw)
     for asked in (
@@ -553,70 +421,70 @@ def _of_decisions() -> Iterator[Design]:
         if "tolerance" in asked:
             goal, rule = "to pass equal rates as within", _within(0.1)
         name = ", ".join(f"{name} {value}" for name, value in asked.items())
-        yield alone("12", f"planned rows: {name}", _PLANNED, partial(as_planned, goal, rule, asked))
+        yield alone("12", f"planned rows: {name}", PLANNED, partial(as_planned, goal, rule, asked))
 
 
 def _wide() -> Iterator[Design]:
     """Numbers whose intervals were wider than need be."""
     yield as_strata(
-        "14", "two rates that are equal, 200 and 800 rows", _NOT_WIDE,
+        "14", "two rates that are equal, 200 and 800 rows", NOT_WIDE,
         partial(confusions, sizes=(200, 800), shares=[confusion(0.4, 0.75, 0.2)] * 2),
-        hold(average_absolute_odds=0.0), **_LABELLED, metrics=["average_absolute_odds"],
+        hold(average_absolute_odds=0.0), **LABELLED, metrics=["average_absolute_odds"],
     )  # fmt: skip
     yield as_strata(
-        "14", "rates of .2, .3 and .45 in groups of 100, 200 and 600", _NOT_WIDE,
+        "14", "rates of .2, .3 and .45 in groups of 100, 200 and 600", NOT_WIDE,
         partial(rates_of, [100, 200, 600], [0.2, 0.3, 0.45]),
-        hold(**{"selection_rate.largest_gap": 0.25}), **_COUNTED,
+        hold(**{"selection_rate.largest_gap": 0.25}), **COUNTED,
         metrics=["selection_rate.largest_gap"],
     )  # fmt: skip
-    yield alone("14", "calibrated scores, 300 and 600 rows", _NOT_WIDE, calibrated)
+    yield alone("14", "calibrated scores, 300 and 600 rows", NOT_WIDE, calibrated)
 
 
 def _last_round() -> Iterator[Design]:
     yield as_strata(
-        _LAST, "a reference of 22 rows for 4,000", _COVERS,
+        LAST, "a reference of 22 rows for 4,000", COVERS,
         partial(rates_of, [4000, 22], 0.3), hold(DPPL=0.0, DI=1.0),
-        **_COUNTED, reference={"group": "g1"}, metrics=["DPPL", "DI"],
+        **COUNTED, reference={"group": "g1"}, metrics=["DPPL", "DI"],
     )  # fmt: skip
     alike = [confusion(0.5, 0.98, 0.02)] * 2
     names = ["RD", "AD", "TE", "f1.difference"]
     yield as_strata(
-        _LAST, "empty cells: 98 % of predictions right, 300 and 600 rows", _AT_LEAST,
+        LAST, "empty cells: 98 % of predictions right, 300 and 600 rows", AT_LEAST,
         partial(confusions, sizes=(300, 600), shares=alike), hold(**dict.fromkeys(names, 0.0)),
-        **_LABELLED, metrics=names,
+        **LABELLED, metrics=names,
     )  # fmt: skip
     yield as_strata(
-        _LAST, "all predictions positive, 150 and 300 rows", _AT_LEAST,
+        LAST, "all predictions positive, 150 and 300 rows", AT_LEAST,
         partial(confusions, sizes=(150, 300), shares=[confusion(0.4, 1.0, 1.0)] * 2),
-        hold(DPPL=0.0, DPL=0.0, TVD=0.0, KL=0.0), **_LABELLED, metrics=["DPPL", "DPL", "TVD", "KL"],
+        hold(DPPL=0.0, DPL=0.0, TVD=0.0, KL=0.0), **LABELLED, metrics=["DPPL", "DPL", "TVD", "KL"],
     )  # fmt: skip
     names = ["DPPL", "RD", "AD", "f1.difference"]
     yield as_strata(
-        _LAST, "weights with ties, a third of them 0, 300 and 600 rows", _COVERS, uneven_weights,
-        hold(**dict.fromkeys(names, 0.0)), **_BINARY, label="label", prediction="prediction",
+        LAST, "weights with ties, a third of them 0, 300 and 600 rows", COVERS, uneven_weights,
+        hold(**dict.fromkeys(names, 0.0)), **BINARY, label="label", prediction="prediction",
         weight="weight", metrics=names,
     )  # fmt: skip
     name = "12 classes, five nearly empty, 400 and 800 rows"
-    yield as_strata(_LAST, name, "92.5 or more", thin_classes, hold(**_AVERAGES), **_OF_CLASSES)
+    yield as_strata(LAST, name, "92.5 or more", thin_classes, hold(**_AVERAGES), **_OF_CLASSES)
     yield as_strata(
-        _LAST, "a ratio of .02, 1,000 rows each", _COVERS,
-        partial(rates_of, [1000, 1000], [0.012, 0.6]), hold(DI=0.02), **_COUNTED, metrics=["DI"],
+        LAST, "a ratio of .02, 1,000 rows each", COVERS,
+        partial(rates_of, [1000, 1000], [0.012, 0.6]), hold(DI=0.02), **COUNTED, metrics=["DI"],
     )  # fmt: skip
-    yield alone(_LAST, "scores that separate the labels", "no p below .05", separated)
+    yield alone(LAST, "scores that separate the labels", "no p below .05", separated)
     name = "scores of five values, ties at the threshold"
-    yield alone(_LAST, name, _COVERS, ties_at_the_threshold)
+    yield alone(LAST, name, COVERS, ties_at_the_threshold)
     name = "20 strata, half without one of the groups"
-    yield alone(_LAST, name, _COVERS, one_sided_strata)
+    yield alone(LAST, name, COVERS, one_sided_strata)
     name = "best of 6 equal groups at .98: ties"
-    yield alone(_LAST, name, _TOGETHER, partial(best_of_equal, 6, 0.98))
+    yield alone(LAST, name, _TOGETHER, partial(best_of_equal, 6, 0.98))
     yield as_strata(
-        _LAST, "Matthews correlation, an own statistic, 150 and 450 rows", _COVERS,
+        LAST, "Matthews correlation, an own statistic, 150 and 450 rows", COVERS,
         partial(confusions, sizes=(150, 450), shares=[confusion(0.3, 0.7, 0.2)] * 2),
-        hold(**{"matthews.difference": 0.0}), **_LABELLED, metrics=[_MATTHEWS],
+        hold(**{"matthews.difference": 0.0}), **LABELLED, metrics=[_MATTHEWS],
     )  # fmt: skip
 
 
-DESIGNS = tuple(chain(_reviewed(), _of_decisions(), _wide(), _last_round()))
+DESIGNS = tuple(chain(_reviewed(), _of_decisions(), _wide(), _last_round(), hostile_designs()))
 
 Record = dict[str, Any]
 

@@ -314,20 +314,19 @@ def expected_count(one: tuple[Array, Array], two: tuple[Array, Array]) -> Array:
 
 
 def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> list[Reason | None]:
-    """Return where a denominator is below 20, or an expected count below 5."""
-    both = ours.rows, theirs.rows
+    """Return where there are too few rows, in all or of those that make up the variance."""
     expected = np.full(len(ours.n), np.inf)
     for one, two in zip(ours.shares, theirs.shares, strict=True):
         counts = expected_count((one.successes, one.rows), (two.successes, two.rows))
         expected = np.fmin(expected, counts)
-    rows = insufficient_rows(both, expected)
-    if ours.clusters is None or theirs.clusters is None:
-        if ours.sparse is None or theirs.sparse is None:
-            return rows
-        sparse = ours.sparse.insufficient(theirs.sparse)
-        return [a or b for a, b in zip(rows, sparse, strict=True)]
-    clusters = insufficient_clusters((ours.clusters, theirs.clusters))
-    return [a or b for a, b in zip(clusters, rows, strict=True)]
+    few = insufficient_rows((ours.rows, theirs.rows), expected)
+    if ours.clusters is not None and theirs.clusters is not None:
+        clusters = insufficient_clusters((ours.clusters, theirs.clusters))
+        return [a or b for a, b in zip(clusters, few, strict=True)]
+    for mine, other in ((ours.sparse, theirs.sparse), (ours.compared, theirs.compared)):
+        if mine is not None and other is not None:
+            few = [a or b for a, b in zip(few, mine.insufficient(other), strict=True)]
+    return few
 
 
 def _name(metric: Contrast, side: StatisticInterval, method: Method) -> Methods:

@@ -321,6 +321,7 @@ class StatisticInterval:
     dependence : gives its correlation with the same statistic of sides that share clusters.
     reason : why some have no limits (nan), if any has none.
     sparse : the rows that it needs a minimum of, besides those of the rules for all statistics.
+    compared : the same of what is compared alone.
     """
 
     estimate: Array
@@ -334,6 +335,7 @@ class StatisticInterval:
     dependence: Dependence | None = None
     reason: Reason | None = None
     sparse: Sparseness | None = None
+    compared: Sparseness | None = None
 
     @property
     def clustered(self) -> bool:
@@ -377,11 +379,14 @@ class StatisticInterval:
         return self.at(np.asarray(critical(confidence))), self.methods
 
 
-def of_mean(mean: Array, variance: Array, third: Array, n: Array) -> StatisticInterval:
+def of_mean(
+    mean: Array, variance: Array, third: Array, n: Array, kurtosis: Array | None = None
+) -> StatisticInterval:
     """Return a mean, compared by Student's t; alone, the end in its longer tail is raised.
 
     ``variance`` and ``third``, the central moments of the values, have the divisor n; the variance
-    is made unbiased here. In a comparison the skewness of both sides cancels, at least in part.
+    is made unbiased here. In a comparison the skewness of both sides cancels, at least in part; it
+    needs some rows that make up the variance, which is judged by the ``kurtosis`` of all rows.
     """
     several = np.where(n > 1, n, 2.0)
     unbiased = np.where(n > 1, variance * several / (several - 1), np.inf)  # one row: unknown
@@ -400,7 +405,14 @@ def of_mean(mean: Array, variance: Array, third: Array, n: Array) -> StatisticIn
         (IntervalMethod.STUDENT_T,),
         variance=unbiased,
         alone=partial(mean_limits, moments),
+        compared=None if kurtosis is None else _rows_of_variance(n, kurtosis),
     )
+
+
+def _rows_of_variance(n: Array, kurtosis: Array) -> Sparseness:
+    """Return how many rows make up a variance: n over the kurtosis, inf where that is unknown."""
+    rows = np.where(kurtosis > 0, quotient(n, kurtosis), np.inf)
+    return Sparseness(ReasonCode.FEW_IN_TAIL, rows, FEWEST_EXPECTED)
 
 
 def concatenated(parts: Sequence[StatisticInterval]) -> StatisticInterval:

@@ -107,9 +107,10 @@ def _(statistic: Mean, evidence: Evidence) -> StatisticInterval:
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
     absolute = statistic.of is RegressionTerm.ABSOLUTE_ERROR
     if evidence.squares is None and not absolute:
+        whole = (evidence.everyone or evidence).side
         about2, about3 = _central(statistic.of, evidence.side)
-        all2, all3 = _central(statistic.of, (evidence.everyone or evidence).side)
-        return of_mean(value, about2, heavier_third(about2, about3, all2, all3), n)
+        third = heavier_third(about2, about3, *_central(statistic.of, whole))
+        return of_mean(value, about2, third, n, _kurtosis(statistic.of, whole))
     own = _moments(statistic.of, evidence)
     methods = SKEWED_MEAN if evidence.squares is None else LINEARISED
     if not absolute:
@@ -150,6 +151,20 @@ def _central(term: RegressionTerm, side: ConfusionCounts) -> tuple[Array, Array]
     terms = np.stack([sums[third] / n, -3 * mean * sums[second] / n, 2 * mean**3])
     lost = _DIGITS * np.abs(terms).sum(axis=0) > _NEGLIGIBLE * about2**1.5
     return about2, np.where(lost, 0.0, terms.sum(axis=0))
+
+
+def _kurtosis(term: RegressionTerm, side: ConfusionCounts) -> Array:
+    """Return the kurtosis, nan where it is not counted, or lost to rounding errors."""
+    sums = side.moments
+    if not {"y4", "p4", "gap4"} <= sums.keys():
+        return np.full(sums["n"].shape, np.nan)
+    if term is RegressionTerm.LABEL:
+        found = label_moments(sums)
+    elif term is RegressionTerm.PREDICTION:
+        found = prediction_moments(sums)
+    else:
+        found = error_moments(sums)
+    return quotient(found.fourth, found.second**2)
 
 
 def _power_sums(term: RegressionTerm, side: ConfusionCounts) -> PowerSums:
@@ -272,10 +287,7 @@ def _mean_square_influence(m: Sums, rows: Sums) -> Array:
 
 @quiet
 def _deviation_limits(m: Sums, n: Array, every: Sums) -> At:
-    found, of_all = (
-        central_moments(of["n"], of["p"] - of["y"], of["gap2"], of["gap3"], _fourth_errors(of))
-        for of in (m, every)
-    )
+    found, of_all = error_moments(m), error_moments(every)
     weight = np.fmax(
         tail_weight(found.second, found.fourth, n),
         tail_weight(of_all.second, of_all.fourth, every["n"]),
@@ -350,6 +362,11 @@ def _spread_of_share(m: Sums) -> Array:
 def _fourth_errors(m: Sums) -> Array:
     """Return the sum of the fourth powers of errors, nan where a side of them was cut off."""
     return m["gap4"] + 0.0 * (_whole(m["y4"]) + _whole(m["p4"]))
+
+
+def error_moments(m: Sums) -> Moments:
+    """Return the mean of the errors and moments about it."""
+    return central_moments(m["n"], m["p"] - m["y"], m["gap2"], m["gap3"], _fourth_errors(m))
 
 
 def _whole(fourths: Array) -> Array:

@@ -47,6 +47,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     "errors can be",
     ReasonCode.FEW_ERRORS_TOGETHER: "n = {rows:.3g} in all groups together, below {minimum:,}: "
     "fewer rows do not show how large errors can be",
+    ReasonCode.FEW_IN_TAIL: "sparse: the values are so skewed that about {rows:.2g} rows make up "
+    "the variance, below {minimum}",
     ReasonCode.SUMS_NOT_COUNTED: "the counts were made by an earlier version of fairgauge, without "
     "the sums that it takes; count the rows again",
     ReasonCode.SPARSE_CLASS: "sparse: the rarest class has {rows:g} labels or predictions, below "
