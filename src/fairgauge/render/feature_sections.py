@@ -159,7 +159,7 @@ def feature_tables(
         yield group_table(section, most, several, ratios=full, again=i > 0, terms=terms)
     other = other_metrics(section)
     if other:
-        yield metric_table(section, other[:_MOST_METRICS], most, terms)
+        yield metric_table(section, other[:_MOST_METRICS], most, terms, marks=full)
     held = [] if full else conditional(section)
     if held:
         by_metric: dict[str, list[str]] = {}

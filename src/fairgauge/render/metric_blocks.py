@@ -407,9 +407,12 @@ def other_metrics(section: Results) -> list[str]:
 
 
 def metric_table(
-    section: Results, metrics: Sequence[str], most: int, terms: Mapping[str, str]
+    section: Results, metrics: Sequence[str], most: int, terms: Mapping[str, str], *, marks: bool
 ) -> Table:
-    """Return the values of metrics for every group, with a vendor's names and signs."""
+    """Return the values of metrics for every group, with a vendor's names and signs.
+
+    ``marks`` is whether the table explains its own marks.
+    """
     having = dict.fromkeys(str(e.group) for e in section.estimates if e.metric in metrics)
     largest = [group.group for group in _largest_groups(section, most)]
     groups = [name for name in largest if name in having] or list(having)[:most]
@@ -427,7 +430,14 @@ def metric_table(
     sets = {row.set for metric in metrics if (row := metric_row(metric))}
     vendors = [name for key, name in (("clarify", "Clarify"), ("vertex", "Vertex")) if key in sets]
     caption = f"{' and '.join(vendors)} metrics" if vendors else "Other metrics"
-    return Table(f"{caption} of {called(section.name)}", tuple(columns), tuple(rows))
+    cells = [cell.text for row in rows for cell in row] if marks else []
+    notes = "   ".join(legend(cells, section.estimates, shares=False))
+    return Table(
+        f"{caption} of {called(section.name)}",
+        tuple(columns),
+        tuple(rows),
+        notes=(notes,) if notes else (),
+    )
 
 
 def _code(metric: str) -> str:
