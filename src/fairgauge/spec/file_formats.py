@@ -8,7 +8,6 @@ is written. Dates of TOML become text in ISO form. A duplicate key is an error i
 from __future__ import annotations
 
 import datetime as dt
-import json
 import re
 import tomllib
 from typing import TYPE_CHECKING, Literal
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import yaml
 
 from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.strict_json import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -65,7 +65,7 @@ def loads(text: str, kind: Literal["TOML", "YAML", "JSON"]) -> object:
     read: dict[str, Callable[[str], object]] = {
         "TOML": tomllib.loads,
         "YAML": _read_yaml,
-        "JSON": _read_json,
+        "JSON": read_json,
     }
     try:
         return _dates_as_text(read[kind](text))
@@ -88,18 +88,6 @@ _KINDS: dict[str, Literal["TOML", "YAML", "JSON"]] = {
 def _yaml_reason(error: yaml.MarkedYAMLError) -> str:
     line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
     return f"{error.problem}{line}"
-
-
-def _read_json(text: str) -> object:
-    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found: dict[str, object] = {}
-        for key, value in pairs:
-            if key in found:
-                raise ValueError(f"the key {quote(key)} is given twice")
-            found[key] = value
-        return found
-
-    return json.loads(text, object_pairs_hook=once)
 
 
 def _read_yaml(text: str) -> object:
