@@ -44,8 +44,8 @@ def describe_verification(found: Verification) -> str:
     if found.texts:
         lines.append(
             f"  not verified, because fairgauge {found.verified_by} writes them otherwise: "
-            f"{_texts(found)}. Its own words are in the output of: fairgauge render "
-            f"{called(found.name)}"
+            f"{_texts(found)}; fairgauge render {called(found.name)} writes the report in the "
+            f"words of {found.verified_by}"
         )
         lines += _compared(found.texts, f"by fairgauge {found.verified_by}")
     if found.redrawn:
