@@ -71,7 +71,8 @@ def seal(
     Raises
     ------
     DataError
-        The report does not rest on these counts, or the file cannot be written.
+        The report does not follow from these counts, has a sentence that its values do not give or
+        is of another version, or the file cannot be written.
     CubeError
         The counts hold metrics of a user's own, which a file cannot define.
 
@@ -131,9 +132,10 @@ def verify(path: str | Path, signed_by: str = "") -> Verification:
     """Compute the whole report of a sealed bundle again from its counts and its specification.
 
     Every field of the report is compared but those that do not follow from counts: when and by
-    which version it was made, where the rows came from, and what its author stated. Metrics of
-    single rows cannot be recomputed; they are named. So are numbers from random draws
-    that differ because another version of NumPy made them.
+    which version it was made, where the rows came from, and what its author stated. Its sentences
+    are written anew from its values. What cannot be verified is named, and the bundle is then
+    partly reproduced: texts that another version wrote in other words, numbers from random draws
+    of another version of NumPy, and metrics of single rows.
 
     Parameters
     ----------
