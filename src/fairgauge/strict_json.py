@@ -8,36 +8,48 @@ from typing import Any, NoReturn
 from fairgauge.errors import quote
 
 
+class AmbiguousJson(ValueError):
+    """JSON that programs read in different ways, or not at all."""
+
+
 def read_json(text: str) -> Any:
     """Return the values of a JSON text.
 
     Raises
     ------
+    AmbiguousJson
+        It has a key twice, or holds NaN or an infinity, which JSON does not have.
     ValueError
-        It is no JSON, has a key twice (readers differ in which one they take), holds NaN or an
-        infinity, which JSON does not have, or is nested too deeply.
+        It is no JSON, or is nested too deeply.
 
     Examples
     --------
     >>> read_json('{"verdict": "pass", "verdict": "fail"}')
     Traceback (most recent call last):
     ...
-    ValueError: the key 'verdict' is given twice
+    fairgauge.strict_json.AmbiguousJson: the key 'verdict' is given twice
     """
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
+        return json.loads(text, object_pairs_hook=unique_keys, parse_constant=_refuse)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return an object of JSON, as the hook of the standard library for its pairs.
+
+    Raises
+    ------
+    AmbiguousJson
+        It has a key twice.
+    """
     found: dict[str, object] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"the key {quote(key)} is given twice")
+            raise AmbiguousJson(f"the key {quote(key)} is given twice")
         found[key] = value
     return found
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise AmbiguousJson(f"{name} is no number of JSON")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import CubeError, DataError, quote
-from fairgauge.strict_json import read_json
+from fairgauge.strict_json import AmbiguousJson, read_json
 
 if TYPE_CHECKING:
     from fairgauge.values import Saved
@@ -27,11 +27,12 @@ def read_saved(path: str | Path) -> Saved:
     try:
         values: Saved = read_json(text)
         values["schema"]
-    except (ValueError, KeyError, TypeError) as error:
-        reason = f": {error}" if isinstance(error, ValueError) else ""
+    except AmbiguousJson as error:
+        raise CubeError(f"{quote(path)} is no saved result of fairgauge: {error}") from None
+    except (ValueError, KeyError, TypeError):
         raise CubeError(
-            f"{quote(path)} is no saved result of fairgauge, or is truncated{reason}; fairgauge "
-            "count DATA -o FILE.cube.json makes a cube, fairgauge audit DATA -o FILE.json a report"
+            f"{quote(path)} is no saved result of fairgauge, or is truncated; fairgauge count DATA "
+            "-o FILE.cube.json makes a cube, fairgauge audit DATA -o FILE.json a report"
         ) from None
     return values
 

@@ -8,6 +8,7 @@ is written. Dates of TOML become text in ISO form. A duplicate key is an error i
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 import tomllib
 from typing import TYPE_CHECKING, Literal
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import yaml
 
 from fairgauge.errors import Problem, SpecError, quote
-from fairgauge.strict_json import read_json
+from fairgauge.strict_json import unique_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -65,7 +66,7 @@ def loads(text: str, kind: Literal["TOML", "YAML", "JSON"]) -> object:
     read: dict[str, Callable[[str], object]] = {
         "TOML": tomllib.loads,
         "YAML": _read_yaml,
-        "JSON": read_json,
+        "JSON": _read_json,
     }
     try:
         return _dates_as_text(read[kind](text))
@@ -88,6 +89,10 @@ _KINDS: dict[str, Literal["TOML", "YAML", "JSON"]] = {
 def _yaml_reason(error: yaml.MarkedYAMLError) -> str:
     line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
     return f"{error.problem}{line}"
+
+
+def _read_json(text: str) -> object:
+    return json.loads(text, object_pairs_hook=unique_keys)
 
 
 def _read_yaml(text: str) -> object:
