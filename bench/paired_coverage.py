@@ -359,7 +359,8 @@ def verdict_table(records: list[dict]) -> str:
 
 
 def _rows(record: dict) -> str:
-    return " and ".join(f"{rows:,}" for rows in record["rows"])
+    *first, last = (f"{rows:,}" for rows in record["rows"])
+    return f"{', '.join(first)} and {last}"
 
 
 def _of(record: dict) -> str:
