@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import struct
 import zipfile
 from collections import Counter
 from dataclasses import dataclass
@@ -23,9 +24,15 @@ SCHEMA = "fairgauge.bundle/1"
 SUFFIX = ".fairgauge"
 MANIFEST, SIGNATURE = "manifest.json", "manifest.sig"
 COUNTS, REPORT = "counts.cube.json", "report.json"
+HIDDEN = "bytes that belong to no part"
+"""What these are called among the changed parts of a bundle."""
 MOST_BYTES = 2_000_000_000
 """The largest sum of the parts that is unpacked."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+_HEADER_SIZE, _LENGTHS_AT = 30, 26
+"""Bytes of the fixed part of an entry's header, and where its two lengths stand."""
+_DESCRIBED_LATER = 0x08
+"""The flag of an entry that is written before its size is known, as no bundle is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +45,15 @@ class Bundle:
     signed : the manifest as it stands in the file, which a signature is of.
     parts : the content of every other part, by name.
     signature : the signature of the manifest, and the public key; None without one.
-    repeated : the names that several entries of the archive have.
+    ambiguous : the names that several entries of the archive have, and `HIDDEN` where it has bytes
+        of no listed entry: other programs may read these.
     """
 
     manifest: Saved
     signed: bytes
     parts: Mapping[str, bytes]
     signature: bytes | None
-    repeated: tuple[str, ...]
+    ambiguous: tuple[str, ...]
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -53,7 +61,7 @@ class Bundle:
         digests = self.manifest["parts"]
         names = {*digests, *self.parts}
         wrong = {n for n in names if digests.get(n) != digest(self.parts.get(n, b"absent"))}
-        return tuple(sorted(wrong.union(self.repeated)))
+        return tuple(sorted(wrong.union(self.ambiguous)))
 
 
 def digest(content: bytes) -> str:
@@ -99,6 +107,7 @@ def unpack(path: str | Path) -> Bundle:
                 )
             parts = {entry.filename: _read(archive, entry) for entry in entries}
             times = Counter(entry.filename for entry in entries)
+            hidden = _has_hidden_bytes(archive)
     except FileNotFoundError:
         raise DataError(f"no file {quote(path)}") from None
     except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
@@ -118,9 +127,10 @@ def unpack(path: str | Path) -> Bundle:
             + (f": {error}" if isinstance(error, ValueError) else "")
         ) from None
     if schema != SCHEMA:
-        made = manifest.get("tool", {}).get("version", "unknown")
+        tool = manifest.get("tool")
+        made = tool.get("version", "unknown") if isinstance(tool, dict) else "unknown"
         raise DataError(
-            f"{quote(path)} has format {quote(schema)}, of fairgauge {made}; this version reads "
+            f"{quote(path)} has format {quote(schema)}, of fairgauge {quote(made)}; this version reads "
             f"{SCHEMA!r}: install that version or a newer one"
         )
     try:
@@ -136,8 +146,8 @@ def unpack(path: str | Path) -> Bundle:
             "which versions it was sealed"
         ) from None
     signature = parts.pop(SIGNATURE, None)
-    repeated = tuple(name for name, count in times.items() if count > 1)
-    return Bundle({**manifest, **origin, "parts": known}, content, parts, signature, repeated)
+    odd = [name for name, count in times.items() if count > 1] + [HIDDEN] * hidden
+    return Bundle({**manifest, **origin, "parts": known}, content, parts, signature, tuple(odd))
 
 
 def _texts(named: Mapping[str, object]) -> dict[str, str]:
@@ -151,3 +161,16 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     if len(content) > entry.file_size:
         raise zipfile.BadZipFile(f"{entry.filename} is longer than it declares")
     return content
+
+
+def _has_hidden_bytes(archive: zipfile.ZipFile) -> bool:
+    """Return whether bytes before the directory of an archive belong to none of its entries."""
+    assert archive.fp is not None
+    end = 0
+    for entry in sorted(archive.infolist(), key=lambda entry: entry.header_offset):
+        if entry.header_offset != end or entry.flag_bits & _DESCRIBED_LATER:
+            return True
+        archive.fp.seek(end + _LENGTHS_AT)
+        lengths = struct.unpack("<HH", archive.fp.read(4))  # of the name and the extra field
+        end += _HEADER_SIZE + sum(lengths) + entry.compress_size
+    return end != archive.start_dir

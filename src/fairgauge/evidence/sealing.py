@@ -28,7 +28,12 @@ from fairgauge.evidence.recomputation import STATED, drawn_numbers, options_besi
 from fairgauge.report.report import SCHEMA as REPORT_SCHEMA
 from fairgauge.report.report import Report, read_report
 from fairgauge.report.saved_files import read_saved
-from fairgauge.report.verification import NAME_OF_SIGNATURE, DifferentNumber, Verification
+from fairgauge.report.verification import (
+    NAME_OF_SIGNATURE,
+    DifferentNumber,
+    Verification,
+    VerificationResult,
+)
 from fairgauge.strict_json import read_json
 from fairgauge.version import __version__
 
@@ -204,7 +209,7 @@ def _with_comparison(
         drawn = drawn_numbers(cube, checked.again)
         redrawn = tuple(number for number in different if number.path in drawn)
         different = tuple(number for number in different if number.path not in drawn)
-    return replace(
+    found = replace(
         stated,
         numbers=len(checked.deviations),
         different=different,
@@ -214,8 +219,9 @@ def _with_comparison(
         redrawn=redrawn,
         not_computed=(*STATED, *(f"{name} of {MANIFEST}" for name in _STATED_OF_MANIFEST)),
         beside=options_beside(cube, sealed.spec),
-        report=None if different else sealed,
     )
+    agrees = found.finding in (VerificationResult.REPRODUCED, VerificationResult.PARTLY_REPRODUCED)
+    return replace(found, report=sealed if agrees else None)
 
 
 def _read(saved: Saved) -> Report:

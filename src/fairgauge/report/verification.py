@@ -68,7 +68,7 @@ class Verification:
     not_computed : the fields that do not follow from counts: the bundle states them.
     beside : the options in which the report differs from the question of its counts.
     report : the report, with its sentences written by the present version; None where it was
-        changed, or does not follow from the counts.
+        changed, does not follow from the counts, or has another signer than the expected one.
     """
 
     name: str

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.evidence.bundle import COUNTS, MANIFEST, REPORT, SIGNATURE, digest
+from fairgauge.evidence.bundle import COUNTS, HIDDEN, MANIFEST, REPORT, SIGNATURE, digest
 from fairgauge.report.verification import VerificationResult
 
 ROWS = pl.DataFrame(
@@ -255,6 +255,18 @@ def test_another_version_excuses_texts_alone(sealed, change):
     assert with_version(sealed, "0.0.9", change).finding is VerificationResult.DIFFERENT
 
 
+def test_no_text_of_another_version_can_be_changed_unseen(sealed):
+    with zipfile.ZipFile(sealed) as archive:
+        report = json.loads(archive.read(REPORT))
+    texts = [path for path in leaves_of(report) if path[-1] in ("says", "message", "title", "rule")]
+    for path in texts[:: len(texts) // 6]:
+        wrong = copy.deepcopy(report)
+        wrong["tool"]["version"] = "0.0.9"
+        set_leaf(wrong, path, "a lie")
+        found = with_version(sealed, "0.0.9", lambda each, wrong=wrong: each.update(wrong))
+        assert found.finding is not VerificationResult.REPRODUCED, path
+
+
 def test_a_field_that_another_version_lacked_has_its_default(sealed):
     found = with_version(sealed, "0.0.9", lambda report: report["estimates"][0].pop("bounds"))
     assert found.finding is VerificationResult.REPRODUCED, str(found)
@@ -290,6 +302,25 @@ def test_a_part_that_is_there_twice_is_a_change(sealed, name, first):
             archive.writestr(each, content)
     found = fg.verify(sealed)
     assert (found.finding, found.changed) == (VerificationResult.CHANGED, (name,))
+
+
+@pytest.mark.parametrize("where", ["before", "between"])
+def test_an_entry_that_the_directory_does_not_list_is_a_change(sealed, where):
+    """Programs that read an archive from its start would show it."""
+    lie = io.BytesIO()
+    with zipfile.ZipFile(lie, "w") as archive:
+        archive.writestr(REPORT, b"{}")
+    entry = lie.getvalue()[: lie.getvalue().index(b"PK\x01\x02")]
+    content = sealed.read_bytes()
+    at = 0 if where == "before" else content.index(b"PK\x01\x02")
+    end = content.rindex(b"PK\x05\x06")
+    start = int.from_bytes(content[end + 16 : end + 20], "little") + len(entry)
+    moved = content[:at] + entry + content[at : end + 16] + start.to_bytes(4, "little")
+    sealed.write_bytes((content[:at] + entry + content[at:]) if not at else moved + content[-2:])
+    with zipfile.ZipFile(sealed) as archive:
+        assert sorted(archive.namelist()) == sorted([MANIFEST, COUNTS, REPORT])
+    found = fg.verify(sealed)
+    assert (found.finding, found.changed) == (VerificationResult.CHANGED, (HIDDEN,))
 
 
 @pytest.mark.parametrize(
@@ -613,6 +644,7 @@ def test_libraries_of_other_versions_are_named(sealed):
     ("change", "message"),
     [
         (with_manifest(schema="fairgauge.bundle/9"), "has format 'fairgauge.bundle/9'"),
+        (with_manifest(schema="fairgauge.bundle/9", tool="x"), "of fairgauge 'unknown'"),
         (with_manifest(created=None), "does not state when"),
         (with_manifest(tool={}), "with which versions"),
         (with_manifest(libraries="numpy"), "with which versions"),
