@@ -250,7 +250,7 @@ def _group(
         selected_range=(
             (counted.fewest, counted.most) if counted is not None and row.selected is None else None
         ),
-        rate=row.share if row.share is not None or row.rate is None else row.rate.value,
+        rate=_rate(row),
         printed=None if row.ratio is None else row.ratio.text,
         possible=possible.get(row.name),
     )
@@ -276,6 +276,13 @@ def _group(
         flips=_flips(counted, reference),
         verdict=None if chosen is None else chosen.verdict,
     )
+
+
+def _rate(row: PublishedRow) -> float | None:
+    """Return the selection rate of the counts, else as it is printed."""
+    if row.share is not None:
+        return float(row.share)
+    return None if row.rate is None else row.rate.value
 
 
 def _p_value(test: RateTest, one: CountedCategory, other: CountedCategory) -> float:

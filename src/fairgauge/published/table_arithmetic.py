@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -112,8 +113,8 @@ def _is_rate(row: PublishedRow) -> bool:
     return row.rate_range is not None and 0 <= row.rate_range[0] <= 1
 
 
-def _rate_at_least(row: PublishedRow) -> float:
-    return row.rate_range[0] if row.rate_range is not None and _is_rate(row) else -1.0
+def _rate_at_least(row: PublishedRow) -> Fraction:
+    return row.rate_range[0] if row.rate_range is not None and _is_rate(row) else Fraction(-1)
 
 
 def _ones(table: PublishedTable) -> list[PublishedRow]:
@@ -186,15 +187,14 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
         return
     if printed.agrees(share):
         return
-    units = (printed.value / 100, 100 * printed.value)
-    margins = (printed.margin / 100, 100 * printed.margin)
-    if any(abs(of - share) <= 2 * by for of, by in zip(units, margins, strict=True) if of <= 1):
+    scaled = [(printed.exact * by, printed.unit * by) for by in (Fraction(1, 100), 100)]
+    if any(abs(of - share) <= unit for of, unit in scaled if of <= 1):
         yield _fault(
             FaultCode.MIXED_UNITS,
             table,
             row,
             printed=printed.text,
-            share=share,
+            share=float(share),
             percent=printed.percent,
             sign="%" in printed.text,
         )
@@ -214,7 +214,7 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
             table,
             row,
             printed=printed.text,
-            share=share,
+            share=float(share),
             percent=printed.percent,
             other=others[0],
         )
@@ -226,7 +226,7 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
         table,
         row,
         printed=printed.text,
-        share=share,
+        share=float(share),
         percent=printed.percent,
         selected=row.selected.text,
         n=row.n.text,
@@ -306,8 +306,8 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
             FaultCode.REFERENCE_NOT_HIGHEST,
             table,
             reference,
-            rate=reference.rate_range[0],
-            highest=best.rate_range[0],
+            rate=float(reference.rate_range[0]),
+            highest=float(best.rate_range[0]),
             other=best.name,
         )
 
@@ -338,7 +338,7 @@ def _ratios(table: PublishedTable) -> Iterator[Fault]:
             table,
             row,
             printed=row.ratio.text,
-            ratio=sum(bounds[0]) / 2,
+            ratio=float(sum(bounds[0])) / 2,
             reference=reference.name,
             **more,
         )
@@ -350,7 +350,7 @@ def _fits(row: PublishedRow, reference: PublishedRow) -> bool:
     return bounds is None or row.ratio is None or any(row.ratio.agrees(*each) for each in bounds)
 
 
-def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[float, float]] | None:
+def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[Fraction, Fraction]] | None:
     """Return the ranges of ratios that are right: of the counts, and of the printed rates.
 
     A ratio of printed rates is in use, and no fault. Where there are no counts, the printed rates
@@ -362,9 +362,9 @@ def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[float, floa
     if row.share is not None and reference.share is not None:
         exact = row.share / reference.share
         found = [(exact, exact)]
-        if row.rate is not None and reference.rate is not None and reference.rate.value > 0:
-            printed = row.rate.value / reference.rate.value
-            if abs(printed - exact) <= 2 * (row.rate.margin + reference.rate.margin):
+        if row.rate is not None and reference.rate is not None and reference.rate.exact > 0:
+            printed = row.rate.exact / reference.rate.exact
+            if abs(printed - exact) <= row.rate.unit + reference.rate.unit:
                 found.append((printed, printed))
         return found
     return [
@@ -374,27 +374,27 @@ def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[float, floa
     ]
 
 
-def _rounded_low(row: PublishedRow) -> float:
-    return _own(row, lambda rate: max(rate.low, 0.0))
+def _rounded_low(row: PublishedRow) -> Fraction:
+    return _own(row, lambda rate: max(rate.low, Fraction(0)))
 
 
-def _rounded_high(row: PublishedRow) -> float:
-    return _own(row, lambda rate: rate.value + rate.margin)
+def _rounded_high(row: PublishedRow) -> Fraction:
+    return _own(row, lambda rate: rate.exact + rate.margin)
 
 
-def _cut_low(row: PublishedRow) -> float:
-    return _own(row, lambda rate: rate.value)
+def _cut_low(row: PublishedRow) -> Fraction:
+    return _own(row, lambda rate: rate.exact)
 
 
-def _cut_high(row: PublishedRow) -> float:
+def _cut_high(row: PublishedRow) -> Fraction:
     return _own(row, lambda rate: rate.high)
 
 
-def _own(row: PublishedRow, of: Callable[[Printed], float]) -> float:
+def _own(row: PublishedRow, of: Callable[[Printed], Fraction]) -> Fraction:
     """Return the rate of the counts, else an end of the printed one."""
     if row.share is not None:
         return row.share
-    return 0.0 if row.rate is None else of(row.rate)
+    return Fraction(0) if row.rate is None else of(row.rate)
 
 
 def _fitting_reference(table: PublishedTable) -> PublishedRow | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.published.faults import Fault, FaultCode
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 
     Rows: TypeAlias = Sequence[PublishedRow]
 
-Range: TypeAlias = tuple[float, float]
+Range: TypeAlias = tuple[Fraction, Fraction]
 """The smallest and the greatest number that is possible."""
+_NONE = (Fraction(0), Fraction(0))
 _COUNTS = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.NOT_SELECTED)
 
 
@@ -49,14 +51,16 @@ def _check_total(table: str, row: PublishedRow, parts: Sequence[Rows]) -> Iterat
     for role in _COUNTS:
         printed: Printed | None = getattr(row, role)
         sums = [found for rows in parts if (found := _sum(rows, role)) is not None]
-        if printed is None or any(low <= printed.value <= high for low, high in sums):
+        if printed is None or any(low <= printed.exact <= high for low, high in sums):
             continue
         if len(sums) < len(parts):
             unchecked.append(str(role))
             continue
         (total, most), text = sums[0], printed.text
         code, column = FaultCode.TOTAL_MISMATCH, str(role)
-        yield Fault.of(code, table, where, column=column, printed=text, total=total, most=most)
+        yield Fault.of(
+            code, table, where, column=column, printed=text, total=float(total), most=float(most)
+        )
     if row.rate is not None and row.share is None and 0 <= row.rate.value <= 1:
         rates = [found for rows in parts if (found := _pooled_rate(rows)) is not None]
         if not any(row.rate.agrees(*each) for each in rates):
@@ -66,7 +70,13 @@ def _check_total(table: str, row: PublishedRow, parts: Sequence[Rows]) -> Iterat
                 low, high = rates[0]
                 code, text, percent = FaultCode.TOTAL_RATE_MISMATCH, row.rate.text, row.rate.percent
                 yield Fault.of(
-                    code, table, where, printed=text, percent=percent, low=low, high=high
+                    code,
+                    table,
+                    where,
+                    printed=text,
+                    percent=percent,
+                    low=float(low),
+                    high=float(high),
                 )
     if unchecked:
         yield Fault.of(FaultCode.TOTAL_NOT_CHECKED, table, where, columns=tuple(unchecked))
@@ -79,7 +89,7 @@ def _sum(rows: Rows, role: ColumnRole) -> Range | None:
     """
     ranges = [_possible(row, role) for row in rows]
     known = [
-        (0.0, 0.0) if each is None and row.kind is RowKind.UNKNOWN else each
+        _NONE if each is None and row.kind is RowKind.UNKNOWN else each
         for row, each in zip(rows, ranges, strict=True)
     ]
     found = [each for each in known if each is not None]
@@ -89,12 +99,12 @@ def _sum(rows: Rows, role: ColumnRole) -> Range | None:
 def _possible(row: PublishedRow, role: ColumnRole) -> Range | None:
     printed: Printed | None = getattr(row, role)
     if printed is not None:
-        return printed.value, printed.value
+        return printed.exact, printed.exact
     if row.n is None or role is ColumnRole.N:
         return None
     if role is ColumnRole.SELECTED and (found := selected_people(row)) is not None:
-        return found
-    return 0.0, row.n.value
+        return Fraction(found[0]), Fraction(found[1])
+    return Fraction(0), row.n.exact
 
 
 def _pooled_rate(rows: Rows) -> Range | None:
@@ -102,11 +112,11 @@ def _pooled_rate(rows: Rows) -> Range | None:
 
     Without the number of people it lies between the lowest and the highest rate.
     """
-    people = sum(row.n.value for row in rows if row.n is not None)
+    people = sum(row.n.exact for row in rows if row.n is not None)
     if people > 0 and all(row.n is not None for row in rows):
-        low, high = _added([_possible(row, ColumnRole.SELECTED) or (0.0, 0.0) for row in rows])
+        low, high = _added([_possible(row, ColumnRole.SELECTED) or _NONE for row in rows])
         return low / people, high / people
-    ranges = [row.rate_range for row in rows if row.n is None or row.n.value > 0]
+    ranges = [row.rate_range for row in rows if row.n is None or row.n.exact > 0]
     found = [each for each in ranges if each is not None]
     if len(found) < len(ranges) or not found:
         return None
@@ -114,4 +124,6 @@ def _pooled_rate(rows: Rows) -> Range | None:
 
 
 def _added(ranges: Sequence[Range]) -> Range:
-    return sum(low for low, _ in ranges), sum(high for _, high in ranges)
+    return sum((low for low, _ in ranges), Fraction(0)), sum(
+        (high for _, high in ranges), Fraction(0)
+    )
