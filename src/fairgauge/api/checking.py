@@ -23,6 +23,7 @@ from fairgauge.published.smallest_reference import SmallestReference
 from fairgauge.published.sources import read_sources
 from fairgauge.published.table_arithmetic import (
     MIN_SHARE,
+    admitted_rows,
     check_arithmetic,
     highest,
     printed_reference,
@@ -165,6 +166,8 @@ def _checked(
         ratios = TableRatios(" × ".join(table.dimensions), list(counted.values()), asked, named)
     reference = None if ratios is None else ratios.reference
     best = highest(table, asked.smallest.share)
+    if named is None:
+        faults += _tie(table, ratios, best, asked.smallest.share)
     possible = {} if named else _possible(list(counted.values()), table, asked.smallest)
     return CheckedTable(
         source=source,
@@ -180,6 +183,39 @@ def _checked(
         ),
         faults=faults,
     )
+
+
+def _tie(
+    table: PublishedTable, ratios: TableRatios | None, best: PublishedRow | None, min_share: float
+) -> tuple[Fault, ...]:
+    """Note that several categories have the highest rate, which of them is taken, and why."""
+    chosen: CountedCategory | PublishedRow | None = None if ratios is None else ratios.reference
+    others: Sequence[CountedCategory | PublishedRow] = []
+    if ratios is not None and ratios.reference is not None:
+        others, rate = ratios.tied, ratios.reference.rate
+        by_people = bool(others) and ratios.reference.n > ratios.tied[0].n
+        printed = not all(each.is_exact for each in (ratios.reference, *ratios.tied))
+    elif best is not None and best.rate_range is not None and best.rate_range[0] > 0:
+        chosen, rate, printed, by_people = best, _rate(best) or 0.0, True, False
+        others = [
+            row
+            for row in admitted_rows(table, min_share)
+            if row is not best and row.rate_range == best.rate_range
+        ]
+    if chosen is None or not others:
+        return ()
+    fault = Fault.of(
+        FaultCode.REFERENCE_TIED,
+        table.name,
+        None,
+        rate=rate,
+        chosen=chosen.name,
+        others=tuple(each.name for each in others),
+        by_people=by_people,
+        by_ratio=chosen is best and printed_reference(table) is best,
+        printed=printed,
+    )
+    return (fault,)
 
 
 def _of_choice(fault: Fault, named: str, printed: PublishedRow | None) -> bool:

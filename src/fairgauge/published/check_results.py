@@ -80,6 +80,24 @@ class CheckedGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OtherReference:
+    """Another category that a rule could name as the reference.
+
+    Attributes
+    ----------
+    name : the category.
+    same_rate : whether its selection rate is that of the reference.
+    changes : the categories whose verdict would be another one of pass, fail and inconclusive.
+    not_evaluated : those that would have no verdict, because too few people are in this category.
+    """
+
+    name: str
+    same_rate: bool
+    changes: tuple[str, ...]
+    not_evaluated: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedTable:
     """A published table that was checked.
 
@@ -89,8 +107,7 @@ class CheckedTable:
     columns : which header was read as what.
     reference : the category that ratios are computed to; ``printed_reference`` the one of the
         printed ratios, None where they do not show it.
-    other_reference : another category that a rule could name as the reference, and the groups whose
-        verdict it would change.
+    other_reference : another category that a rule could name as the reference.
     unknown : people of unknown category, None where the table does not state it.
     groups, faults : its categories, and what is wrong with it.
     """
@@ -100,7 +117,7 @@ class CheckedTable:
     columns: tuple[tuple[str, str], ...]
     reference: str | None
     printed_reference: str | None
-    other_reference: tuple[str, tuple[str, ...]] | None
+    other_reference: OtherReference | None
     unknown: int | None
     groups: tuple[CheckedGroup, ...]
     faults: tuple[Fault, ...]
@@ -259,12 +276,21 @@ def _plain_table(table: CheckedTable, limit: float | None) -> Plain:
         "columns": dict(table.columns),
         "reference": table.reference,
         "printed_reference": table.printed_reference,
-        "other_reference": other and {"category": other[0], "changes": list(other[1])},
+        "other_reference": None if other is None else _plain_other(other),
         "unknown": table.unknown,
         "ratios": table.ratios,
         "decisions": _plain_decisions(table.decisions, limit),
         "groups": [_plain_group(group, limit) for group in table.groups],
         "faults": [_plain_fault(fault) for fault in table.faults],
+    }
+
+
+def _plain_other(other: OtherReference) -> Plain:
+    return {
+        "category": other.name,
+        "same_rate": other.same_rate,
+        "changes": list(other.changes),
+        "not_evaluated": list(other.not_evaluated),
     }
 
 
@@ -306,10 +332,19 @@ def _read_table(values: Saved) -> CheckedTable:
         columns=tuple(values["columns"].items()),
         reference=values["reference"],
         printed_reference=values["printed_reference"],
-        other_reference=other and (other["category"], tuple(other["changes"])),
+        other_reference=None if other is None else _read_other(other),
         unknown=values["unknown"],
         groups=tuple(map(_read_group, values["groups"])),
         faults=tuple(_read_fault(each, values["name"]) for each in values["faults"]),
+    )
+
+
+def _read_other(values: Saved) -> OtherReference:
+    return OtherReference(
+        name=values["category"],
+        same_rate=values["same_rate"],
+        changes=tuple(values["changes"]),
+        not_evaluated=tuple(values["not_evaluated"]),
     )
 
 

@@ -37,6 +37,7 @@ class FaultCode(StrEnum):
     NO_REFERENCE = "no_reference"  # taken
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other
     REFERENCE_IS_SMALL = "reference_is_small"  # n, share, all_stated, other
+    REFERENCE_TIED = "reference_tied"  # rate, chosen, others, by_people, by_ratio, printed
     SEVERAL_REFERENCES = "several_references"  # other
     RATIO_MISSING = "ratio_missing"  # n, share, all_stated
     RATIO_OF_UNKNOWN = "ratio_of_unknown"  # printed
@@ -53,6 +54,7 @@ _NOTES = frozenset(
         FaultCode.TOTAL_NOT_CHECKED,
         FaultCode.REPEATED_ROW,
         FaultCode.REFERENCE_IS_SMALL,
+        FaultCode.REFERENCE_TIED,
         FaultCode.NO_REFERENCE,
         FaultCode.CATEGORY_MISSING,
         FaultCode.NOT_STATED,

@@ -95,17 +95,28 @@ def highest(table: PublishedTable, min_share: float = 0.0) -> PublishedRow | Non
     """Return the row of the highest selection rate among categories of a share of the people.
 
     Where the people are not printed, a category that alone has no ratio is taken for a small one.
+    Of equal rates, the one whose ratio is printed as 1 is taken, else the one of most people, else
+    the first by name.
     """
+    return min(admitted_rows(table, min_share), key=lambda row: _order(table, row), default=None)
+
+
+def admitted_rows(table: PublishedTable, min_share: float) -> list[PublishedRow]:
+    """Return the categories with a rate and a share of the people, which may be the reference."""
     rated = any(row.ratio is not None for row in table.groups)
     reference = printed_reference(table)
-    admitted = [
+    return [
         row
         for row in table.groups
         if _is_rate(row)
         and _large(table, row, min_share)
         and (row.n is not None or row.ratio is not None or not rated or row is reference)
     ]
-    return max(admitted, key=lambda row: (_rate_at_least(row), row is reference), default=None)
+
+
+def _order(table: PublishedTable, row: PublishedRow) -> tuple[Fraction, bool, Fraction, str]:
+    people = Fraction(0) if row.n is None else row.n.exact
+    return -_rate_at_least(row), row is not printed_reference(table), -people, row.name
 
 
 def _is_rate(row: PublishedRow) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.errors import listing, quote
 from fairgauge.published.faults import FaultCode
+from fairgauge.render import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,6 +175,14 @@ def _small_reference(p: Parameters) -> str:
     )
 
 
+def _tied(p: Parameters) -> str:
+    names = numbers.listing([quote(each) for each in (p["chosen"], *p["others"])])
+    rate = f"{'printed ' if p['printed'] else ''}selection rate, {_number(p['rate'])}"
+    why = "which has the most people" if p["by_people"] else "the first of them by name"
+    why = "which has a printed ratio of 1" if p["by_ratio"] else why
+    return f"{names} have the same highest {rate}; ratios compare with {quote(p['chosen'])}, {why}"
+
+
 def _several_references(p: Parameters) -> str:
     return (
         f"the ratio is printed as 1, as is that of {quote(p['other'])}, which has another "
@@ -265,6 +274,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.NO_REFERENCE: _no_reference,
     FaultCode.REFERENCE_NOT_HIGHEST: _not_highest,
     FaultCode.REFERENCE_IS_SMALL: _small_reference,
+    FaultCode.REFERENCE_TIED: _tied,
     FaultCode.SEVERAL_REFERENCES: _several_references,
     FaultCode.RATIO_MISSING: _ratio_missing,
     FaultCode.RATIO_OF_UNKNOWN: _ratio_of_unknown,
@@ -299,6 +309,7 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.NO_REFERENCE: "no category with a ratio of 1",
     FaultCode.REFERENCE_NOT_HIGHEST: "reference without the highest rate",
     FaultCode.REFERENCE_IS_SMALL: "reference of few people",
+    FaultCode.REFERENCE_TIED: "several categories with the highest rate",
     FaultCode.SEVERAL_REFERENCES: "ratio of 1 in several categories",
     FaultCode.RATIO_MISSING: "category without a ratio",
     FaultCode.RATIO_OF_UNKNOWN: "ratio of people of unknown category",
