@@ -14,7 +14,7 @@ from fairgauge.api.published_ratios import CheckOptions, TableRatios
 from fairgauge.enums import Outcome, RateTest
 from fairgauge.errors import Problem, SpecError, nearest, quote
 from fairgauge.published.check_results import Check, CheckedGroup, CheckedTable
-from fairgauge.published.faults import Fault, FaultCode
+from fairgauge.published.faults import Fault, FaultCode, Findings
 from fairgauge.published.margins import check_margins
 from fairgauge.published.printed_numbers import is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
@@ -152,10 +152,11 @@ def _check_references(references: tuple[str, ...], tables: list[PublishedTable])
 def _checked(
     table: PublishedTable,
     source: str | None,
-    between: list[Fault],
+    between: Findings,
     asked: CheckOptions,
 ) -> CheckedTable:
-    faults = (*check_arithmetic(table, asked.smallest.share), *between)
+    arithmetic = check_arithmetic(table, asked.smallest.share)
+    faults = (*arithmetic.faults, *between.faults)
     counted = {each.name: each for each in counted_categories(table)}
     printed = printed_reference(table)
     named = next((name for name in asked.references if name in counted), None)
@@ -182,6 +183,7 @@ def _checked(
             for row in table.groups
         ),
         faults=faults,
+        numbers_checked=arithmetic.numbers_checked + between.numbers_checked,
     )
 
 
@@ -366,8 +368,11 @@ def exit_code(found: Check) -> int:
     """Return 1 for an error in a table or a failed limit, 3 for what is undecided, else 0.
 
     A file or table of a folder that cannot be read is undecided; a file without a table is not.
+    Undecided is a check without a limit, too, that found no printed number to check.
     """
     if found.errors or found.verdict is Outcome.FAIL:
         return 1
     unread = any(each.counts for each in found.unread)
+    if found.limit is None and not found.numbers_checked:
+        return 3
     return 3 if unread or found.verdict is Outcome.INCONCLUSIVE else 0

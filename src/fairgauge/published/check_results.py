@@ -110,6 +110,7 @@ class CheckedTable:
     other_reference : another category that a rule could name as the reference.
     unknown : people of unknown category, None where the table does not state it.
     groups, faults : its categories, and what is wrong with it.
+    numbers_checked : how many printed numbers were held against others that they follow from.
     """
 
     source: str | None
@@ -121,6 +122,7 @@ class CheckedTable:
     unknown: int | None
     groups: tuple[CheckedGroup, ...]
     faults: tuple[Fault, ...]
+    numbers_checked: int
 
     @property
     def errors(self) -> tuple[Fault, ...]:
@@ -170,6 +172,11 @@ class Check(ShownResult):
         return sum(len(table.errors) for table in self.tables)
 
     @property
+    def numbers_checked(self) -> int:
+        """Return how many printed numbers were held against others, in all tables."""
+        return sum(table.numbers_checked for table in self.tables)
+
+    @property
     def decisions(self) -> Mapping[Decision, int]:
         """Return how many ratios pass the limit, fail it, or are undecided, and why."""
         return decisions(self.tables)
@@ -212,6 +219,7 @@ class Check(ShownResult):
             "test": str(self.test),
             "errors": self.errors,
             "verdict": str(self.verdict),
+            "numbers_checked": self.numbers_checked,
             "summary": {
                 "ratios": sum(table.ratios for table in self.tables),
                 "decisions": _plain_decisions(self.decisions, self.limit),
@@ -278,6 +286,7 @@ def _plain_table(table: CheckedTable, limit: float | None) -> Plain:
         "printed_reference": table.printed_reference,
         "other_reference": None if other is None else _plain_other(other),
         "unknown": table.unknown,
+        "numbers_checked": table.numbers_checked,
         "ratios": table.ratios,
         "decisions": _plain_decisions(table.decisions, limit),
         "groups": [_plain_group(group, limit) for group in table.groups],
@@ -334,6 +343,7 @@ def _read_table(values: Saved) -> CheckedTable:
         printed_reference=values["printed_reference"],
         other_reference=None if other is None else _read_other(other),
         unknown=values["unknown"],
+        numbers_checked=values["numbers_checked"],
         groups=tuple(map(_read_group, values["groups"])),
         faults=tuple(_read_fault(each, values["name"]) for each in values["faults"]),
     )

@@ -29,6 +29,10 @@ _REFERENCE_WORD = re.compile(
     r"[\[(]?(ref\.?|reference|referent|baseline|benchmark|highest)( group| category| rate)?[\])]?",
     re.IGNORECASE,
 )
+_BOUND = re.compile(
+    r"(?P<included><=|≤|at most|up to|no more than)?"
+    r"(?P<excluded><|(fewer|less) than|under|below)?\s*(?P<number>\d+)(\s+[a-z]+)*"
+)
 _NOT_APPLICABLE = re.compile(r"n/?a\b[^a-z]*|not applicable")
 _RANGE = re.compile(r"\s*[(\[]\s*[\d.]+\s*%?\s*(-|–|—|to|;|,\s)\s*[\d.]+\s*%?\s*[)\]]$")
 """A confidence interval behind a number."""
@@ -121,6 +125,18 @@ def is_suppressed(text: str) -> bool:
     (True, True, False, False)
     """
     return is_withheld(text) and not _NOT_APPLICABLE.fullmatch(text.strip().casefold())
+
+
+def read_bound(text: str) -> int | None:
+    """Read the largest count that words in the place of a number allow; None without a bound.
+
+    >>> read_bound("<10"), read_bound("≤ 10"), read_bound("fewer than 5 people"), read_bound("< 2%")
+    (9, 10, 4, None)
+    """
+    found = _BOUND.fullmatch(text.strip().casefold())
+    if found is None or bool(found["included"]) is bool(found["excluded"]):
+        return None
+    return max(int(found["number"]) - bool(found["excluded"]), 0)
 
 
 def is_dash(text: str) -> bool:

@@ -130,8 +130,17 @@ def _sources(check: Check) -> str:
 def _arithmetic(check: Check) -> str:
     tables, errors = len(check.tables), check.errors
     of = f"{tables:,} {plural(tables, 'table', 'tables')}"
+    if not errors and not check.numbers_checked:
+        return (
+            f"The arithmetic of {of} was not checked: no rate, impact ratio or total is printed "
+            "that follows from other numbers."
+        )
     if not errors:
-        return f"No error in the arithmetic of {of}."
+        numbers = check.numbers_checked
+        checked = f"{numbers:,} {plural(numbers, 'printed number was', 'printed numbers were')}"
+        none = sum(not table.numbers_checked for table in check.tables)
+        without = f"; of {none:,} {plural(none, 'table', 'tables')} none was" if none else ""
+        return f"No error in the arithmetic of {of}; {checked} checked{without}."
     affected = sum(1 for table in check.tables if table.errors)
     among = f"{affected:,} of {of}" if affected < tables else of
     return f"{errors:,} {plural(errors, 'error', 'errors')} in {among}."

@@ -161,6 +161,28 @@ def _no_reference(p: Parameters) -> str:
     )
 
 
+def _no_common_reference(p: Parameters) -> str:
+    (name, ratio, rate), *others = zip(p["categories"], p["printed"], p["rates"], strict=True)
+    if not others:
+        return (
+            f"no reference gives the impact ratio {ratio} of {quote(name)}: it would need a "
+            f"selection rate of about {rate}"
+        )
+    ((name_2, ratio_2, rate_2),) = others
+    return (
+        f"no single reference gives all impact ratios: {ratio} of {quote(name)} needs one with a "
+        f"selection rate of about {rate}, {ratio_2} of {quote(name_2)} one of about {rate_2}"
+    )
+
+
+def _count_recoverable(p: Parameters) -> str:
+    how = "its rate and its people" if p["total"] is None else f"the row {quote(p['total'])}"
+    return (
+        f"the {_column(p)} is withheld ({quote(p['printed'])}) and can be computed from {how}: "
+        f"{_count(p['count'], '')}"
+    )
+
+
 def _not_highest(p: Parameters) -> str:
     return (
         f"the reference of the ratios has a selection rate of {_number(p['rate'])}, but "
@@ -271,6 +293,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.TOTAL_RATE_MISMATCH: _total_rate,
     FaultCode.TOTAL_NOT_CHECKED: _total_not_checked,
     FaultCode.MARGIN_MISMATCH: _margin,
+    FaultCode.NO_COMMON_REFERENCE: _no_common_reference,
     FaultCode.NO_REFERENCE: _no_reference,
     FaultCode.REFERENCE_NOT_HIGHEST: _not_highest,
     FaultCode.REFERENCE_IS_SMALL: _small_reference,
@@ -281,6 +304,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.NUMBERS_MISSING: _numbers_missing,
     FaultCode.NOT_STATED: _not_stated,
     FaultCode.COLUMNS_IGNORED: _columns_ignored,
+    FaultCode.COUNT_RECOVERABLE: _count_recoverable,
     FaultCode.CATEGORY_MISSING: _category_missing,
     FaultCode.UNKNOWN_NOT_STATED: _unknown_not_stated,
 }
@@ -306,6 +330,7 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.TOTAL_RATE_MISMATCH: "total rate that is not that of its rows",
     FaultCode.TOTAL_NOT_CHECKED: "total that was not checked",
     FaultCode.MARGIN_MISMATCH: "count that is not the sum of its intersections",
+    FaultCode.NO_COMMON_REFERENCE: "impact ratios of no single reference",
     FaultCode.NO_REFERENCE: "no category with a ratio of 1",
     FaultCode.REFERENCE_NOT_HIGHEST: "reference without the highest rate",
     FaultCode.REFERENCE_IS_SMALL: "reference of few people",
@@ -316,6 +341,7 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.NUMBERS_MISSING: "row without numbers",
     FaultCode.NOT_STATED: "text in the place of a number",
     FaultCode.COLUMNS_IGNORED: "columns that are not read",
+    FaultCode.COUNT_RECOVERABLE: "withheld count that can be computed",
     FaultCode.CATEGORY_MISSING: "combination without a row",
     FaultCode.UNKNOWN_NOT_STATED: "unknown categories not stated",
 }
