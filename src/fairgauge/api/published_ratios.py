@@ -17,7 +17,7 @@ from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import plan
 from fairgauge.enums import IntervalMethod, Outcome, ReferenceRule
 from fairgauge.inference.evidence import FEWEST_GROUPS
-from fairgauge.published.check_results import OtherReference
+from fairgauge.published.check_results import AlternativeReference
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.spec.features import Feature
 from fairgauge.spec.specification import Spec
@@ -121,7 +121,7 @@ class TableRatios:
             return self._ratios(self._best)
         return self._whichever_is_best()
 
-    def other_reference(self, printed: PublishedRow | None) -> OtherReference | None:
+    def other_reference(self, printed: PublishedRow | None) -> AlternativeReference | None:
         """Return another reference in use, and the categories whose verdict it would change.
 
         It is the printed one, else the best of all others, however small, if its rate is as high.
@@ -139,7 +139,7 @@ class TableRatios:
         after = _outcomes(self._compared_with(other.name))
         changed = [name for name in after if name in before and after[name] is not before[name]]
         lost = [name for name in changed if after[name] is Outcome.NOT_EVALUATED]
-        return OtherReference(
+        return AlternativeReference(
             name=other.name,
             same_rate=other.rate == self.reference.rate,
             changes=tuple(name for name in changed if name not in lost),

@@ -80,7 +80,7 @@ class CheckedGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OtherReference:
+class AlternativeReference:
     """Another category that a rule could name as the reference.
 
     Attributes
@@ -118,7 +118,7 @@ class CheckedTable:
     columns: tuple[tuple[str, str], ...]
     reference: str | None
     printed_reference: str | None
-    other_reference: OtherReference | None
+    other_reference: AlternativeReference | None
     unknown: int | None
     groups: tuple[CheckedGroup, ...]
     faults: tuple[Fault, ...]
@@ -294,7 +294,7 @@ def _plain_table(table: CheckedTable, limit: float | None) -> Plain:
     }
 
 
-def _plain_other(other: OtherReference) -> Plain:
+def _plain_other(other: AlternativeReference) -> Plain:
     return {
         "category": other.name,
         "same_rate": other.same_rate,
@@ -349,8 +349,8 @@ def _read_table(values: Saved) -> CheckedTable:
     )
 
 
-def _read_other(values: Saved) -> OtherReference:
-    return OtherReference(
+def _read_other(values: Saved) -> AlternativeReference:
+    return AlternativeReference(
         name=values["category"],
         same_rate=values["same_rate"],
         changes=tuple(values["changes"]),

@@ -32,7 +32,12 @@ from fairgauge.render.numbers import listing, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fairgauge.published.check_results import Check, CheckedGroup, CheckedTable, OtherReference
+    from fairgauge.published.check_results import (
+        AlternativeReference,
+        Check,
+        CheckedGroup,
+        CheckedTable,
+    )
     from fairgauge.published.faults import Fault
     from fairgauge.published.smallest_reference import SmallestReference
     from fairgauge.report.results import Interval
@@ -361,7 +366,7 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
         yield "unknown category", f"{table.unknown:,} people"
 
 
-def _other_reference(other: OtherReference, table: CheckedTable, check: Check) -> str:
+def _other_reference(other: AlternativeReference, table: CheckedTable, check: Check) -> str:
     """Return which other category could be the reference, and what that would come to."""
     rate = "the same selection rate" if other.same_rate else "a higher selection rate"
     printed = other.name == table.printed_reference
