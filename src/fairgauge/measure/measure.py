@@ -31,7 +31,7 @@ from fairgauge.inference.families import (
     reversed_scores,
 )
 from fairgauge.inference.missing_groups import missing_groups
-from fairgauge.measure.other_references import with_other_references
+from fairgauge.measure.other_references import ties, with_other_references
 from fairgauge.measure.slices import Slice
 from fairgauge.measure.small_groups import mark_estimates, mark_groups, mark_pairs, small_groups
 from fairgauge.reasons import Reason, ReasonCode
@@ -152,9 +152,10 @@ class _MeasuredFeature:
             *_strata_coverage(slices[0], resolution.metrics),
             *_clusters_spanning_groups(counts, spec),
             *missing_groups(counts),
+            *ties(slices, resolution.metrics),
         ]
         if counts.protected:
-            self.diagnostics = list(missing_groups(counts))
+            self.diagnostics = [*missing_groups(counts), *ties(slices, resolution.metrics)]
         ruled = {limit.metric for _, limit in spec.limits}
         for each, asked in product(slices, resolution.metrics):
             if asked.metric.name in ruled and isinstance(asked.metric, Contrast):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.cube.levels import cut_options
-from fairgauge.enums import DiagnosticCode
+from fairgauge.enums import Better, DiagnosticCode
 from fairgauge.errors import listing, quote
+from fairgauge.render import numbers
+from fairgauge.render.metric_words import is_share, rate_words
 from fairgauge.render.names_in_use import find_rate
-from fairgauge.render.numbers import amount, plural
+from fairgauge.render.numbers import amount, percent, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -343,6 +345,24 @@ def _reference_decides(d: Diagnostic) -> str:
     )
 
 
+def _reference_tied(d: Diagnostic) -> str:
+    groups = numbers.listing([quote(each) for each in (d["chosen"], *d["others"])])
+    rate = d.get("rate")
+    if rate is None:
+        return (
+            f"{groups} are the largest groups, with {amount(d['value'])} rows each; all groups are "
+            f"compared with {quote(d['chosen'])}, the first by name"
+        )
+    row = find_rate(rate)
+    highest = "lowest" if row.better is Better.LOWER else "highest"
+    value = percent(d["value"]) if is_share(rate) else amount(d["value"])
+    why = "which has the most rows" if d["by_rows"] else "the first by name of equally many rows"
+    return (
+        f"{groups} have the same {highest} {rate_words(rate)}, {value}; groups are compared with "
+        f"{quote(d['chosen'])}, {why}"
+    )
+
+
 _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.TASK: _task,
     DiagnosticCode.EXCLUDED: _excluded,
@@ -374,5 +394,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.LIMITS_OUTSIDE_RANGE: _limits,
     DiagnosticCode.FALSE_FAIL: _false_fail,
     DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
+    DiagnosticCode.REFERENCE_TIED: _reference_tied,
     DiagnosticCode.TEXT: _text,
 }
