@@ -130,8 +130,8 @@ def unpack(path: str | Path) -> Bundle:
         tool = manifest.get("tool")
         made = tool.get("version", "unknown") if isinstance(tool, dict) else "unknown"
         raise DataError(
-            f"{quote(path)} has format {quote(schema)}, of fairgauge {quote(made)}; this version reads "
-            f"{SCHEMA!r}: install that version or a newer one"
+            f"{quote(path)} has format {quote(schema)}, of fairgauge {quote(made)}; this "
+            f"version reads {SCHEMA!r}: install that version or a newer one"
         )
     try:
         tool, libraries = _texts(manifest["tool"]), _texts(manifest["libraries"])
