@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import (
+    Better,
     ClassKind,
     DiagnosticCode,
     Outcome,
+    ReferenceKind,
     Status,
 )
 from fairgauge.reasons import Reason, ReasonCode
@@ -53,11 +55,15 @@ from fairgauge.render.metric_blocks import (
 )
 from fairgauge.render.metric_words import (
     abbreviations,
+    better,
     compared_rate,
+    gap,
+    has_direction,
     is_ratio,
     is_share,
     metric_words,
     rate_heading,
+    rate_words,
     value_text,
 )
 from fairgauge.render.outline import (
@@ -352,7 +358,7 @@ class _Summary:
                             minimums.add(_least_rows(own, group.n))
                         else:
                             minimum = insufficiency([small])
-                            size = f"{name}, n = {numbers.count(small['n'])}"
+                            size = f"{name}, n = {numbers.count(small['n'])}{_above(own)}"
                             below.setdefault(minimum, {})[size] = None
         for minimum, names in below.items():
             yield f"{capitalised(minimum)}: {'; '.join(list(names)[:8])}."
@@ -462,6 +468,23 @@ class _Full(_Summary):
             yield Paragraph(f"{i + 1}. {describe_finding(finding, self.column)}")
             yield finding_chart(finding)
         yield from (b for b in self._finding_sentences() if not isinstance(b, Items))
+
+
+def _above(own: Iterable[Estimate]) -> str:
+    """Return that the rate of a small group is more favourable than that of the best reference."""
+    found = [
+        each
+        for each in own
+        if each.reference
+        and each.reference.kind is ReferenceKind.BEST
+        and has_direction(rate := compared_rate(each.metric) or "")
+        and gap(each) * (1 if better(rate) is Better.HIGHER else -1) > 0
+    ]
+    if not found:
+        return ""
+    rate = compared_rate(found[0].metric) or ""
+    level = "higher" if better(rate) is Better.HIGHER else "lower"
+    return f" (its {rate_words(rate)} is {level} than that of the reference)"
 
 
 def _size(own: Iterable[Estimate], n: float) -> str:

@@ -105,3 +105,24 @@ def test_the_range_over_groups_is_of_those_with_sufficient_data() -> None:
     for name in ("range", "expected_range", "between_sd"):
         assert few[name] == large[name]
     assert "the range over the 4 groups of sufficient size is 15.6 pp" in few.message
+
+
+def test_a_table_names_the_reference_that_replaces_that_of_the_preset() -> None:
+    preset = "the group with the most favourable rate"
+    for name in ("ugesp", "nyc-ll144"):
+        given = audited(HIRED, preset=name, reference={"race": "White"})
+        text = shown(given, full=True)
+        assert f"White (in place of the reference of the preset, {preset})" in text
+        assert f"The reference of the preset ({preset}) is replaced" in text
+        assert "| ratio to White |" in render(given, "markdown")
+        assert "| ratio to the highest rate |" not in render(given, "markdown")
+        assert "in place of" not in shown(audited(HIRED, preset=name), full=True)
+    lending = audited(HIRED, preset="us-lending", reference={"race": "White"})
+    assert "in place of" not in shown(lending)
+
+
+@pytest.mark.parametrize("hired", [4, 7])
+def test_a_small_group_with_a_higher_rate_than_the_reference_is_stated(hired: int) -> None:
+    text = shown(audited(HIRED | {"Native": (hired, 13)}))
+    higher = "Native (race), n = 13 (its selection rate is higher than that of the reference)."
+    assert (higher in text) is (hired == 7)
