@@ -28,8 +28,10 @@ from fairgauge.render.metric_words import (
     signed,
     unit,
 )
-from fairgauge.render.numbers import percent
+from fairgauge.render.numbers import listing, percent
 from fairgauge.render.question import (
+    DATES,
+    document,
     only_reference,
     preset_reference_replaced,
     reference_words,
@@ -90,6 +92,15 @@ def preset_blocks(name: str, report: Report, sections: Sequence[Results]) -> Ite
     yield Items(found.statements)
     yield Heading("A published report holds")
     yield Items(found.publishes)
+    stated = document(report)
+    absent = [key for key in found.document if key not in stated]
+    if absent:
+        words = listing([DATES.get(key, f"{key} of the data") for key in absent])
+        flags = listing([f"--{key.replace('_', '-')}" for key in absent])
+        yield Paragraph(
+            f"This report does not state the {words}, which the sources of the preset ask of a "
+            f"published one ({flags}, or [document] in a specification file)."
+        )
     if tables := tables_to_publish(report, sections):
         yield Heading("Tables to publish")
         yield from tables

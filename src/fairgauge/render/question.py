@@ -31,8 +31,10 @@ _REFERENCES = {
     "best": "the group with the most favourable rate",
 }
 COVER = (
-    "organisation", "author", "purpose", "period", "source", "collected", "notes",
+    "organisation", "author", "audit_date", "purpose", "period", "first_used", "source",
+    "collected", "notes",
 )  # fmt: skip
+DATES = {"audit_date": "date of the audit", "first_used": "date the tool was first used"}
 """What the cover of a report states, where it is given."""
 
 

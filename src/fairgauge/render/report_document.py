@@ -142,7 +142,11 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
             *question.lead(report, tables_to_publish=bool(builder.tables_to_publish)),
             *question.caveat(report.spec),
         ),
-        cover=tuple((key, printable(fields[key])) for key in question.COVER if key in fields),
+        cover=tuple(
+            (question.DATES.get(key, key), printable(fields[key]))
+            for key in question.COVER
+            if key in fields
+        ),
         verdict=_verdict(report),
         tone=TONES[report.verdict],
         sections=tuple(builder.sections()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 
 import pytest
@@ -126,3 +127,27 @@ def test_a_small_group_with_a_higher_rate_than_the_reference_is_stated(hired: in
     text = shown(audited(HIRED | {"Native": (hired, 13)}))
     higher = "Native (race), n = 13 (its selection rate is higher than that of the reference)."
     assert (higher in text) is (hired == 7)
+
+
+def test_a_report_names_what_the_preset_calls_for_and_nobody_stated() -> None:
+    missing = "This report does not state the"
+    bare = shown(audited(HIRED, preset="nyc-ll144"), full=True)
+    assert (
+        f"{missing} source of the data, date of the audit and date the tool was first used, "
+        "which the sources of the preset ask of a published one (--source, --audit-date and --first-used"
+    ) in bare
+    dates = {"audit_date": "2026-11-20", "first_used": dt.date(2026, 1, 1)}
+    half = audited(HIRED, preset="nyc-ll144", document=dates)
+    assert f"{missing} source of the data, which" in shown(half, full=True)
+    page = shown(half, full=True)
+    assert "date of the audit 2026-11-20" in page
+    assert "date the tool was first used 2026-01-01" in page
+    whole = audited(HIRED, preset="nyc-ll144", document=dates | {"source": "the tracker"})
+    assert missing not in shown(whole, full=True)
+    assert missing not in shown(audited(HIRED), full=True)
+
+
+@pytest.mark.parametrize("date", ["20 Nov 2026", "2026-13-01", 20261120])
+def test_a_date_that_is_none_is_refused(date: object) -> None:
+    with pytest.raises(fg.FairgaugeError, match=r"document\.audit_date"):
+        audited(HIRED, document={"audit_date": date})
