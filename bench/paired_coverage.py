@@ -108,6 +108,11 @@ def clustered(cells: np.ndarray, n: int, sets: int, rng: np.random.Generator) ->
     return PairedTable(counts, counts, counts, clusters=of_set, cluster_count=many)
 
 
+DESIGN_EFFECTS = {drawn: 1.0, weighted: math.exp(0.25), clustered: 2.4}
+"""How many rows have the information of one: of weights Kish's, of clusters by their correlations,
+1/2 of the first row with every other and 1/4 of any two others."""
+
+
 def both_sides(group: PairedTable, reference: PairedTable) -> PairedTable:
     """Return the tables of all groups, and then of the reference of each."""
     weights, squares, cases = (
@@ -138,7 +143,7 @@ def change(metric: Contrast, table: PairedTable, *, robust: bool = False):
     return statistic_change(metric.of, table, *(statistic_interval(metric.of, e) for e in evidence))
 
 
-def discordant(metric: Contrast, cells: np.ndarray, n: int) -> float:
+def discordant(metric: Contrast, cells: np.ndarray, n: float) -> float:
     """Return the expected rows, among those of the rate, that are decided differently.
 
     Rates whose denominator depends on the decisions are made of both labels, of which each must
@@ -178,7 +183,8 @@ def coverage(
         "disparity": _covers(made.shift.at(Z), new - old - new_other + old_other, made.shift.value),
         "fairer": _fairer(made),
         "discordant": min(
-            discordant(metric, c, n) for c, n in zip((ours, theirs), sizes, strict=True)
+            discordant(metric, c, n / DESIGN_EFFECTS[draw])
+            for c, n in zip((ours, theirs), sizes, strict=True)
         ),
     }
 
@@ -353,7 +359,8 @@ def verdict_table(records: list[dict]) -> str:
 
 
 def _rows(record: dict) -> str:
-    return " and ".join(f"{rows:,}" for rows in record["rows"])
+    *first, last = (f"{rows:,}" for rows in record["rows"])
+    return f"{', '.join(first)} and {last}"
 
 
 def _of(record: dict) -> str:

@@ -4,7 +4,7 @@ A logistic regression and gradient boosting are trained on one half of a table a
 ``docs/adult-models.csv`` and ``docs/hmda-models.csv`` hold the counts of their decisions, for the
 page "Choosing between models"; of the tables themselves nothing else is kept.
 
-The tables are those of R. Kohavi and B. Becker, "Adult", UCI Machine Learning Repository, 1996 (CC
+The tables are those of B. Becker and R. Kohavi, "Adult", UCI Machine Learning Repository, 1996 (CC
 BY 4.0), both parts together with their usual names of columns; and of A. H. Munnell et al.,
 "Mortgage Lending in Boston: Interpreting HMDA Data", American Economic Review 86 (1996), 25-53, as
 ``HMDA`` of the R package AER. Neither model knows the groups that are compared.

@@ -166,13 +166,6 @@ class PairedTable:
             for each, one in zip(self.clusters, influence, strict=True)
         ])  # fmt: skip
 
-    def correlations(self, influence: Array) -> Array:
-        """Return the correlations of a number between all sides that share clusters; (n, n)."""
-        totals = self.totals(influence)
-        products = totals @ totals.T
-        variances = np.diagonal(products)
-        return correlation(products, variances[:, None], variances)
-
     @property
     def degrees(self) -> Array:
         """Return the degrees of freedom of every side: infinite where rows are independent."""

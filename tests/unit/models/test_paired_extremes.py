@@ -46,9 +46,9 @@ CLEAR = {  # P(accepted | label) of groups of which two clearly differ most, und
     "the same groups": [
         ((p, p / 3), (0.8 * p + 0.1, p / 3), 0.3) for p in (0.85, 0.6, 0.5, 0.2)
     ],
-    "the groups change places": [
-        ((p, p / 3), (q, q / 3), 0.2)
-        for p, q in zip((0.85, 0.6, 0.5, 0.2), (0.2, 0.5, 0.6, 0.85), strict=True)
+    "other groups": [
+        ((p, p / 3), (q, q / 3), 0.1)
+        for p, q in zip((0.85, 0.6, 0.5, 0.2), (0.5, 0.85, 0.2, 0.6), strict=True)
     ],
 }  # fmt: skip
 NEARLY_EQUAL = [
