@@ -261,7 +261,8 @@ class DiagnosticCode(StrEnum):
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
     COVERAGE = "coverage"  # metric, share, of
     ADJUSTED_P = "adjusted_p"  # procedures
-    HOMOGENEITY = "homogeneity"  # rate, groups, p, range, expected_range, between_sd, significant
+    HOMOGENEITY = "homogeneity"
+    # rate, groups, p, significant; of the large groups: range, expected_range, between_sd
     PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
     REVERSED_SCORES = "reversed_scores"  # auc
     SIMPSON = "simpson"  # group, metric, overall, adjusted
@@ -281,7 +282,7 @@ class DiagnosticCode(StrEnum):
     SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high, allowed
-    FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise
+    FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise, simultaneous
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
     TEXT = "text"  # text: of a report saved by version 1

@@ -39,6 +39,7 @@ from fairgauge.report.estimates import EVERYONE, Estimate, Measured
 from fairgauge.report.results import NO_CLASS, ClassScope, Diagnostic
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
 from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.references import admissible_groups
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import score_counts
 from fairgauge.spec.features import Ordered
@@ -166,7 +167,8 @@ class _MeasuredFeature:
             self.other_references = tuple(with_other_references(slices, resolution.metrics))
         if resolution.task is Task.BINARY and len(counts.groups) > 1:
             groups = slices[0].all_groups()
-            self.diagnostics += homogeneity_notes(central_rates(rates), groups, spec)
+            large = admissible_groups(counts, spec)
+            self.diagnostics += homogeneity_notes(central_rates(rates), groups, spec, large)
             self._compare_pairs(central_rates(rates), groups, spec)
 
     def _compare_pairs(self, rates: Sequence[Rate], groups: FeatureGroups, spec: Spec) -> None:
