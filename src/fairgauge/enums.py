@@ -266,6 +266,7 @@ class DiagnosticCode(StrEnum):
     REVERSED_SCORES = "reversed_scores"  # auc
     SIMPSON = "simpson"  # group, metric, overall, adjusted
     DISAPPEARS = "disappears"  # group, metric, overall, adjusted, p
+    NOT_SIGNIFICANT_ADJUSTED = "not_significant_adjusted"  # group, metric, overall, adjusted, p
     BINNED_SCORES = "binned_scores"  # bins
     FEATURE_DISTANCE = "feature_distance"  # columns, scalings
     SAMPLED = "sampled"  # metric, rows, seed
@@ -284,6 +285,16 @@ class DiagnosticCode(StrEnum):
     FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     TEXT = "text"  # text: of a report saved by version 1
+
+
+class AfterAdjusting(StrEnum):
+    """What becomes of a significant difference when it is adjusted for strata."""
+
+    REVERSES = "reverses"
+    REMAINS = "remains"
+    DISAPPEARS = "disappears"
+    NOT_SIGNIFICANT = "not significant"
+    CHANGES_LITTLE = "not significant, changes little"
 
 
 class Direction(StrEnum):
