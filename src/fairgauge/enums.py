@@ -267,6 +267,7 @@ class DiagnosticCode(StrEnum):
     REVERSED_SCORES = "reversed_scores"  # auc
     SIMPSON = "simpson"  # group, metric, overall, adjusted
     DISAPPEARS = "disappears"  # group, metric, overall, adjusted, p
+    NOT_SIGNIFICANT_ADJUSTED = "not_significant_adjusted"  # group, metric, overall, adjusted, p
     BINNED_SCORES = "binned_scores"  # bins
     FEATURE_DISTANCE = "feature_distance"  # columns, scalings
     SAMPLED = "sampled"  # metric, rows, seed
@@ -286,6 +287,16 @@ class DiagnosticCode(StrEnum):
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
     TEXT = "text"  # text: of a report saved by version 1
+
+
+class AfterAdjusting(StrEnum):
+    """What becomes of a significant difference when it is adjusted for strata."""
+
+    REVERSES = "reverses"
+    REMAINS = "remains"
+    DISAPPEARS = "disappears"
+    NOT_SIGNIFICANT = "not significant"
+    CHANGES_LITTLE = "not significant, changes little"
 
 
 class Direction(StrEnum):
