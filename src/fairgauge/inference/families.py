@@ -164,13 +164,14 @@ def _differences(x: Array, n: Array, rate: Rate, spec: Spec) -> dict[str, float 
     }
 
 
-def reversed_scores(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
+def reversed_ranking(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
     """Warn where scores rank the positives below the negatives, as those of another value do.
 
-    ``whole`` is all rows as one group.
+    ``whole`` is all rows as one group. The interval takes rows as independent, clustered or not:
+    the warning asks what was meant, and states no uncertainty.
     """
-    everyone = whole.pick(np.zeros(1, dtype=np.int64))
-    if everyone.side.scores is None or everyone.clusters is not None:
+    everyone = replace(whole.pick(np.zeros(1, dtype=np.int64)), clusters=None)
+    if everyone.side.scores is None:
         return
     area = statistic_interval(find_rate("roc_auc"), everyone)
     (_, high), _ = area.limits(spec.confidence)

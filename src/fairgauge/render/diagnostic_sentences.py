@@ -69,11 +69,13 @@ def _protected(d: Diagnostic) -> str:
 
 
 def _repeated_id(d: Diagnostic) -> str:
+    instead = f"set cluster={quote(d.feature)} (--cluster)"
+    if d.get("choosing"):
+        instead = f"audit the chosen threshold with cluster={quote(d.feature)} (--cluster)"
     return (
         f"column {quote(d.feature)} has {d['distinct']:,} distinct values in the first "
         f"{d['rows']:,} rows: rows of one person or session are clustered observations, and "
-        f"confidence intervals that ignore it are too narrow; set cluster={quote(d.feature)} "
-        "(--cluster)"
+        f"confidence intervals that ignore it are too narrow; {instead}"
     )
 
 
