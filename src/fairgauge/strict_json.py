@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from fairgauge.errors import quote
 
 
-class AmbiguousJson(ValueError):
+class AmbiguousJsonError(ValueError):
     """JSON that programs read in different ways, or not at all."""
 
 
@@ -17,7 +17,7 @@ def read_json(text: str) -> Any:
 
     Raises
     ------
-    AmbiguousJson
+    AmbiguousJsonError
         It has a key twice, or holds NaN or an infinity, which JSON does not have.
     ValueError
         It is no JSON, or is nested too deeply.
@@ -27,7 +27,7 @@ def read_json(text: str) -> Any:
     >>> read_json('{"verdict": "pass", "verdict": "fail"}')
     Traceback (most recent call last):
     ...
-    fairgauge.strict_json.AmbiguousJson: the key 'verdict' is given twice
+    fairgauge.strict_json.AmbiguousJsonError: the key 'verdict' is given twice
     """
     try:
         return json.loads(text, object_pairs_hook=unique_keys, parse_constant=_refuse)
@@ -40,16 +40,16 @@ def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
     Raises
     ------
-    AmbiguousJson
+    AmbiguousJsonError
         It has a key twice.
     """
     found: dict[str, object] = {}
     for key, value in pairs:
         if key in found:
-            raise AmbiguousJson(f"the key {quote(key)} is given twice")
+            raise AmbiguousJsonError(f"the key {quote(key)} is given twice")
         found[key] = value
     return found
 
 
 def _refuse(name: str) -> NoReturn:
-    raise AmbiguousJson(f"{name} is no number of JSON")
+    raise AmbiguousJsonError(f"{name} is no number of JSON")

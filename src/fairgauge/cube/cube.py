@@ -20,7 +20,7 @@ from fairgauge.cube.plan import Axis, Plan, common_question, read_question
 from fairgauge.enums import Task
 from fairgauge.errors import ChangedCountsError, CubeError, DataError, DuplicateCountsWarning, quote
 from fairgauge.stats.disclosure import range_of_rounded
-from fairgauge.strict_json import AmbiguousJson, read_json
+from fairgauge.strict_json import AmbiguousJsonError, read_json
 from fairgauge.values import Json, Saved, Value, name_of
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ def read_cube(text: str, name: str) -> Cube:
     try:
         found = read_json(text)
         schema = found["schema"]
-    except AmbiguousJson as error:
+    except AmbiguousJsonError as error:
         raise CubeError(f"{quote(name)} is not a fairgauge cube file: {error}") from None
     except (ValueError, KeyError, TypeError):
         raise CubeError(f"{quote(name)} is not a fairgauge cube file, or is truncated") from None

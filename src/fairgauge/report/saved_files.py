@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import CubeError, DataError, quote
-from fairgauge.strict_json import AmbiguousJson, read_json
+from fairgauge.strict_json import AmbiguousJsonError, read_json
 
 if TYPE_CHECKING:
     from fairgauge.values import Saved
@@ -27,7 +27,7 @@ def read_saved(path: str | Path) -> Saved:
     try:
         values: Saved = read_json(text)
         values["schema"]
-    except AmbiguousJson as error:
+    except AmbiguousJsonError as error:
         raise CubeError(f"{quote(path)} is no saved result of fairgauge: {error}") from None
     except (ValueError, KeyError, TypeError):
         raise CubeError(
