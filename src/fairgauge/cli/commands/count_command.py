@@ -72,11 +72,12 @@ def command(
         return
     rows = what.read(data, at)
 
-    from fairgauge.api.audit import count
+    from fairgauge.api.audit import counted_with_warnings
+    from fairgauge.render.report_notes import opening_warnings
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
-        cube = count(rows, **what.options)
+        cube, warnings = counted_with_warnings(rows, **what.options)
     if min_cell is not None:
         from fairgauge.evidence.protection import protect
 
@@ -86,6 +87,8 @@ def command(
     else:
         cube.save(output)
     _warn_of_decisions(cube)
+    for line in opening_warnings(warnings):
+        print_message(line, prefix="")
     note_cases_alone(cube)
 
 
