@@ -1,4 +1,4 @@
-"""The tables to publish in a report of fairgauge itself: the rest of it is not published."""
+"""The tables to publish in a report of fairgauge itself, which has other tables beside them."""
 
 from __future__ import annotations
 

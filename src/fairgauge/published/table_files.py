@@ -201,12 +201,19 @@ def _of_blocks(lines: Iterable[str]) -> list[Grid]:
             blocks[-1].append(line.strip(" "))  # a tab in front is an empty cell
         elif blocks[-1]:
             blocks.append([])
-    return [
-        grid
-        for block in blocks
-        for grid in _grid("", _spread([_WIDE_SPACE.split(line) for line in block]))
-        or _grid("", single_spaced(block))
-    ]
+    return [grid for block in blocks for grid in _of_block(block)]
+
+
+def _of_block(lines: Sequence[str]) -> list[Grid]:
+    """Return the tables of lines without an empty one between them.
+
+    A header alone may have wide spaces, above rows with one space between their columns.
+    """
+    rows = [_WIDE_SPACE.split(line) for line in lines]
+    header_alone = sum(len(row) > 1 for row in rows) == 1
+    if header_alone and (single := _grid("", single_spaced(lines))):
+        return single
+    return _grid("", _spread(rows)) or _grid("", single_spaced(lines))
 
 
 def _spread(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:

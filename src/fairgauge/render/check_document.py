@@ -64,10 +64,14 @@ METHOD = (
 )
 """How a published table is checked."""
 _LIMITATIONS = (
-    "A table that adds up can still be of the wrong people: a check knows nothing of who was "
-    "counted, when, or how the categories were determined.",
-    "Where the number of people is not printed, there is no confidence interval, because a rate "
-    "alone does not show how precise it is.",
+    (
+        "A table that adds up can still be of the wrong people: a check knows nothing of who was "
+        "counted, when, or how the categories were determined."
+    ),
+    (
+        "Where the number of people is not printed, there is no confidence interval, because a "
+        "rate alone does not show how precise it is."
+    ),
     "It does not state whether an audit meets a law.",
 )
 _RATES_ALONE = (
