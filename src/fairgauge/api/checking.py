@@ -295,7 +295,7 @@ def _group(
     reference = None if ratios is None else ratios.reference
     if ratios is None or reference is None:
         ratio = _printed_ratio(row, highest_row)
-        return replace(plain, ratio=ratio, is_reference=ratio is not None and row is highest_row)
+        return replace(plain, ratio=ratio, is_reference=row is highest_row)
     if row is reference.row:
         return replace(plain, ratio=1.0 if reference.most else None, is_reference=True)
     if counted is None or row is not counted.row:

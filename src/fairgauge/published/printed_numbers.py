@@ -36,6 +36,8 @@ _BOUND = re.compile(
 _NOT_APPLICABLE = re.compile(r"n/?a\b[^a-z]*|not applicable")
 _RANGE = re.compile(r"\s*[(\[]\s*[\d.]+\s*%?\s*(-|–|—|to|;|,\s)\s*[\d.]+\s*%?\s*[)\]]$")
 """A confidence interval behind a number."""
+_TOO_FEW = re.compile(r"\s*\(n = [\d,]+ .*\)$")
+"""Why fairgauge prints no confidence interval behind a ratio."""
 _MARKED = re.compile(r"[*†‡§]+")
 _LONGEST = 100
 """The longest number that is read; a published count has no hundred digits."""
@@ -165,7 +167,7 @@ def read_number(text: str) -> Printed | None:
     >>> read_number("30.0% (27.1-33.1)").value
     0.3
     """
-    bare = _bare(_RANGE.sub("", _REFERENCE.sub("", text.strip())))
+    bare = _bare(_RANGE.sub("", _TOO_FEW.sub("", _REFERENCE.sub("", text.strip()))))
     percent = bare.endswith("%")
     number = _bare(bare.rstrip("%").strip())
     if _GROUPED.match(number) and not number.lstrip("+-−").startswith("0"):

@@ -63,6 +63,17 @@ METHOD = (
     "enough, and take whichever of those counts do the same."
 )
 """How a published table is checked."""
+_LIMITATIONS = (
+    (
+        "A table that adds up can still be of the wrong people: a check knows nothing of who was "
+        "counted, when, or how the categories were determined."
+    ),
+    (
+        "Where the number of people is not printed, there is no confidence interval, because a "
+        "rate alone does not show how precise it is."
+    ),
+    "It does not state whether an audit meets a law.",
+)
 _RATES_ALONE = (
     "not printed for every category: the whole numbers that agree with the printed rates; "
     "intervals, p-values and verdicts hold for all of them"
@@ -109,6 +120,9 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
     if check.unread:
         sections.append(Section("not-read", "Not read", tuple(_not_read(check)), short="Not read"))
     described = METHOD.format(test=_TESTS[check.test])
+    limits = Section(
+        "limitations", "What this check does not show", (Items(_LIMITATIONS),), short="Limitations"
+    )
     method = Section("method", "Method", (Paragraph(described),), short="Method")
     return DocumentTree(
         title="Check of published tables",
@@ -117,7 +131,7 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
         cover=(("source", _sources(check)),),
         verdict=_verdict(check),
         tone=Tone.BAD if check.errors else _TONES.get(check.verdict, Tone.UNSURE),
-        sections=tuple(each for each in (*sections, method) if each.blocks),
+        sections=tuple(each for each in (*sections, method, limits) if each.blocks),
         created=check.created,
         version=check.version,
         not_shown=() if whole else ("the categories and notes of every table",),
@@ -155,7 +169,7 @@ def _verdict(check: Check) -> str:
     """Return the errors, what the limit comes to, and how much was not read."""
     parts = ["ERRORS"] if check.errors else []
     if check.limit is not None and not check.verdicts:
-        parts.append("no counts to decide the limit")
+        parts.append("no verdict without counts")
     elif check.verdict is not Outcome.NONE:
         parts.append(str(check.verdict).replace("_", " "))
     return "; ".join((*parts, *_unread(check))).upper()
@@ -170,7 +184,9 @@ def _limit(check: Check) -> Iterator[str]:
     chosen = any(table.reference not in check.references for table in check.tables)
     allow = " allow for the choice of the reference by the data" if chosen else " decide"
     yield (
-        f"Ratios are held against {check.limit:g}. The {100 * check.level:.4g}% confidence "
+        f"The limit for impact ratios is {check.limit:g}, as asked; New York's Local Law 144 sets "
+        "none. "
+        f"The {100 * check.level:.4g}% confidence "
         f"intervals{allow}; verdicts are not adjusted for the number of ratios."
     )
 
@@ -246,7 +262,7 @@ def _decision_words(smallest: SmallestReference) -> dict[Decision, tuple[str, st
             "is compared with a reference of too few people",
             "are compared with a reference of too few people",
         ),
-        Decision.NOT_COMPUTED: ("has no counts to decide it", "have no counts to decide them"),
+        Decision.NOT_COMPUTED: ("has no counts for a verdict", "have no counts for a verdict"),
     }
 
 

@@ -234,7 +234,7 @@ def _numbers_missing(p: Parameters) -> str:
 def _not_stated(p: Parameters) -> str:
     cells = zip(p["printed"], p["columns"], strict=True)
     named = ", ".join(f"{quote(text)} ({_COLUMNS[column]})" for text, column in cells)
-    return f"no number, and read as not stated: {named}"
+    return f"text stands in the place of a number, which is treated as not stated: {named}"
 
 
 def _category_missing(p: Parameters) -> str:
