@@ -81,10 +81,15 @@ def _missing_groups(d: Diagnostic) -> str:
     noun, number, total = "rows", d["rows"], d["total"]
     if d.get("cases") is not None:
         noun, number, total = "cases", d["cases"], d["total_cases"]
+    rules = " and are in no group of it"
+    if d.get("ruled") is not False:  # a report saved before this was stated
+        rules = (
+            "; a rule on a difference or ratio of rates passes or fails only if it would whichever "
+            "groups they are in"
+        )
     return (
-        f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) have no "
-        f"{d.feature} and are in no group; a rule on a difference or ratio of rates passes or "
-        "fails only if it would whichever groups they are in"
+        f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) have no recorded "
+        f"{d.feature}{rules}"
     )
 
 
