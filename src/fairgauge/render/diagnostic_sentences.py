@@ -24,9 +24,9 @@ _TASKS = {
 }
 _OF_A_FEATURE = "all groups that a metric compares in a feature"
 _FAMILIES = {
-    "tukey": "all pairs of the groups that are large enough to be the reference (Tukey)",
-    "holm": f"{_OF_A_FEATURE} (Holm)",
-    "benjamini-hochberg": f"{_OF_A_FEATURE} (Benjamini and Hochberg, over 20 groups)",
+    "tukey": "(Tukey) for all pairs of the groups that are large enough to be the reference",
+    "holm": f"(Holm) for {_OF_A_FEATURE}",
+    "benjamini-hochberg": f"(Benjamini and Hochberg, over 20 groups) for {_OF_A_FEATURE}",
 }
 """For what p-values are adjusted, by procedure."""
 
@@ -108,9 +108,7 @@ def _coverage(d: Diagnostic) -> str:
 
 
 def _adjusted(d: Diagnostic) -> str:
-    return (
-        f"p-values are adjusted for {' or for '.join(_FAMILIES[each] for each in d['procedures'])}"
-    )
+    return f"p-values are adjusted {' or '.join(_FAMILIES[each] for each in d['procedures'])}"
 
 
 def _homogeneity(d: Diagnostic) -> str:
