@@ -57,6 +57,31 @@ class Closed(StrEnum):
     LEFT = "left"
 
 
+class Accepts(StrEnum):
+    """How a score that gets the favourable decision compares with its threshold."""
+
+    FROM = ">="
+    ABOVE = ">"
+    BELOW = "<"
+    UP_TO = "<="
+
+    def decides(self, score: float, threshold: float) -> bool:
+        """Return whether a score gets the favourable decision.
+
+        >>> Accepts.FROM.decides(0.5, 0.5), Accepts.BELOW.decides(0.5, 0.5)
+        (True, False)
+        """
+        match self:
+            case Accepts.FROM:
+                return score >= threshold
+            case Accepts.ABOVE:
+                return score > threshold
+            case Accepts.BELOW:
+                return score < threshold
+            case Accepts.UP_TO:
+                return score <= threshold
+
+
 class Threshold(StrEnum):
     """A score threshold that the data determine."""
 
@@ -256,7 +281,7 @@ class DiagnosticCode(StrEnum):
     TASK = "task"  # task, assumed
     EXCLUDED = "excluded"  # rows, reason
     PROTECTED = "protected"  # min_cell
-    REPEATED_ID = "repeated_id"  # column, distinct, rows
+    REPEATED_ID = "repeated_id"  # column, distinct, rows, choosing
     MISSING_GROUPS = "missing_groups"  # rows, total, ruled; cases, total_cases of a count column
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
     COVERAGE = "coverage"  # metric, share, of
@@ -267,6 +292,7 @@ class DiagnosticCode(StrEnum):
     REVERSED_SCORES = "reversed_scores"  # auc
     SIMPSON = "simpson"  # group, metric, overall, adjusted
     DISAPPEARS = "disappears"  # group, metric, overall, adjusted, p
+    NOT_SIGNIFICANT_ADJUSTED = "not_significant_adjusted"  # group, metric, overall, adjusted, p
     BINNED_SCORES = "binned_scores"  # bins
     FEATURE_DISTANCE = "feature_distance"  # columns, scalings
     SAMPLED = "sampled"  # metric, rows, seed
@@ -286,6 +312,16 @@ class DiagnosticCode(StrEnum):
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
     TEXT = "text"  # text: of a report saved by version 1
+
+
+class AfterAdjusting(StrEnum):
+    """What becomes of a significant difference when it is adjusted for strata."""
+
+    REVERSES = "reverses"
+    REMAINS = "remains"
+    DISAPPEARS = "disappears"
+    NOT_SIGNIFICANT = "not significant"
+    CHANGES_LITTLE = "not significant, changes little"
 
 
 class Direction(StrEnum):

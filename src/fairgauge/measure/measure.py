@@ -28,7 +28,7 @@ from fairgauge.inference.families import (
     adjustment_notes,
     central_rates,
     homogeneity_notes,
-    reversed_scores,
+    reversed_ranking,
 )
 from fairgauge.inference.missing_groups import missing_groups
 from fairgauge.measure.other_references import ties, with_other_references
@@ -200,9 +200,15 @@ def _whole_table(resolution: Resolution) -> tuple[list[Estimate], list[Diagnosti
         return [], []
     outcomes = resolution.outcomes if binary else resolution.outcomes[:1]
     slices = [Slice(resolution.everyone, outcome, resolution.spec) for outcome in outcomes]
-    diagnostics = reversed_scores(slices[0].all_groups(), resolution.spec) if scored else ()
+    diagnostics = reversed_scores(resolution) if scored else ()
     estimates = [_of_slice(each, asked) for each, asked in product(slices, of_table)]
     return [estimate for several in estimates for estimate in several], list(diagnostics)
+
+
+def reversed_scores(resolution: Resolution) -> Iterator[Diagnostic]:
+    """Warn where scores rank the positives below the negatives, as those of another value do."""
+    whole = Slice(resolution.everyone, resolution.outcomes[0], resolution.spec)
+    yield from reversed_ranking(whole.all_groups(), resolution.spec)
 
 
 def _of_rows(

@@ -69,11 +69,13 @@ def _protected(d: Diagnostic) -> str:
 
 
 def _repeated_id(d: Diagnostic) -> str:
+    instead = f"set cluster={quote(d.feature)} (--cluster)"
+    if d.get("choosing"):
+        instead = f"audit the chosen threshold with cluster={quote(d.feature)} (--cluster)"
     return (
         f"column {quote(d.feature)} has {d['distinct']:,} distinct values in the first "
         f"{d['rows']:,} rows: rows of one person or session are clustered observations, and "
-        f"confidence intervals that ignore it are too narrow; set cluster={quote(d.feature)} "
-        "(--cluster)"
+        f"confidence intervals that ignore it are too narrow; {instead}"
     )
 
 
@@ -175,18 +177,31 @@ def _reversed_scores(d: Diagnostic) -> str:
 def _simpson(d: Diagnostic) -> str:
     return (
         f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
-        f"{d['metric']} {amount(d['overall'])} overall, {amount(d['adjusted'])} adjusted"
+        f"{_before_and_after(d)}"
     )
 
 
 def _disappears(d: Diagnostic) -> str:
-    p = d.get("p")
-    shown = "" if p is None else f", adjusted p = {p:.3f}"
     return (
-        f"{d['group']}: the difference disappears when adjusted for the strata: {d['metric']} "
-        f"{amount(d['overall'])} overall, {amount(d['adjusted'])} adjusted (not statistically "
-        f"significant{shown})"
+        f"{d['group']}: the difference disappears when adjusted for the strata: "
+        f"{_before_and_after(d)} (not statistically significant{_adjusted_p(d)})"
     )
+
+
+def _not_significant_adjusted(d: Diagnostic) -> str:
+    return (
+        f"{d['group']}: the difference is no longer statistically significant when adjusted for "
+        f"the strata{_adjusted_p(d)}: {_before_and_after(d)}"
+    )
+
+
+def _before_and_after(d: Diagnostic) -> str:
+    return f"{d['metric']} {amount(d['overall'])} overall, {amount(d['adjusted'])} adjusted"
+
+
+def _adjusted_p(d: Diagnostic) -> str:
+    p = d.get("p")
+    return "" if p is None else f", adjusted p = {p:.3f}"
 
 
 def _binned(d: Diagnostic) -> str:
@@ -392,6 +407,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.REVERSED_SCORES: _reversed_scores,
     DiagnosticCode.SIMPSON: _simpson,
     DiagnosticCode.DISAPPEARS: _disappears,
+    DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: _not_significant_adjusted,
     DiagnosticCode.BINNED_SCORES: _binned,
     DiagnosticCode.FEATURE_DISTANCE: _distance,
     DiagnosticCode.SAMPLED: _sampled,

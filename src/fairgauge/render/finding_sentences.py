@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import ClassKind, ReferenceKind, ScopeKind, Status
+from fairgauge.enums import AfterAdjusting, ClassKind, ReferenceKind, ScopeKind, Status
 from fairgauge.render.display_names import called, group_called
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.estimate_sentences import reference_name
@@ -26,7 +26,7 @@ from fairgauge.render.metric_words import (
 )
 from fairgauge.render.names_in_use import metric_row
 from fairgauge.render.numbers import amount, listing, percent, plural, probability
-from fairgauge.render.outline import is_across, reverses, singled_out
+from fairgauge.render.outline import change_of, is_across, singled_out
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -208,24 +208,38 @@ def _side(rate: str, value: float | None) -> str:
 def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the strata") -> str:
     """Return what becomes of a difference when it is adjusted for the strata.
 
-    A reversal is announced only where both directions are statistically significant.
+    A reversal is announced only where both directions are statistically significant, and a
+    disappearance only where the adjusted interval excludes the unadjusted difference.
     """
     result = f"{uncertainty(singled_out(adjusted))}"
-    if reverses(overall, adjusted):
+    change = change_of(overall, adjusted)
+    if change is AfterAdjusting.REVERSES:
         return (
             f"After adjusting for {column} the difference reverses (Simpson's paradox): {result}."
         )
-    if significant(adjusted):
+    if change is AfterAdjusting.REMAINS:
         return f"After adjusting for {column} the difference remains: {result}."
-    result += f", {_not_significant(adjusted)}"
-    if significant(overall):
-        return f"The difference disappears after adjusting for {column}: {result}."
-    return f"Adjusted for {column}: {result}."
+    if significant(adjusted):
+        return f"Adjusted for {column} the difference is statistically significant: {result}."
+    words = _significant_among_all(adjusted)
+    if change is AfterAdjusting.DISAPPEARS:
+        return f"The difference disappears after adjusting for {column}: {result}, not {words}."
+    if change is AfterAdjusting.CHANGES_LITTLE:
+        return (
+            f"Adjusting for {column} changes the difference little ({result}), but it is no longer "
+            f"{words}."
+        )
+    if change is AfterAdjusting.NOT_SIGNIFICANT:
+        return f"After adjusting for {column} the difference is no longer {words}: {result}."
+    return f"Adjusted for {column}: {result}, not {words}."
 
 
-def _not_significant(each: Estimate) -> str:
-    """Return that a difference is not significant, and why where its own interval excludes 0."""
-    text = "not statistically significant"
+def _significant_among_all(each: Estimate) -> str:
+    """Return what a difference is not: significant, or significant after adjusting for all groups.
+
+    The second where its own interval excludes "no difference".
+    """
+    text = "statistically significant"
     if each.interval is None or neutral(each.metric) in each.interval:
         return text
     p_value = probability(each.p_adjusted)

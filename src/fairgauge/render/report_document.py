@@ -90,6 +90,7 @@ from fairgauge.render.report_notes import (
 )
 from fairgauge.render.rule_blocks import (
     TONES,
+    counting_words,
     outcome_words,
     rule_chart,
     rule_words,
@@ -148,7 +149,7 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
             for key in question.COVER
             if key in fields
         ),
-        verdict=_verdict(report),
+        verdict=f"{_verdict(report)}{counting_words(report.verdicts)}",
         tone=TONES[report.verdict],
         sections=tuple(builder.sections()),
         not_shown=() if full else tuple(builder.not_shown()),
