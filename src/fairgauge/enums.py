@@ -282,7 +282,7 @@ class DiagnosticCode(StrEnum):
     EXCLUDED = "excluded"  # rows, reason
     PROTECTED = "protected"  # min_cell
     REPEATED_ID = "repeated_id"  # column, distinct, rows, choosing
-    MISSING_GROUPS = "missing_groups"  # rows, total; cases, total_cases of a count column
+    MISSING_GROUPS = "missing_groups"  # rows, total, ruled; cases, total_cases of a count column
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
     COVERAGE = "coverage"  # metric, share, of
     ADJUSTED_P = "adjusted_p"  # procedures

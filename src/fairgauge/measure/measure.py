@@ -152,11 +152,14 @@ class _MeasuredFeature:
         self.diagnostics = [
             *_strata_coverage(slices[0], resolution.metrics),
             *_clusters_spanning_groups(counts, spec),
-            *missing_groups(counts),
+            *missing_groups(counts, ruled=bool(spec.rules)),
             *ties(slices, resolution.metrics),
         ]
         if counts.protected:
-            self.diagnostics = [*missing_groups(counts), *ties(slices, resolution.metrics)]
+            self.diagnostics = [
+                *missing_groups(counts, ruled=bool(spec.rules)),
+                *ties(slices, resolution.metrics),
+            ]
         ruled = {limit.metric for _, limit in spec.limits}
         for each, asked in product(slices, resolution.metrics):
             if asked.metric.name in ruled and isinstance(asked.metric, Contrast):

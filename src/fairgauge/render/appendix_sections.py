@@ -176,8 +176,29 @@ def glossary_sections(report: Report) -> Iterator[Section]:
         *metric_entries(metrics),
         *rate_entries(r.name for r in all_rates() if r.name in rates),
     )
+    level = report.spec["confidence"]
+    yield Section("terms", "Words of verdicts and intervals", (Facts(_terms(level)),), folded=True)
     title = f"{len(entries):,} metrics and rates: what each is, its formula and its range"
     yield Section("entries", title, (Glossary(entries),), folded=True)
+
+
+def _terms(confidence: float) -> tuple[tuple[str, str], ...]:
+    """Return what the words of a report about verdicts and intervals mean, at its level."""
+    level = f"{100 * confidence:.4g}%"
+    words = {
+        "statistically significant": f"the adjusted p-value is at most {1 - confidence:.4g}: so "
+        "large a difference would be rare if there were none",
+        "pass, fail": "the whole confidence interval is within the limits of the rule, or outside "
+        "of them; a rule may state instead that the value alone decides",
+        "inconclusive": "the confidence interval includes the limit: the data are compatible with "
+        "both sides",
+        "not evaluated": "there is no value, or too little data for a verdict",
+        "simultaneous intervals": f"hold for all groups together with {level} confidence; a single "
+        "interval holds for its own comparison alone",
+        "80% power": "with so many rows, 8 of 10 samples would decide, if the true values are "
+        "those observed",
+    }
+    return tuple(words.items())
 
 
 def provenance_blocks(report: Report) -> Iterator[Block]:

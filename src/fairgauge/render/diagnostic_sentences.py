@@ -24,9 +24,9 @@ _TASKS = {
 }
 _OF_A_FEATURE = "all groups that a metric compares in a feature"
 _FAMILIES = {
-    "tukey": "all pairs of the groups that are large enough to be the reference (Tukey)",
-    "holm": f"{_OF_A_FEATURE} (Holm)",
-    "benjamini-hochberg": f"{_OF_A_FEATURE} (Benjamini and Hochberg, over 20 groups)",
+    "tukey": "(Tukey) for all pairs of the groups that are large enough to be the reference",
+    "holm": f"(Holm) for {_OF_A_FEATURE}",
+    "benjamini-hochberg": f"(Benjamini and Hochberg, over 20 groups) for {_OF_A_FEATURE}",
 }
 """For what p-values are adjusted, by procedure."""
 
@@ -83,10 +83,15 @@ def _missing_groups(d: Diagnostic) -> str:
     noun, number, total = "rows", d["rows"], d["total"]
     if d.get("cases") is not None:
         noun, number, total = "cases", d["cases"], d["total_cases"]
+    rules = " and are in no group of it"
+    if d.get("ruled") is not False:  # a report saved before this was stated
+        rules = (
+            "; a rule on a difference or ratio of rates passes or fails only if it would whichever "
+            "groups they are in"
+        )
     return (
-        f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) have no "
-        f"{d.feature} and are in no group; a rule on a difference or ratio of rates passes or "
-        "fails only if it would whichever groups they are in"
+        f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) have no recorded "
+        f"{d.feature}{rules}"
     )
 
 
@@ -105,9 +110,7 @@ def _coverage(d: Diagnostic) -> str:
 
 
 def _adjusted(d: Diagnostic) -> str:
-    return (
-        f"p-values are adjusted for {' or for '.join(_FAMILIES[each] for each in d['procedures'])}"
-    )
+    return f"p-values are adjusted {' or '.join(_FAMILIES[each] for each in d['procedures'])}"
 
 
 def _homogeneity(d: Diagnostic) -> str:

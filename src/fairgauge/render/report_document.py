@@ -74,6 +74,7 @@ from fairgauge.render.outline import (
     on_one_screen,
     reverses,
     sections_of,
+    singled_out,
     unconfirmed,
     verdicts_by_rule,
 )
@@ -465,8 +466,21 @@ class _Full(_Summary):
     def _rule_charts(self) -> Iterator[Block]:
         for rule, verdicts in verdicts_by_rule(self.report):
             yield rule_chart(self.rules.get(rule), rule, verdicts, self.report)
+        if self._other_intervals():
+            yield Paragraph(
+                "Rules are decided by the confidence intervals shown here. Findings show "
+                "simultaneous ones, which can be wider."
+            )
         yield from self._small_groups()
         yield from self._false_fail()
+
+    def _other_intervals(self) -> bool:
+        """Return whether a finding shows another interval than the rule on its metric."""
+        ruled = {each.metric for each in self.report.verdicts}
+        shown = [each for f in self.findings for each in (f.contrast, f.ratio) if each is not None]
+        return any(
+            each.metric in ruled and singled_out(each).interval != each.interval for each in shown
+        )
 
     def _finding_charts(self) -> Iterator[Block]:
         for i, finding in enumerate(self.findings):

@@ -152,3 +152,33 @@ def test_a_report_names_what_the_preset_calls_for_and_nobody_stated() -> None:
 def test_a_date_that_is_none_is_refused(date: object) -> None:
     with pytest.raises(fg.FairgaugeError, match=r"document\.audit_date"):
         audited(HIRED, document={"audit_date": date})
+
+
+def test_rules_are_mentioned_where_there_are_rules() -> None:
+    unknown = HIRED | {None: (30, 60)}
+    ruled = note(audited(unknown), DiagnosticCode.MISSING_GROUPS)  # type: ignore[arg-type]
+    assert "have no recorded race; a rule on a difference or ratio of rates passes" in ruled.message
+    bare = note(
+        audited(unknown, preset="nyc-ll144"),  # type: ignore[arg-type]
+        DiagnosticCode.MISSING_GROUPS,
+    )
+    assert bare.message.endswith("have no recorded race and are in no group of it")
+
+
+def test_the_words_of_verdicts_and_intervals_are_defined() -> None:
+    page = render(audited(HIRED, confidence=0.9), "html")
+    for words in (
+        "<dt>statistically significant</dt><dd>the adjusted p-value is at most 0.1:",
+        "<dt>pass, fail</dt><dd>the whole confidence interval is",
+        "<dt>inconclusive</dt><dd>the confidence interval includes the limit",
+        "<dt>simultaneous intervals</dt><dd>hold for all groups together with 90% confidence",
+        "<dt>80% power</dt>",
+    ):
+        assert words in page
+
+
+def test_a_report_states_which_interval_decides_a_rule() -> None:
+    words = "Rules are decided by the confidence intervals shown here"
+    named = audited(HIRED, reference={"race": "White"})
+    assert words in shown(named, full=True)
+    assert words not in shown(audited(HIRED), full=True)  # those of findings are the same
