@@ -51,6 +51,7 @@ from bench.audit_designs import (
 )
 from bench.coverage import cluster_sizes
 from bench.coverage import confusion as class_shares
+from bench.further_designs import further_designs
 from bench.last_round import hostile_designs
 
 if TYPE_CHECKING:
@@ -484,7 +485,11 @@ def _last_round() -> Iterator[Design]:
     )  # fmt: skip
 
 
-DESIGNS = tuple(chain(_reviewed(), _of_decisions(), _wide(), _last_round(), hostile_designs()))
+DESIGNS = tuple(
+    chain(
+        _reviewed(), _of_decisions(), _wide(), _last_round(), hostile_designs(), further_designs()
+    )
+)
 
 Record = dict[str, Any]
 

@@ -272,6 +272,10 @@ def _(statistic: FalsePositiveRateAtRecall, evidence: Evidence) -> StatisticInte
 
     The positives above the population's cut are binomial, so the sample's recall there may be
     ``r ± (z sqrt(P r (1 - r)) + 1/2) / P``; how far the rate moves over these is the second error.
+
+    Between tied scores the rate jumps, to a rate whose own error is another. The limits therefore
+    also include those of the negatives above these cuts, both errors at ``z / sqrt(2)``, which lie
+    within MOVER's where the rate moves evenly: ``(a + b) / sqrt(2) <= hypot(a, b)``.
     """
     ranked = Ranked.of(scores_of(evidence.side))
     positives, negatives = (evidence.scored(label).sum(axis=-1) for label in (0, 1))
@@ -281,11 +285,22 @@ def _(statistic: FalsePositiveRateAtRecall, evidence: Evidence) -> StatisticInte
         found = ranked.false_positive_rate(ranked.at_recall(np.clip(reached, 0.0, 1.0)))
         return np.where(reached > 1, 1.0, found)  # below the lowest positive lies any rate
 
-    def at(z: Array) -> Limits:
-        within = wilson(np.nan_to_num(value * negatives), negatives, z)
+    def of_negatives(rate: Array, z: Array) -> Limits:
+        return wilson(np.nan_to_num(rate * negatives), negatives, z)
+
+    def at_cuts(z: Array) -> Limits:
         beyond = z * np.sqrt(positives * recall * (1 - recall)) + _HALF_A_ROW
         beyond = np.where(np.isfinite(beyond), quotient(beyond, positives), 1.0)
-        return _both_errors(value, within, (rate_at(recall - beyond), rate_at(recall + beyond)))
+        return rate_at(recall - beyond), rate_at(recall + beyond)
+
+    def at(z: Array) -> Limits:
+        low, high = _both_errors(value, of_negatives(value, z), at_cuts(z))
+        part = z / np.sqrt(2)
+        fewer, more = at_cuts(part)
+        return (
+            np.minimum(low, of_negatives(fewer, part)[0]),
+            np.maximum(high, of_negatives(more, part)[1]),
+        )
 
     return StatisticInterval(value, np.minimum(positives, negatives), at, _OF_CUT)
 
