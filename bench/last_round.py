@@ -155,7 +155,8 @@ def whole_numbers(rows, rng):
 
 def _of_amounts() -> Iterator[Design]:
     for sizes, share, wanted in (
-        ((40, 160), 1.0, AT_LEAST), ((200, 800), 0.1, AT_LEAST), ((40, 160), 0.1, "said below"),
+        ((40, 160), 1.0, AT_LEAST), ((200, 800), 0.1, AT_LEAST),
+        ((40, 160), 0.1, "described below"),
     ):  # fmt: skip
         of = "lognormal labels" if share == 1 else "nine in ten labels 0, others lognormal"
         yield as_strata(

@@ -282,15 +282,17 @@ class DiagnosticCode(StrEnum):
     EXCLUDED = "excluded"  # rows, reason
     PROTECTED = "protected"  # min_cell
     REPEATED_ID = "repeated_id"  # column, distinct, rows, choosing
-    MISSING_GROUPS = "missing_groups"  # rows, total; cases, total_cases of a count column
+    MISSING_GROUPS = "missing_groups"  # rows, total, ruled; cases, total_cases of a count column
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
     COVERAGE = "coverage"  # metric, share, of
     ADJUSTED_P = "adjusted_p"  # procedures
-    HOMOGENEITY = "homogeneity"  # rate, groups, p, range, expected_range, between_sd, significant
+    HOMOGENEITY = "homogeneity"
+    # rate, groups, p, significant; of the large groups: range, expected_range, between_sd
     PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
     REVERSED_SCORES = "reversed_scores"  # auc
     SIMPSON = "simpson"  # group, metric, overall, adjusted
     DISAPPEARS = "disappears"  # group, metric, overall, adjusted, p
+    NOT_SIGNIFICANT_ADJUSTED = "not_significant_adjusted"  # group, metric, overall, adjusted, p
     BINNED_SCORES = "binned_scores"  # bins
     FEATURE_DISTANCE = "feature_distance"  # columns, scalings
     SAMPLED = "sampled"  # metric, rows, seed
@@ -306,9 +308,20 @@ class DiagnosticCode(StrEnum):
     SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high, allowed
-    FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise
+    FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise, simultaneous
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
+    REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
     TEXT = "text"  # text: of a report saved by version 1
+
+
+class AfterAdjusting(StrEnum):
+    """What becomes of a significant difference when it is adjusted for strata."""
+
+    REVERSES = "reverses"
+    REMAINS = "remains"
+    DISAPPEARS = "disappears"
+    NOT_SIGNIFICANT = "not significant"
+    CHANGES_LITTLE = "not significant, changes little"
 
 
 class Direction(StrEnum):

@@ -172,7 +172,7 @@ def test_only_the_options_that_decide_counts_are_in_a_plan():
 
 def test_a_table_of_descriptions_has_every_field():
     assert set(Document.__dataclass_fields__) == set(DESCRIPTIONS)
-    assert set(BY_NAME["document"].flags) == {f"--{key}" for key in DESCRIPTIONS}
+    assert set(BY_NAME["document"].flags) == {f"--{key.replace('_', '-')}" for key in DESCRIPTIONS}
 
 
 @given(specs())

@@ -148,7 +148,7 @@ def test_people_of_unknown_category_are_counted_as_people():
     report = audit()
     text = " ".join(render(report, "text", full=True).split())
     assert "Of unknown category: 250 cases (1 row) in sex" in text
-    assert "8.9% of the cases (250 of 2,821) have no sex" in text
+    assert "8.9% of the cases (250 of 2,821) have no recorded sex" in text
 
 
 def test_the_tables_to_publish_are_new_yorks():

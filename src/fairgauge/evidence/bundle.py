@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import struct
 import zipfile
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
+from fairgauge.strict_json import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,9 +24,15 @@ SCHEMA = "fairgauge.bundle/1"
 SUFFIX = ".fairgauge"
 MANIFEST, SIGNATURE = "manifest.json", "manifest.sig"
 COUNTS, REPORT = "counts.cube.json", "report.json"
+HIDDEN = "bytes that belong to no part"
+"""What these are called among the changed parts of a bundle."""
 MOST_BYTES = 2_000_000_000
 """The largest sum of the parts that is unpacked."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+_HEADER_SIZE, _LENGTHS_AT = 30, 26
+"""Bytes of the fixed part of an entry's header, and where its two lengths stand."""
+_DESCRIBED_LATER = 0x08
+"""The flag of an entry that is written before its size is known, as no bundle is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +42,26 @@ class Bundle:
     Attributes
     ----------
     manifest : the digest of every part, and what sealed them.
+    signed : the manifest as it stands in the file, which a signature is of.
     parts : the content of every other part, by name.
     signature : the signature of the manifest, and the public key; None without one.
+    ambiguous : the names that several entries of the archive have, and `HIDDEN` where it has bytes
+        of no listed entry: other programs may read these.
     """
 
     manifest: Saved
+    signed: bytes
     parts: Mapping[str, bytes]
     signature: bytes | None
+    ambiguous: tuple[str, ...]
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Return the parts that do not fit their digest, are missing, or were added."""
+        """Return the parts that do not fit their digest, are missing, added, or there twice."""
         digests = self.manifest["parts"]
-        names = sorted({*digests, *self.parts})
-        return tuple(n for n in names if digests.get(n) != digest(self.parts.get(n, b"absent")))
-
-    @property
-    def signed(self) -> bytes:
-        """Return the bytes that a signature is of."""
-        return manifest_bytes(self.manifest)
+        names = {*digests, *self.parts}
+        wrong = {n for n in names if digests.get(n) != digest(self.parts.get(n, b"absent"))}
+        return tuple(sorted(wrong.union(self.ambiguous)))
 
 
 def digest(content: bytes) -> str:
@@ -96,23 +106,32 @@ def unpack(path: str | Path) -> Bundle:
                     "bundle of fairgauge"
                 )
             parts = {entry.filename: _read(archive, entry) for entry in entries}
+            times = Counter(entry.filename for entry in entries)
+            hidden = _has_hidden_bytes(archive)
     except FileNotFoundError:
         raise DataError(f"no file {quote(path)}") from None
     except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
         raise DataError(
             f"{quote(path)} is no bundle of fairgauge, or is damaged: {error}"
         ) from None
+    content = parts.pop(MANIFEST, None)
+    if content is None:
+        raise DataError(f"{quote(path)} is no bundle of fairgauge: it has no manifest")
     try:
-        manifest = json.loads(parts.pop(MANIFEST))
+        manifest = read_json(content.decode())
         schema = manifest["schema"]
         known = _texts(manifest["parts"])
-    except (KeyError, ValueError, TypeError, AttributeError):
-        raise DataError(f"{quote(path)} is no bundle of fairgauge: it has no manifest") from None
-    if schema != SCHEMA:
-        made = manifest.get("tool", {}).get("version", "unknown")
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise DataError(
-            f"{quote(path)} has format {quote(schema)}, of fairgauge {made}; this version reads "
-            f"{SCHEMA!r}: install that version or a newer one"
+            f"{quote(path)} is no bundle of fairgauge: {MANIFEST} is no manifest of one"
+            + (f": {error}" if isinstance(error, ValueError) else "")
+        ) from None
+    if schema != SCHEMA:
+        tool = manifest.get("tool")
+        made = tool.get("version", "unknown") if isinstance(tool, dict) else "unknown"
+        raise DataError(
+            f"{quote(path)} has format {quote(schema)}, of fairgauge {quote(made)}; this "
+            f"version reads {SCHEMA!r}: install that version or a newer one"
         )
     try:
         tool, libraries = _texts(manifest["tool"]), _texts(manifest["libraries"])
@@ -126,7 +145,9 @@ def unpack(path: str | Path) -> Bundle:
             f"{quote(path)} is no bundle of fairgauge: its manifest does not state when and with "
             "which versions it was sealed"
         ) from None
-    return Bundle({**manifest, **origin, "parts": known}, parts, parts.pop(SIGNATURE, None))
+    signature = parts.pop(SIGNATURE, None)
+    odd = [name for name, count in times.items() if count > 1] + [HIDDEN] * hidden
+    return Bundle({**manifest, **origin, "parts": known}, content, parts, signature, tuple(odd))
 
 
 def _texts(named: Mapping[str, object]) -> dict[str, str]:
@@ -140,3 +161,16 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     if len(content) > entry.file_size:
         raise zipfile.BadZipFile(f"{entry.filename} is longer than it declares")
     return content
+
+
+def _has_hidden_bytes(archive: zipfile.ZipFile) -> bool:
+    """Return whether bytes before the directory of an archive belong to none of its entries."""
+    assert archive.fp is not None
+    end = 0
+    for entry in sorted(archive.infolist(), key=lambda entry: entry.header_offset):
+        if entry.header_offset != end or entry.flag_bits & _DESCRIBED_LATER:
+            return True
+        archive.fp.seek(end + _LENGTHS_AT)
+        lengths = struct.unpack("<HH", archive.fp.read(4))  # of the name and the extra field
+        end += _HEADER_SIZE + sum(lengths) + entry.compress_size
+    return end != archive.start_dir

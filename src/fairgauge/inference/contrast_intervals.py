@@ -314,7 +314,7 @@ def expected_count(one: tuple[Array, Array], two: tuple[Array, Array]) -> Array:
 
 
 def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> list[Reason | None]:
-    """Return where there are too few rows, in all or of those that make up the variance."""
+    """Return where rows, or those that make up the variance, are insufficient."""
     expected = np.full(len(ours.n), np.inf)
     for one, two in zip(ours.shares, theirs.shares, strict=True):
         counts = expected_count((one.successes, one.rows), (two.successes, two.rows))

@@ -16,15 +16,16 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import BUILT_IN, find_rate
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
+    AfterAdjusting,
     ClassKind,
     DiagnosticCode,
     IntervalMethod,
     ReferenceKind,
     ScopeKind,
-    Status,
 )
 from fairgauge.inference.evidence import generator, is_one_test
 from fairgauge.inference.group_intervals import statistic_interval
+from fairgauge.report.adjusting import after_adjusting
 from fairgauge.report.results import Diagnostic, Reference
 from fairgauge.stats.many import between_variance, expected_range
 from fairgauge.stats.multiplicity import adjust
@@ -33,7 +34,9 @@ from fairgauge.stats.significance import homogeneity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from fairgauge.catalogue.cells import Need
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import FeatureGroups
@@ -115,11 +118,12 @@ def central_rates(rates: Iterable[Statistic]) -> list[Rate]:
 
 
 def homogeneity_notes(
-    rates: Sequence[Rate], groups: FeatureGroups, spec: Spec
+    rates: Sequence[Rate], groups: FeatureGroups, spec: Spec, large: NDArray[np.bool_]
 ) -> Iterator[Diagnostic]:
     """Yield for each rate whether the groups of a feature differ at all, and by how much.
 
-    Weighted rows count with their effective sample size.
+    Weighted rows count with their effective sample size. All groups are tested; how much they
+    differ is of the ``large`` ones, because the range over a few rows is wide in any case.
     """
     evidence = groups.pick(np.arange(len(groups.names)))
     feature = groups.feature
@@ -131,21 +135,33 @@ def homogeneity_notes(
             continue
         x, n = share.x[known], share.n[known]
         p = float(homogeneity(x, n)[1])
-        n_sorted = np.sort(n)  # the draws do not depend on the order of the groups
-        rng = generator(spec, rate.name, n_sorted)
-        expected = float(expected_range(x.sum() / n.sum(), n_sorted, rng, _REPLICATES))
-        between = float(between_variance(x, n)[1])  # unknown where a group is a single row
+        size = _differences(x[large[known]], n[large[known]], rate, spec)
+        some = int(np.count_nonzero(large[known]))
         yield Diagnostic.note(
             DiagnosticCode.HOMOGENEITY,
             feature,
             rate=rate.name,
             groups=len(n),
+            large=some if some < len(n) else None,
             p=p,
             significant=p < 1 - spec.confidence,
-            range=float(np.ptp(x / n)),
-            expected_range=expected,
-            between_sd=None if np.isnan(between) else float(np.sqrt(max(between, 0.0))),
+            **size,
         )
+
+
+def _differences(x: Array, n: Array, rate: Rate, spec: Spec) -> dict[str, float | None]:
+    """Return the range over groups, what is expected of it, and the deviation between groups."""
+    if len(n) < _PAIR:
+        return {}
+    n_sorted = np.sort(n)  # the draws do not depend on the order of the groups
+    rng = generator(spec, rate.name, n_sorted)
+    expected = float(expected_range(x.sum() / n.sum(), n_sorted, rng, _REPLICATES))
+    between = float(between_variance(x, n)[1])  # unknown where a group is a single row
+    return {
+        "range": float(np.ptp(x / n)),
+        "expected_range": expected,
+        "between_sd": None if np.isnan(between) else float(np.sqrt(max(between, 0.0))),
+    }
 
 
 def reversed_ranking(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
@@ -163,24 +179,13 @@ def reversed_ranking(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(DiagnosticCode.REVERSED_SCORES, auc=float(area.estimate[0]))
 
 
-def reverses(overall: float, adjusted: float, neutral: float) -> bool:
-    """Return whether two values lie on opposite sides of "no difference".
-
-    >>> reverses(0.421, 1.25, neutral=1.0), reverses(-0.1, 0.2, neutral=0.0)
-    (True, True)
-    >>> reverses(0.421, 0.9, neutral=1.0)
-    False
-    """
-    return (overall - neutral) * (adjusted - neutral) < 0
-
-
 def adjustment_notes(
     estimates: Sequence[Estimate], catalogue: Catalogue = BUILT_IN
 ) -> Iterator[Diagnostic]:
     """Yield what adjusting for the strata does to statistically significant differences.
 
     A reversal is stated only where both directions are statistically significant after adjustment
-    for multiple comparisons; otherwise a difference that is no longer significant disappears.
+    for multiple comparisons; a disappearance only where the adjusted interval shows it.
     """
     pooled = {_subject(e): e for e in estimates if e.scope.kind is ScopeKind.POOLED}
     for each in estimates:
@@ -188,24 +193,19 @@ def adjustment_notes(
         if each.scope.kind is not ScopeKind.OVERALL or adjusted is None:
             continue
         metric = catalogue.metric(each.metric)
-        if not isinstance(metric, Contrast) or not _significant(each) or adjusted.value is None:
+        if not isinstance(metric, Contrast) or each.p_adjusted is None:
             continue
-        assert each.value is not None
+        change = after_adjusting(each, adjusted, metric.neutral, log=metric.by == "ratio")
+        if change is None or change is AfterAdjusting.REMAINS:
+            continue
         values = {"overall": each.value, "adjusted": adjusted.value}
         subject = {"group": each.group, "metric": each.metric}
-        if not _significant(adjusted):
-            yield Diagnostic.note(
-                DiagnosticCode.DISAPPEARS, each.feature, **subject, **values, p=adjusted.p_adjusted
-            )
-        elif reverses(each.value, adjusted.value, metric.neutral):
+        if change is AfterAdjusting.REVERSES:
             yield Diagnostic.warning(DiagnosticCode.SIMPSON, each.feature, **subject, **values)
-
-
-def _significant(each: Estimate) -> bool:
-    """Return whether an estimate differs statistically significantly from "no difference"."""
-    level, p = each.confidence, each.p_adjusted
-    known = each.value is not None and level is not None and p is not None
-    return known and each.status is Status.OK and p <= 1 - level  # type: ignore[operator]
+            continue
+        gone = change is AfterAdjusting.DISAPPEARS
+        code = DiagnosticCode.DISAPPEARS if gone else DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED
+        yield Diagnostic.note(code, each.feature, **subject, **values, p=adjusted.p_adjusted)
 
 
 def _subject(each: Estimate) -> tuple[object, ...]:

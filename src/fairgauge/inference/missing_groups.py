@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 _FEW = 0.01
 
 
-def missing_groups(counted: GroupCounts) -> Iterator[Diagnostic]:
+def missing_groups(counted: GroupCounts, *, ruled: bool) -> Iterator[Diagnostic]:
     """Note which share of the cases is in no group because a feature is missing.
 
-    Where rows stand for several cases, it states both numbers.
+    Where rows stand for several cases, it states both numbers; where there are rules, what such
+    rows mean for them.
     """
     rows, cases = (int(counted.unknown[name].sum()) for name in ("rows", "n"))
     if not rows:
@@ -47,7 +48,14 @@ def missing_groups(counted: GroupCounts) -> Iterator[Diagnostic]:
     every = cases + int(counted.counts["n"][:, 0].sum())
     made = Diagnostic.note if cases / every < _FEW else Diagnostic.warning
     of_cases = {"cases": cases, "total_cases": every} if every != total else {}
-    yield made(DiagnosticCode.MISSING_GROUPS, counted.feature, rows=rows, total=total, **of_cases)
+    yield made(
+        DiagnosticCode.MISSING_GROUPS,
+        counted.feature,
+        rows=rows,
+        total=total,
+        ruled=ruled,
+        **of_cases,
+    )
 
 
 def worst_cases(

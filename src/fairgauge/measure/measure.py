@@ -31,7 +31,7 @@ from fairgauge.inference.families import (
     reversed_ranking,
 )
 from fairgauge.inference.missing_groups import missing_groups
-from fairgauge.measure.other_references import with_other_references
+from fairgauge.measure.other_references import ties, with_other_references
 from fairgauge.measure.slices import Slice
 from fairgauge.measure.small_groups import mark_estimates, mark_groups, mark_pairs, small_groups
 from fairgauge.reasons import Reason, ReasonCode
@@ -39,6 +39,7 @@ from fairgauge.report.estimates import EVERYONE, Estimate, Measured
 from fairgauge.report.results import NO_CLASS, ClassScope, Diagnostic
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
 from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.references import admissible_groups
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import score_counts
 from fairgauge.spec.features import Ordered
@@ -151,10 +152,14 @@ class _MeasuredFeature:
         self.diagnostics = [
             *_strata_coverage(slices[0], resolution.metrics),
             *_clusters_spanning_groups(counts, spec),
-            *missing_groups(counts),
+            *missing_groups(counts, ruled=bool(spec.rules)),
+            *ties(slices, resolution.metrics),
         ]
         if counts.protected:
-            self.diagnostics = list(missing_groups(counts))
+            self.diagnostics = [
+                *missing_groups(counts, ruled=bool(spec.rules)),
+                *ties(slices, resolution.metrics),
+            ]
         ruled = {limit.metric for _, limit in spec.limits}
         for each, asked in product(slices, resolution.metrics):
             if asked.metric.name in ruled and isinstance(asked.metric, Contrast):
@@ -165,7 +170,8 @@ class _MeasuredFeature:
             self.other_references = tuple(with_other_references(slices, resolution.metrics))
         if resolution.task is Task.BINARY and len(counts.groups) > 1:
             groups = slices[0].all_groups()
-            self.diagnostics += homogeneity_notes(central_rates(rates), groups, spec)
+            large = admissible_groups(counts, spec)
+            self.diagnostics += homogeneity_notes(central_rates(rates), groups, spec, large)
             self._compare_pairs(central_rates(rates), groups, spec)
 
     def _compare_pairs(self, rates: Sequence[Rate], groups: FeatureGroups, spec: Spec) -> None:

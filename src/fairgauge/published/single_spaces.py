@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _LAST_MARK = re.compile(r"(?<=\d)\s+(\(\w\)|\[\w\]|[*†‡§]+)\s*$")
 """The mark of a footnote behind the last number of a line."""
+_WIDE_SPACE = re.compile(r"\t|\s{2,}")
 _MOST_WORDS = 16
 _MOST_NUMBERS = 4
 
@@ -38,7 +39,8 @@ def single_spaced(lines: Sequence[str]) -> list[list[str]]:
     first = next((i for i, size in enumerate(sizes) if size), 0)
     if not 1 <= numbers <= _MOST_NUMBERS or first == 0:
         return []
-    header = _header(lines[first - 1].split(), numbers)
+    wide = _WIDE_SPACE.split(lines[first - 1].strip())
+    header = wide if len(wide) == numbers + 1 else _header(lines[first - 1].split(), numbers)
     if header is None or any(size not in (0, numbers) for size in sizes[first:]):
         return []
     titles = [[each] for each in lines[: first - 1]]
@@ -69,8 +71,8 @@ def _cells(line: str) -> list[str]:
 def _header(words: Sequence[str], numbers: int) -> list[str] | None:
     """Divide the words of a header most evenly so that every number has a role of its own.
 
-    A rate or a ratio is not parted from the word before it, where it can be avoided. None where two
-    such divisions give the numbers different roles.
+    A rate or a ratio is not parted from the word before it, nor "# of" from the word behind it,
+    where it can be avoided. None where two such divisions give the numbers different roles.
     """
     if not numbers < len(words) <= _MOST_WORDS:
         return None
@@ -85,6 +87,7 @@ def _header(words: Sequence[str], numbers: int) -> list[str] | None:
         if None not in roles and len(set(roles)) == numbers:
             longest = max(b - a for a, b in zip(starts, ends, strict=True))
             parted = sum(cell.casefold().startswith(("rate", "ratio")) for cell in cells)
+            parted += sum(cell.casefold().endswith(" of") for cell in cells)
             header = [" ".join(words[: starts[0]]), *cells]
             divisions.append(((parted, longest), header, roles))
     even = [each for each in divisions if each[0] == min(rank for rank, _, _ in divisions)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 import zipfile
@@ -11,6 +12,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.published.own_reports import tables_to_publish
 from fairgauge.published.single_spaces import single_spaced
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _PIPE = re.compile(r"(?<!\\)\|")
 _RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>).*?</sup>", re.IGNORECASE)
 """A footnote's mark in Markdown."""
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _FEWEST_PIPES = 2
 _FEWEST_NAMES, _FEWEST_LINES = 2, 3
 _WIDE_SPACE = re.compile(r"\t|\s{2,}")
@@ -97,6 +100,7 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     >>> grids_of_text("sex  n  hired\nMale  80  48\nFemale  40  12")[0].rows
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
+    text = tables_to_publish(text)
     if suffix in (".html", ".htm") or "<table" in text[:MOST_CELLS].casefold():
         return _of_html(text)
     lines = text.splitlines()
@@ -197,12 +201,19 @@ def _of_blocks(lines: Iterable[str]) -> list[Grid]:
             blocks[-1].append(line.strip(" "))  # a tab in front is an empty cell
         elif blocks[-1]:
             blocks.append([])
-    return [
-        grid
-        for block in blocks
-        for grid in _grid("", _spread([_WIDE_SPACE.split(line) for line in block]))
-        or _grid("", single_spaced(block))
-    ]
+    return [grid for block in blocks for grid in _of_block(block)]
+
+
+def _of_block(lines: Sequence[str]) -> list[Grid]:
+    """Return the tables of lines without an empty one between them.
+
+    A header alone may have wide spaces, above rows with one space between their columns.
+    """
+    rows = [_WIDE_SPACE.split(line) for line in lines]
+    header_alone = sum(len(row) > 1 for row in rows) == 1
+    if header_alone and (single := _grid("", single_spaced(lines))):
+        return single
+    return _grid("", _spread(rows)) or _grid("", single_spaced(lines))
 
 
 def _spread(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
@@ -232,16 +243,19 @@ def _of_markdown(lines: Sequence[str]) -> list[Grid]:
                 rows.append(_pipe_cells(line))
         else:
             found += _grid(name, rows)
-            name = line.strip().strip("#*_: ") or ("" if rows else name)
+            name = _unescaped(line.strip().strip("#*_: ")) or ("" if rows else name)
             rows = []
     return found
 
 
 def _pipe_cells(line: str) -> list[str]:
     cells = _PIPE.split(_RAISED.sub("", line).strip().removeprefix("|").removesuffix("|"))
-    return [
-        _without_emphasis(cell.replace("\\|", "|").replace("\\*", "*").strip()) for cell in cells
-    ]
+    return [_without_emphasis(_unescaped(cell).strip()) for cell in cells]
+
+
+def _unescaped(text: str) -> str:
+    """Return a text of Markdown without backslashes in front of marks, and entities as marks."""
+    return html.unescape(_ESCAPED.sub(r"\1", text))
 
 
 def _without_emphasis(cell: str) -> str:

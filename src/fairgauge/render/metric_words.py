@@ -14,6 +14,7 @@ from fairgauge.enums import Better, IntervalMethod, Status
 from fairgauge.render import numbers
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.names_in_use import metric_row, rate_row, wording
+from fairgauge.report.adjusting import is_significant
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -350,16 +351,8 @@ def marked(text: str, each: Estimate | None) -> str:
 
 
 def significant(each: Estimate) -> bool:
-    """Return whether an estimate on enough data differs significantly from "no difference".
-
-    The adjusted p-value decides where there is one, then the p-value, then the interval.
-    """
-    if each.status is not Status.OK or each.value is None:
-        return False
-    p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
-    if p_value is not None and each.confidence is not None:
-        return p_value <= 1 - each.confidence
-    return each.interval is not None and neutral(each.metric) not in each.interval
+    """Return whether an estimate on enough data differs significantly from "no difference"."""
+    return is_significant(each, neutral(each.metric))
 
 
 def holds_with_others(each: Estimate) -> bool:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.conditional import ConditionalDisparity
-from fairgauge.enums import Average, Better, ClassKind, Outcome, ReferenceKind, ScopeKind, Status
+from fairgauge.enums import (
+    AfterAdjusting,
+    Average,
+    Better,
+    ClassKind,
+    Outcome,
+    ReferenceKind,
+    ScopeKind,
+    Status,
+)
+from fairgauge.errors import SpecError
 from fairgauge.render.metric_words import (
     adds_up_over_classes,
     better,
@@ -18,11 +28,15 @@ from fairgauge.render.metric_words import (
     gap,
     has_direction,
     is_ambivalent,
+    is_ratio,
     is_share,
     neutral,
     significant,
 )
 from fairgauge.render.names_in_use import metric_row, rate_row
+from fairgauge.report.adjusting import after_adjusting
+from fairgauge.report.verdicts import before_counting
+from fairgauge.spec.rules import parse_rule
 from fairgauge.stats.multiplicity import holm
 
 if TYPE_CHECKING:
@@ -36,6 +50,8 @@ if TYPE_CHECKING:
 _GRAVEST_FIRST = (
     Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
 )  # fmt: skip
+_DIGITS = 9
+"""Of distances that are compared: beyond these they differ by rounding alone."""
 _READABLE = frozenset({Status.OK, Status.TOO_FEW})
 _EVERY_CLASS_ALIKE = frozenset({Average.MACRO, Average.MICRO})
 """Averages that give every class, or every decision, the same weight."""
@@ -178,6 +194,9 @@ class Finding:
         only ratios are asked.
     ratio : the ratio beside a difference.
     adjusted : the same, adjusted for the strata.
+    others : the significant contrasts of other groups in the same rate, the largest first.
+    others_also : those in the rate that is reported with it, where that is no finding of its own.
+    unconfirmed : those in the same rate that are significant only before adjusting for all rates.
     """
 
     section: Results
@@ -186,6 +205,9 @@ class Finding:
     ratio: Estimate | None = None
     adjusted: Estimate | None = None
     also: Estimate | None = None
+    others: tuple[Estimate, ...] = ()
+    others_also: tuple[Estimate, ...] = ()
+    unconfirmed: tuple[Estimate, ...] = ()
 
 
 def sections_of(report: Report) -> list[Results]:
@@ -315,14 +337,25 @@ def findings(sections: Iterable[Results]) -> list[Finding]:
     found: list[Finding] = []
     stated: set[tuple[int, str | None]] = set()
     for section, rate in searched:
-        worst = _worst(rate, section.contrasts(rate), times[id(section), rate])
+        factor = times[id(section), rate]
+        worst = _worst(rate, section.contrasts(rate), factor)
         if worst is None:
             continue
         groups = {group for at, group in stated if at == id(section)}
         if is_ambivalent(rate) and groups and (section.mirrored or worst.group in groups):
+            for i, each in enumerate(found):
+                if (
+                    each.section is section
+                    and each.also
+                    and compared_rate(each.also.metric) == rate
+                ):
+                    found[i] = replace(each, others_also=_others(section, rate, each.also, factor))
             continue
         beside = _reported_with(rate)
-        found.append(_finding(section, rate, worst, beside, times.get((id(section), beside), 1.0)))
+        finding = _finding(section, rate, worst, beside, times.get((id(section), beside), 1.0))
+        others = _others(section, rate, worst, factor)
+        weaker = [each for each in _others(section, rate, worst, 1.0) if each not in others]
+        found.append(replace(finding, others=others, unconfirmed=tuple(weaker)))
         stated |= {(id(section), found[-1].also.group)} if found[-1].also else set()
     found.sort(key=_importance)
     return found
@@ -411,6 +444,20 @@ def _worst(rate: str, contrasts: Iterable[Estimate], times: float) -> Estimate |
     )
 
 
+def _others(section: Results, rate: str, stated: Estimate, times: float) -> tuple[Estimate, ...]:
+    """Return the significant contrasts of a rate besides the one stated, the largest first."""
+    if section.mirrored:
+        return ()
+    own = [
+        each
+        for each in section.contrasts(rate)
+        if each.group != stated.group
+        and math.isfinite(each.value or 0.0)
+        and _stands_out(each, times)
+    ]
+    return tuple(sorted(own, key=lambda each: -abs(gap(each))))
+
+
 def _stands_out(each: Estimate, times: float) -> bool:
     """Return whether a difference is significant with its p-value multiplied."""
     p_value, together = _p_value(each), each.simultaneous
@@ -460,15 +507,15 @@ def insignificant(sections: Iterable[Results]) -> list[tuple[list[Results], list
     return [(of, list(rates)) for rates, of in found.items()]
 
 
+def change_of(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | None:
+    """Return what becomes of a significant difference when it is adjusted for the strata."""
+    metric = overall.metric
+    return after_adjusting(overall, adjusted, neutral(metric), log=is_ratio(metric))
+
+
 def reverses(overall: Estimate, adjusted: Estimate) -> bool:
     """Return whether both directions are statistically significant and opposite."""
-    middle = neutral(overall.metric)
-    if overall.value is None or adjusted.value is None:
-        return False
-    opposite = (overall.value - middle) * (adjusted.value - middle) < 0
-    return opposite and all(
-        each.interval is not None and middle not in each.interval for each in (overall, adjusted)
-    )
+    return change_of(overall, adjusted) is AfterAdjusting.REVERSES
 
 
 def adjustments(section: Results) -> list[tuple[Estimate, Estimate]]:
@@ -491,15 +538,45 @@ def conditional(section: Results) -> list[Estimate]:
 
 
 def verdicts_by_rule(report: Report) -> list[tuple[str, list[Verdict]]]:
-    """Return the verdicts of every rule, the gravest first."""
+    """Return the verdicts of every rule, the gravest first, and of these the furthest outside."""
     found: dict[str, list[Verdict]] = {}
     for each in report.verdicts:
         found.setdefault(each.rule, []).append(each)
-    return [(rule, sorted(each, key=_gravity)) for rule, each in found.items()]
+    outside = {rule: _distance_outside(rule) for rule in found}
+    return [
+        (rule, sorted(each, key=lambda v: (_gravity(v), -outside[v.rule](v))))
+        for rule, each in found.items()
+    ]
 
 
 def _gravity(verdict: Verdict) -> int:
-    return _GRAVEST_FIRST.index(verdict.outcome)
+    return _GRAVEST_FIRST.index(before_counting(verdict))
+
+
+def _distance_outside(text: str) -> Callable[[Verdict], float]:
+    """Return how far the value of a verdict on a rule is outside its limits: below 0 inside them.
+
+    The limits of a rule on a metric of a user's own are not known here: its verdicts stay in order.
+    """
+    try:
+        rule = parse_rule(text)
+    except SpecError:
+        return lambda _: 0.0
+    scale = _log if is_ratio(rule.metric) else float  # 0.8 is as far from 1 as 1.25
+
+    def distance(each: Verdict) -> float:
+        if each.value is None:
+            return -math.inf
+        value = scale(each.value)
+        below = scale(rule.low) - value if math.isfinite(rule.low) else -math.inf
+        above = value - scale(rule.high) if math.isfinite(rule.high) else -math.inf
+        return round(max(below, above), _DIGITS)
+
+    return distance
+
+
+def _log(ratio: float) -> float:
+    return math.log(ratio) if ratio > 0 else -math.inf
 
 
 def gravest(verdicts: Iterable[Verdict]) -> Outcome:

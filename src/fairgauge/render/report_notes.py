@@ -45,6 +45,10 @@ _GRAVEST_FIRST = (
     DiagnosticCode.PROTECTED,
 )
 """Warnings about the whole audit, then about its rules; the others are about details."""
+_ADJUSTED = {
+    DiagnosticCode.DISAPPEARS: "disappears when",
+    DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: "is no longer statistically significant when",
+}
 
 
 def missing_values(estimates: Iterable[Estimate]) -> list[str]:
@@ -85,8 +89,8 @@ def report_notes(report: Report) -> list[str]:
     ]
     kept.sort(key=lambda each: each.level is not Level.WARNING)
     found = []
-    for feature, differing in _disappearing(kept).items():
-        column = called(report.spec.get("strata") or "the strata")
+    column = called(report.spec.get("strata") or "the strata")
+    for (feature, code), differing in _no_longer_significant(kept).items():
         by_rates: dict[tuple[str, ...], list[str]] = {}
         for name, rates in differing.items():
             by_rates.setdefault(tuple(rates), []).append(called(name))
@@ -94,13 +98,10 @@ def report_notes(report: Report) -> list[str]:
             f"{numbers.listing(names)} in {numbers.listing(rates)}"
             for rates, names in by_rates.items()
         )
-        text = (
-            f"{called(feature)}: the difference disappears when adjusted for {column} (is no "
-            f"longer statistically significant) for {listed}"
-        )
-        found.append(f"{capitalised(text)}.")
+        subject = capitalised(f"{called(feature)}: the difference")
+        found.append(f"{subject} {_ADJUSTED[code]} adjusted for {column} for {listed}.")
     for each in kept:
-        if each.code is DiagnosticCode.DISAPPEARS:
+        if each.code in _ADJUSTED:
             continue
         found.append(_line(each))
     return found
@@ -135,19 +136,23 @@ def _line(diagnostic: Diagnostic) -> str:
     return f"{capitalised(f'{warning}{where}{message}')}."
 
 
-def _disappearing(notes: Iterable[Diagnostic]) -> dict[str, dict[str, list[str]]]:
-    """Return in which rates the difference of a group disappears when adjusted, by feature.
+def _no_longer_significant(
+    notes: Iterable[Diagnostic],
+) -> dict[tuple[str, DiagnosticCode], dict[str, list[str]]]:
+    """Return in which rates the difference of a group loses significance, by feature and how.
 
-    The difference, the ratio and a vendor's metric of one rate are one note.
+    The difference, the ratio and a vendor's metric of one rate are one note: that of the first.
     """
-    found: dict[str, dict[str, list[str]]] = {}
+    found: dict[tuple[str, DiagnosticCode], dict[str, list[str]]] = {}
+    stated: set[tuple[str, str, str]] = set()
     for each in notes:
-        if each.code is DiagnosticCode.DISAPPEARS:
-            rates = found.setdefault(each.feature or "all rows", {}).setdefault(each["group"], [])
+        if each.code in _ADJUSTED:
+            feature, group = each.feature or "all rows", each["group"]
             rate = compared_rate(each["metric"])
             words = rate_words(rate) if rate else metric_words(each["metric"])
-            if words not in rates:
-                rates.append(words)
+            if (feature, group, words) not in stated:
+                stated.add((feature, group, words))
+                found.setdefault((feature, each.code), {}).setdefault(group, []).append(words)
     return found
 
 

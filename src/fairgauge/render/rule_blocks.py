@@ -35,6 +35,7 @@ from fairgauge.render.verdict_sentences import (
     outcome_word,
     rows_needed,
 )
+from fairgauge.report.verdicts import before_counting
 from fairgauge.spec.rules import Rule
 
 if TYPE_CHECKING:
@@ -111,9 +112,9 @@ def _limit(value: float, metric: str) -> str:
 
 def outcome_words(verdicts: Sequence[Verdict], report: Report) -> str:
     """Return what a rule comes to: which groups decide, and how many there are of the others."""
-    worst = verdicts[0].outcome
+    worst = before_counting(verdicts[0])
     word = outcome_word(worst).upper()
-    deciding = [each for each in verdicts if each.outcome is worst]
+    deciding = [each for each in verdicts if before_counting(each) is worst]
     if worst is Outcome.PASS:
         row = metric_row(verdicts[0].metric)
         if row is not None and row.scope == "feature":
@@ -127,17 +128,31 @@ def outcome_words(verdicts: Sequence[Verdict], report: Report) -> str:
     if len(deciding) > len(named):
         text += f" and {len(deciding) - len(named):,} more"
     words = [
-        insufficiency([each.reason]) if _insufficient(each) else outcome_word(each.outcome)
+        insufficiency([each.reason]) if _insufficient(each) else outcome_word(before_counting(each))
         for each in verdicts
-        if each.outcome is not worst
+        if before_counting(each) is not worst
     ]
     others = [f"{words.count(each):,} {each}" for each in dict.fromkeys(words)]
     return "; ".join([text, ", ".join(others)]) if others else text
 
 
+def counting_words(verdicts: Sequence[Verdict]) -> str:
+    """Return what undecided verdicts count as, in brackets; nothing where none is so counted."""
+    counted = [each for each in verdicts if each.reason.code is ReasonCode.COUNTED_AS]
+    if not counted:
+        return ""
+    undecided = dict.fromkeys(outcome_word(before_counting(each)) for each in counted)
+    verb = numbers.plural(len(undecided), "counts", "count")
+    outcome = counted[0].outcome
+    return (
+        f" ({numbers.listing([*undecided])} {verb} as {outcome_word(outcome).upper()}, as asked by "
+        f"--inconclusive {outcome})"
+    )
+
+
 def _insufficient(verdict: Verdict) -> bool:
     """Return whether a verdict has a value and decides nothing, for want of data."""
-    return verdict.outcome is Outcome.NOT_EVALUATED and verdict.value is not None
+    return before_counting(verdict) is Outcome.NOT_EVALUATED and verdict.value is not None
 
 
 def _groups(count: int) -> str:
@@ -234,12 +249,12 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report
                 each.value,
                 each.interval.low if each.interval else None,
                 each.interval.high if each.interval else None,
-                sparse=each.outcome is Outcome.NOT_EVALUATED,
+                sparse=before_counting(each) is Outcome.NOT_EVALUATED,
             ),
             " or ".join(map(_held, each.alternatives or (each,))),
             below=shorten(printable(capitalised(describe_evidence(each))), _LONGEST_TEXT),
-            badge=outcome_word(each.outcome),
-            tone=TONES[each.outcome],
+            badge=outcome_word(before_counting(each)),
+            tone=TONES[before_counting(each)],
         )
         for each in verdicts[:_MOST_VERDICTS]
     ]

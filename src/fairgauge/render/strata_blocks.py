@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairgauge.enums import AfterAdjusting
 from fairgauge.render import numbers
 from fairgauge.render.display_names import called, capitalised, group_called
 from fairgauge.render.document_tree import (
@@ -37,11 +38,11 @@ from fairgauge.render.metric_words import (
     rate_heading,
     rate_value,
     rate_words,
-    significant,
     unit,
 )
 from fairgauge.render.outline import (
     adjustments,
+    change_of,
     conditional,
     reverses,
     singled_out,
@@ -79,9 +80,7 @@ def strata_blocks(section: Results, i: int, column: str) -> Iterator[Block]:
     if len(chosen) > _MOST_ADJUSTED_SENTENCES:
         yield adjusted_table(section, chosen, column)
     for rate, (overall, adjusted) in chosen.items():
-        changed = reverses(overall, adjusted) or (
-            significant(overall) and not significant(adjusted)
-        )
+        changed = change_of(overall, adjusted) not in (None, AfterAdjusting.REMAINS)
         if changed or len(chosen) <= _MOST_ADJUSTED_SENTENCES:
             words = f"{group_words(overall, section)}, {rate_words(rate)}: "
             sentence = adjusted_sentence(overall, adjusted, column)

@@ -94,6 +94,21 @@ def _counted_as(verdict: Verdict, outcome: Outcome) -> Verdict:
     return replace(verdict, outcome=outcome, reason=reason)
 
 
+def before_counting(verdict: Verdict) -> Outcome:
+    """Return what the data come to, whatever an undecided verdict counts as.
+
+    Examples
+    --------
+    >>> undecided = Verdict(rule="DI >= 0.8", metric="DI", feature="sex", group="F",
+    ...     outcome=Outcome.INCONCLUSIVE, reason=Reason.of(ReasonCode.NO_INTERVAL))
+    >>> print(before_counting(counted_as([undecided], Outcome.FAIL)[0]))
+    inconclusive
+    """
+    if verdict.reason.code is not ReasonCode.COUNTED_AS:
+        return verdict.outcome
+    return Outcome(verdict.reason["undecided"])
+
+
 def unmet(verdicts: Iterable[Verdict], inconclusive: str) -> tuple[Verdict, ...]:
     """Return the verdicts that are not a pass, counting the undecided as "fail" or "pass".
 

@@ -281,6 +281,21 @@ def test_what_counts_as_a_verdict_says_why_it_was_not_decided(run, loans):
     assert again.says == verdict["reason"]["message"]
 
 
+@pytest.mark.parametrize("said", ["pass", "fail"])
+def test_what_is_inconclusive_stays_so_in_the_text_whatever_it_counts_as(run, loans, said):
+    """Asking what it counts as decides nothing: no group passes, and no fail has a probability."""
+    flags = (*SEX, *SEVERAL, "--inconclusive", said)
+    for full in ((), ("--full",)):
+        text = " ".join(run("audit", loans, *flags, *full).stdout.split())
+        opening = text.partition("Findings")[0]
+        treatment = f"(inconclusive counts as {said.upper()}, as asked by --inconclusive {said})"
+        assert treatment in opening
+        assert "false FAIL" not in text if said == "fail" else True
+    assert f"--inconclusive {said}" in text.partition("To repeat this audit, run")[2]
+    rules = run("audit", loans, *flags).stdout.partition("Findings")[0]
+    assert "INCONCLUSIVE for" in rules
+
+
 @pytest.mark.parametrize(("said", "code"), [("pass", 3), ("fail", 1)])
 def test_a_rule_that_matches_nothing_never_passes(run, loans, tmp_path, said, code):
     (tmp_path / "audit.toml").write_text(

@@ -142,3 +142,19 @@ def test_a_bar_has_a_letter_for_every_count(counts):
     lengths = _lengths(counts)
     assert sum(lengths) in (0, 40)
     assert all((length > 0) == (count > 0) for length, count in zip(lengths, counts, strict=True))
+
+
+def test_a_table_with_an_impossible_row_has_as_many_ratios_as_one_without():
+    for hired in (40, 130):
+        (table,) = fg.check(f"group,n,hired\nA,100,50\nB,100,{hired}\n", limit=0.8).tables
+        assert table.reference == "A"
+        assert table.ratios == sum(table.decisions.values()) == 1
+
+
+def test_a_limit_is_stated_as_asked_and_what_a_check_does_not_show():
+    text = " ".join(str(fg.check("group,n,hired\nA,100,50\nB,100,40\n", limit=0.8)).split())
+    assert (
+        "The limit for impact ratios is 0.8, as asked; New York's Local Law 144 sets none" in text
+    )
+    assert "What this check does not show" in text
+    assert "does not state whether an audit meets a law" in text

@@ -256,3 +256,22 @@ def test_nothing_to_check_is_an_error():
         fg.check([])
     with pytest.raises(fg.DataError, match="has no row with a number"):
         fg.check("sex,n,hired\nF,,\nM,,\n")
+
+
+TITLE = "Table 3. Scored applicants by sex"
+NOTE = "Note: Data on an additional 250 individuals were not included."
+
+
+@pytest.mark.parametrize("around", [True, False])
+@pytest.mark.parametrize("space", [" ", "  ", "   "])
+def test_a_header_with_wide_spaces_above_rows_with_one(space, around):
+    header = space.join(["Category", "# of Applicants", "Scoring Rate", "Impact Ratio"])
+    lines = [header, "Male 92 54.3% 1.00", "Female 83 44.6% 0.82"]
+    text = "\n".join([TITLE, *lines, NOTE] if around else lines)
+    (table,) = fg.check(f"{text}\n").tables
+    assert dict(table.columns) == {
+        "n": "# of Applicants",
+        "rate": "Scoring Rate",
+        "ratio": "Impact Ratio",
+    }
+    assert [(group.name, group.n) for group in table.groups] == [("Male", 92), ("Female", 83)]

@@ -10,14 +10,15 @@ import pytest
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.enums import IntervalMethod, Status
+from fairgauge.enums import AfterAdjusting, DiagnosticCode, IntervalMethod, Status
 from fairgauge.render import question, render
 from fairgauge.render.document_tree import Chart, Items, Paragraph, Section, Table
 from fairgauge.render.finding_sentences import adjusted_sentence, describe_finding
 from fairgauge.render.metric_words import equivalents, metric_words, significant
 from fairgauge.render.names_in_use import metric_row
-from fairgauge.render.outline import adjustments, findings, reverses, sections_of
+from fairgauge.render.outline import adjustments, findings, reverses, sections_of, verdicts_by_rule
 from fairgauge.render.report_document import report_document
+from fairgauge.report.adjusting import after_adjusting
 from fairgauge.report.results import Interval
 
 NEWCOMBE = (IntervalMethod.NEWCOMBE,)
@@ -126,7 +127,7 @@ def estimate_pair(overall, adjusted):
     return tuple(
         dataclasses.replace(
             each, value=value, interval=Interval(low, high, 0.95, NEWCOMBE), p_value=None,
-            p_adjusted=None, status=Status.OK,
+            p_adjusted=None, status=Status.OK, simultaneous=None,
         )
         for each, (value, low, high) in zip(pair, (overall, adjusted), strict=True)
     )  # fmt: skip
@@ -137,6 +138,9 @@ def estimate_pair(overall, adjusted):
     [
         ((-0.2, -0.3, -0.1), (0.1, 0.05, 0.15), "reverses (Simpson's paradox)", True),
         ((-0.2, -0.3, -0.1), (0.1, -0.05, 0.25), "disappears after adjusting", False),
+        ((-0.2, -0.3, -0.1), (-0.1, -0.25, 0.05), "is no longer statistically significant", False),
+        ((-0.2, -0.3, -0.1), (0.1, -0.3, 0.5), "is no longer statistically significant", False),
+        ((-0.1, -0.19, -0.01), (-0.092, -0.19, 0.01), "changes the difference little", False),
         ((-0.2, -0.3, -0.1), (-0.1, -0.15, -0.05), "remains", False),
         ((-0.2, -0.5, 0.1), (0.1, -0.05, 0.25), "not statistically significant", False),
     ],
@@ -149,6 +153,48 @@ def test_a_reversal_is_announced_only_where_both_directions_are_significant(
     sentence = adjusted_sentence(*pair)
     assert words in sentence
     assert ("Simpson" in sentence) is reversed_
+
+
+def test_the_group_furthest_outside_the_limit_is_named_first():
+    """Not the first of the alphabet: its neighbour may be at half its rate."""
+    groups = {"a": (18, 40), "b": (14, 40), "c": (16, 40), "d": (900, 2000)}
+    report = audit(groups, rules=["selection_rate.ratio >= 0.8"], reference={"g": "d"})
+    text = render(report, "text")
+    assert "INCONCLUSIVE for b (0.78" in text
+    assert [v.group for _, of in verdicts_by_rule(report) for v in of][:2] == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("adjusted", "becomes"),
+    [
+        ((0.97, 0.93, 1.02), AfterAdjusting.DISAPPEARS),
+        ((0.90, 0.78, 1.04), AfterAdjusting.NOT_SIGNIFICANT),
+        ((0.805, 0.64, 1.01), AfterAdjusting.CHANGES_LITTLE),
+        ((1.20, 1.10, 1.30), AfterAdjusting.REVERSES),
+    ],
+)
+def test_ratios_are_compared_by_their_logarithms(adjusted, becomes):
+    one, other = (
+        dataclasses.replace(
+            estimate_pair((-0.2, -0.3, -0.1), (0.1, 0.0, 0.2))[0],
+            value=value,
+            interval=Interval(low, high, 0.95, NEWCOMBE),
+            simultaneous=None,
+        )
+        for value, low, high in ((0.8, 0.64, 0.99), adjusted)
+    )
+    assert after_adjusting(one, other, 1.0, log=True) is becomes
+
+
+def test_strata_that_are_noise_do_not_make_a_difference_disappear():
+    """The difference barely moves, and loses its significance by the precision that is lost."""
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        data = {"g": ["a"] * 200 + ["b"] * 200, "y": [1] * 79 + [0] * 121 + [1] * 99 + [0] * 101}
+        data["s"] = rng.integers(0, 40, 400)
+        report = fg.audit(pl.DataFrame(data), label="y", positive=1, sensitive="g", strata="s")
+        assert "disappears" not in render(report, "text", full=True)
+        assert all(d.code is not DiagnosticCode.DISAPPEARS for d in report.diagnostics)
 
 
 def test_berkeleys_difference_disappears():

@@ -96,8 +96,12 @@ def _counted_as(report: Report, outcome: Outcome) -> Report:
     if not changed:
         return report
     note = Diagnostic.note(DiagnosticCode.COUNTED_AS, verdicts=changed, outcome=str(outcome))
-    diagnostics = (*report.diagnostics, note)
-    return replace(report, verdicts=verdicts, verdict=overall(verdicts), diagnostics=diagnostics)
+    diagnostics = [*report.diagnostics, note]
+    if outcome is Outcome.FAIL:  # the probability of a false fail is that of decided verdicts
+        diagnostics = [each for each in diagnostics if each.code is not DiagnosticCode.FALSE_FAIL]
+    return replace(
+        report, verdicts=verdicts, verdict=overall(verdicts), diagnostics=tuple(diagnostics)
+    )
 
 
 def _report_table(data: Sequence[str], at: Where) -> tuple[Where, str | None]:
