@@ -229,7 +229,7 @@ def test_names_that_the_data_do_not_have():
     assert each.message == "unknown[1]: the data have no 'Not stated'"
     data = frame(g=["a", "b", "Unknown", "b"] * (ROWS // 4))
     assert not found(data, DiagnosticCode.UNMATCHED, unknown="Unknown", exclude_groups="b")
-    population = {"g": {"a": 0.5, "B": 0.5}}
+    population = {"g": {"a": 0.5, "B": 0.2}}
     (each,) = found(frame(), DiagnosticCode.UNMATCHED, population=population)
     assert each.message == "population.g: the data have no 'B'; the nearest name is 'b'"
 
@@ -396,3 +396,65 @@ def test_reversed_scores_are_warned_of_with_clusters_too(options):
     assert each["auc"] == 0
     turned = pl.DataFrame(data | {"s": [1 - i / 400 for i in rows]})
     assert not found(turned, DiagnosticCode.REVERSED_SCORES, **asked)
+
+
+# --- questions whose answer would be nothing, or false ----------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"strata": "g"}, "strata: 'g' is a sensitive feature, which is the same for all rows"),
+        ({"strata": "p"}, "strata: 'p' is the prediction, which is the same for all rows"),
+        ({"strata": "h", "intersections": [("g", "h")]}, "strata: 'h' is a sensitive feature"),
+    ],
+)
+def test_strata_that_are_what_is_compared_are_an_error(options, message):
+    with pytest.raises(fg.SpecError, match=message):
+        found(frame(h=[*"xy"] * (ROWS // 2)), DiagnosticCode.UNMATCHED, **options)
+
+
+def represented(population):
+    data = pl.DataFrame({"y": [0, 1] * 50, "g": [*"aaaaaabbcd"] * 10})
+    report = fg.audit(
+        data,
+        label="y",
+        sensitive="g",
+        population={"g": population},
+        metrics="representation.difference",
+    )
+    return {e.group: e.value for e in report.estimates if e.metric.endswith("difference")}
+
+
+@pytest.mark.parametrize(
+    ("population", "expected"),
+    [
+        ({"a": 0.6, "b": 0.2}, {"a": 0, "b": 0}),  # c and d have the rest
+        ({"a": 0.604, "b": 0.2, "c": 0.1, "d": 0.1}, {"a": -0.0016, "b": 0.0008}),  # rounding
+        ({"a": 600, "b": 200, "c": 100, "d": 100}, {"a": 0, "b": 0, "c": 0, "d": 0}),
+        ({"a": 60.5, "b": 19.5, "c": 10, "d": 10}, {"a": -0.005, "b": 0.005}),
+    ],
+)
+def test_shares_of_a_population_are_those_that_are_stated(population, expected):
+    values = represented(population)
+    assert {name: values[name] for name in expected} == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("population", "message"),
+    [
+        (
+            {"a": 600, "b": 200},
+            "population.g: leaves no share for 'c', 'd', which the data have",
+        ),
+        ({"a": 0.7, "b": 0.3}, "population.g: leaves no share for 'c', 'd'"),
+        ({"a": 0.7, "b": 0.6}, "population.g: the shares add up to 1.3, more than 1"),
+        (
+            {"a": 0.4, "b": 0.2, "c": 0.1, "d": 0.1},
+            "population.g: the shares add up to 0.8, and name every group of the data",
+        ),
+    ],
+)
+def test_shares_of_a_population_that_miss_somebody_are_an_error(population, message):
+    with pytest.raises(fg.SpecError, match=message):
+        represented(population)

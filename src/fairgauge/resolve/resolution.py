@@ -6,19 +6,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from fairgauge.cube.plan import WEIGHTS
-from fairgauge.errors import Problem, SpecError
+from fairgauge.errors import Problem, SpecError, listing
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_metrics
 from fairgauge.resolve.group_counts import GroupCounts, count_everyone, count_groups
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
+from fairgauge.spec.option_types import POPULATION_ROUNDING
+from fairgauge.values import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from fairgauge.cube.cube import Cube
     from fairgauge.enums import Task
     from fairgauge.spec.specification import Spec
 
 Resolved = TypeVar("Resolved")
+_MOST_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,11 +72,40 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
     features = collected(lambda: count_groups(cube, spec))
     if metrics is None or outcomes is None or features is None:
         raise SpecError(problems)
+    problems = list(_wrong_populations(features, spec))
+    if problems:
+        raise SpecError(problems)
     everyone = count_everyone(cube)
     if mean_weight != 1:
         features = [replace(each, mean_weight=mean_weight) for each in features]
         everyone = replace(everyone, mean_weight=mean_weight)
     return Resolution(spec, task, outcomes, tuple(features), everyone, tuple(metrics))
+
+
+def _wrong_populations(features: Sequence[GroupCounts], spec: Spec) -> Iterator[Problem]:
+    """Yield the populations in which a share is nobody's, or a group has no share."""
+    populations = dict(spec.population)
+    for each in features:
+        shares = populations.get(each.feature)
+        if shares is None:
+            continue
+        named = {name_of(value) for value, _ in shares}
+        absent = [name for name in each.groups if name not in {*named, name_of(None)}]
+        total = sum(share for _, share in shares)
+        path, whole = f"population.{each.feature}", total > 1 - POPULATION_ROUNDING
+        if whole and absent and not named.isdisjoint(each.groups):
+            message = (
+                f"leaves no share for {listing(absent, _MOST_SHOWN)}, which the data "
+                "have; give every group its share, or shares of the whole population that leave "
+                "the rest to the others"
+            )
+            yield Problem(path, message)
+        elif not whole and not absent and not each.has_others:
+            message = (
+                f"the shares add up to {total:.4g}, and name every group of the data; state whose "
+                "the rest is, or give counts"
+            )
+            yield Problem(path, message)
 
 
 def in_mean_weights(cube: Cube) -> tuple[Cube, float]:

@@ -226,11 +226,18 @@ def _plain_reference(value: ReferenceRule | tuple[tuple[str, Value], ...]) -> Js
     return dict(value) if isinstance(value, tuple) else str(value)
 
 
+POPULATION_ROUNDING = 0.01
+"""How far rounded shares of a whole population may add up to more or less than 1."""
+
 Population = tuple[tuple[str, tuple[tuple[Value, float], ...]], ...]
 
 
 def _read_population(value: object, path: str, problems: Problems) -> Population:
-    """Read shares or counts of a population; the shares of every feature sum to 1."""
+    """Read shares or counts of a population.
+
+    Whole numbers are counts, and numbers of which one is above 1, such as percentages, sum to the
+    whole. Shares are kept as they are, but for rounding: what they leave is of other groups.
+    """
     if not isinstance(value, Mapping) or not all(isinstance(v, Mapping) for v in value.values()):
         problems.append(Problem(path, f"must be {{column: {{value: share}}}}, not {shown(value)}"))
         return ()
@@ -243,7 +250,13 @@ def _read_population(value: object, path: str, problems: Problems) -> Population
             problems.append(Problem(f"{path}.{column}", message))
             continue
         total = sum(numbers)
-        total = 1.0 if math.isclose(total, 1.0) else total
+        shared = max(numbers) <= 1 and not all(n.is_integer() for n in numbers)
+        if shared and total > 1 + POPULATION_ROUNDING:
+            message = f"the shares add up to {total:.4g}, more than 1; correct them, or give counts"
+            problems.append(Problem(f"{path}.{column}", message))
+            continue
+        if math.isclose(total, 1.0) or (shared and total < 1 - POPULATION_ROUNDING):
+            total = 1.0
         each = tuple((canonical(v), n / total) for v, n in zip(shares, numbers, strict=True))
         population.append((str(column), each))
     return tuple(population)
