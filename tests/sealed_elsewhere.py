@@ -65,11 +65,16 @@ def seal(folder: Path) -> int:
 
 
 def verify(folder: Path) -> int:
-    """Verify every bundle of a folder."""
+    """Verify every bundle of a folder; the random draws of another NumPy need not be the same."""
     verified = [fg.verify(path) for path in sorted(folder.glob("*.fairgauge"))]
     print(*verified, sep="\n")
     return int(
-        not verified or any(v.finding is not VerificationResult.REPRODUCED for v in verified)
+        not verified
+        or any(
+            v.finding is not VerificationResult.REPRODUCED
+            and not (v.finding is VerificationResult.PARTLY_REPRODUCED and v.redrawn)
+            for v in verified
+        )
     )
 
 

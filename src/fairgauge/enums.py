@@ -57,6 +57,31 @@ class Closed(StrEnum):
     LEFT = "left"
 
 
+class Accepts(StrEnum):
+    """How a score that gets the favourable decision compares with its threshold."""
+
+    FROM = ">="
+    ABOVE = ">"
+    BELOW = "<"
+    UP_TO = "<="
+
+    def decides(self, score: float, threshold: float) -> bool:
+        """Return whether a score gets the favourable decision.
+
+        >>> Accepts.FROM.decides(0.5, 0.5), Accepts.BELOW.decides(0.5, 0.5)
+        (True, False)
+        """
+        match self:
+            case Accepts.FROM:
+                return score >= threshold
+            case Accepts.ABOVE:
+                return score > threshold
+            case Accepts.BELOW:
+                return score < threshold
+            case Accepts.UP_TO:
+                return score <= threshold
+
+
 class Threshold(StrEnum):
     """A score threshold that the data determine."""
 
@@ -256,12 +281,13 @@ class DiagnosticCode(StrEnum):
     TASK = "task"  # task, assumed
     EXCLUDED = "excluded"  # rows, reason
     PROTECTED = "protected"  # min_cell
-    REPEATED_ID = "repeated_id"  # column, distinct, rows
+    REPEATED_ID = "repeated_id"  # column, distinct, rows, choosing
     MISSING_GROUPS = "missing_groups"  # rows, total; cases, total_cases of a count column
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
     COVERAGE = "coverage"  # metric, share, of
     ADJUSTED_P = "adjusted_p"  # procedures
-    HOMOGENEITY = "homogeneity"  # rate, groups, p, range, expected_range, between_sd, significant
+    HOMOGENEITY = "homogeneity"
+    # rate, groups, p, significant; of the large groups: range, expected_range, between_sd
     PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
     REVERSED_SCORES = "reversed_scores"  # auc
     SIMPSON = "simpson"  # group, metric, overall, adjusted
@@ -282,8 +308,9 @@ class DiagnosticCode(StrEnum):
     SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high, allowed
-    FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise
+    FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise, simultaneous
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
+    REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
     TEXT = "text"  # text: of a report saved by version 1
 
 

@@ -390,3 +390,15 @@ def test_an_intersection_with_the_label_is_warned_of_and_so_is_its_specification
     warnings = check_groups(open_source(frame()), ask(frame().columns, **asked))
     assert [each["column"] for each in warnings] == ["y"]
     assert not found(frame(), DiagnosticCode.SENSITIVE_IS_OUTCOME)
+
+
+@pytest.mark.parametrize("options", [{}, {"cluster": "person"}])
+def test_reversed_scores_are_warned_of_with_clusters_too(options):
+    rows = range(400)
+    data = {"y": [i < 150 for i in rows], "s": [i / 400 for i in rows],
+            "g": [*"ab"] * 200, "person": [i // 4 for i in rows]}  # fmt: skip
+    asked = {"prediction": None, "score": "s", "positive": True} | options
+    (each,) = found(pl.DataFrame(data), DiagnosticCode.REVERSED_SCORES, **asked)
+    assert each["auc"] == 0
+    turned = pl.DataFrame(data | {"s": [1 - i / 400 for i in rows]})
+    assert not found(turned, DiagnosticCode.REVERSED_SCORES, **asked)

@@ -10,10 +10,10 @@ from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import DiagnosticCode, Multiplicity, Role, Task, Threshold
-from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.errors import CubeError, DataError, SpecError, quote
 from fairgauge.measure.decide import judge
 from fairgauge.measure.familywise import false_fail_notes, judge_familywise
-from fairgauge.measure.measure import measure
+from fairgauge.measure.measure import measure, reversed_scores
 from fairgauge.measure.other_references import reference_notes
 from fairgauge.report.report import Data, Report
 from fairgauge.report.results import Diagnostic
@@ -35,6 +35,7 @@ from fairgauge.resolve.data_checks import (
 )
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.group_counts import count_groups
+from fairgauge.resolve.resolution import resolve
 from fairgauge.scan import open_rows
 from fairgauge.scan.source import at_hand, readable
 from fairgauge.spec.features import Ordered
@@ -134,7 +135,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
             *_notes(measured.task, excluded, stated=_task_is_stated(spec, options)),
             *assumed_positive(cube, spec, measured.task),
             *_likely_mistakes(cube, spec, measured, rows_by_level),
-            *_repeated(source, spec),
+            *repeated_people(source, spec),
             *measured.diagnostics,
             *notes_of_verdicts,
         ),
@@ -158,6 +159,27 @@ def count(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Cu
     <Cube of 3 rows in 3 cells: feature sex, label y>
     """
     return counted(data, arrays, options)[0]
+
+
+def counted_with_warnings(
+    data: object = None, **options: Unpack[Options]
+) -> tuple[Cube, tuple[Diagnostic, ...]]:
+    """Count as `count` does, and warn of what an audit of the counts alone would find too late.
+
+    Rows of one person cannot be seen in counts, and scores that are those of another value are
+    better known before the counts of many days are added up.
+    """
+    cube, source, spec = counted(data, (), options)
+    warnings = tuple(repeated_people(source, spec))
+    if spec.score is None or spec.label is None:
+        return cube, warnings
+    try:
+        resolution = resolve(cube, spec)
+    except SpecError:  # which the audit raises: other counts to be added may hold what is missing
+        return cube, warnings
+    if resolution.task is Task.BINARY:
+        warnings += tuple(reversed_scores(resolution))
+    return cube, warnings
 
 
 def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
@@ -253,7 +275,7 @@ def _median(source: Source, spec: Spec) -> float | None:
     return median_score(source, spec)
 
 
-def _repeated(source: Source | None, spec: Spec) -> list[Diagnostic]:
+def repeated_people(source: Source | None, spec: Spec) -> list[Diagnostic]:
     """Return warnings of rows that are not independent, as far as the first rows show."""
     if source is None:
         return []

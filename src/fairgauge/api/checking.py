@@ -14,7 +14,7 @@ from fairgauge.api.published_ratios import CheckOptions, TableRatios
 from fairgauge.enums import Outcome, RateTest
 from fairgauge.errors import Problem, SpecError, nearest, quote
 from fairgauge.published.check_results import Check, CheckedGroup, CheckedTable
-from fairgauge.published.faults import Fault, FaultCode
+from fairgauge.published.faults import Fault, FaultCode, Findings
 from fairgauge.published.margins import check_margins
 from fairgauge.published.printed_numbers import is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
@@ -23,6 +23,7 @@ from fairgauge.published.smallest_reference import SmallestReference
 from fairgauge.published.sources import read_sources
 from fairgauge.published.table_arithmetic import (
     MIN_SHARE,
+    admitted_rows,
     check_arithmetic,
     highest,
     printed_reference,
@@ -151,10 +152,11 @@ def _check_references(references: tuple[str, ...], tables: list[PublishedTable])
 def _checked(
     table: PublishedTable,
     source: str | None,
-    between: list[Fault],
+    between: Findings,
     asked: CheckOptions,
 ) -> CheckedTable:
-    faults = (*check_arithmetic(table, asked.smallest.share), *between)
+    arithmetic = check_arithmetic(table, asked.smallest.share)
+    faults = (*arithmetic.faults, *between.faults)
     counted = {each.name: each for each in counted_categories(table)}
     printed = printed_reference(table)
     named = next((name for name in asked.references if name in counted), None)
@@ -165,6 +167,8 @@ def _checked(
         ratios = TableRatios(" × ".join(table.dimensions), list(counted.values()), asked, named)
     reference = None if ratios is None else ratios.reference
     best = highest(table, asked.smallest.share)
+    if named is None:
+        faults += _tie(table, ratios, best, asked.smallest.share)
     possible = {} if named else _possible(list(counted.values()), table, asked.smallest)
     return CheckedTable(
         source=source,
@@ -179,7 +183,41 @@ def _checked(
             for row in table.groups
         ),
         faults=faults,
+        numbers_checked=arithmetic.numbers_checked + between.numbers_checked,
     )
+
+
+def _tie(
+    table: PublishedTable, ratios: TableRatios | None, best: PublishedRow | None, min_share: float
+) -> tuple[Fault, ...]:
+    """Note that several categories have the highest rate, which of them is taken, and why."""
+    chosen: CountedCategory | PublishedRow | None = None if ratios is None else ratios.reference
+    others: Sequence[CountedCategory | PublishedRow] = []
+    if ratios is not None and ratios.reference is not None:
+        others, rate = ratios.tied, ratios.reference.rate
+        by_people = bool(others) and ratios.reference.n > ratios.tied[0].n
+        printed = not all(each.is_exact for each in (ratios.reference, *ratios.tied))
+    elif best is not None and best.rate_range is not None and best.rate_range[0] > 0:
+        chosen, rate, printed, by_people = best, _rate(best) or 0.0, True, False
+        others = [
+            row
+            for row in admitted_rows(table, min_share)
+            if row is not best and row.rate_range == best.rate_range
+        ]
+    if chosen is None or not others:
+        return ()
+    fault = Fault.of(
+        FaultCode.REFERENCE_TIED,
+        table.name,
+        None,
+        rate=rate,
+        chosen=chosen.name,
+        others=tuple(each.name for each in others),
+        by_people=by_people,
+        by_ratio=chosen is best and printed_reference(table) is best,
+        printed=printed,
+    )
+    return (fault,)
 
 
 def _of_choice(fault: Fault, named: str, printed: PublishedRow | None) -> bool:
@@ -250,7 +288,7 @@ def _group(
         selected_range=(
             (counted.fewest, counted.most) if counted is not None and row.selected is None else None
         ),
-        rate=row.share if row.share is not None or row.rate is None else row.rate.value,
+        rate=_rate(row),
         printed=None if row.ratio is None else row.ratio.text,
         possible=possible.get(row.name),
     )
@@ -276,6 +314,13 @@ def _group(
         flips=_flips(counted, reference),
         verdict=None if chosen is None else chosen.verdict,
     )
+
+
+def _rate(row: PublishedRow) -> float | None:
+    """Return the selection rate of the counts, else as it is printed."""
+    if row.share is not None:
+        return float(row.share)
+    return None if row.rate is None else row.rate.value
 
 
 def _p_value(test: RateTest, one: CountedCategory, other: CountedCategory) -> float:
@@ -323,8 +368,11 @@ def exit_code(found: Check) -> int:
     """Return 1 for an error in a table or a failed limit, 3 for what is undecided, else 0.
 
     A file or table of a folder that cannot be read is undecided; a file without a table is not.
+    Undecided is a check without a limit, too, that found no printed number to check.
     """
     if found.errors or found.verdict is Outcome.FAIL:
         return 1
     unread = any(each.counts for each in found.unread)
+    if found.limit is None and not found.numbers_checked:
+        return 3
     return 3 if unread or found.verdict is Outcome.INCONCLUSIVE else 0

@@ -17,6 +17,7 @@ from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import plan
 from fairgauge.enums import IntervalMethod, Outcome, ReferenceRule
 from fairgauge.inference.evidence import FEWEST_GROUPS
+from fairgauge.published.check_results import AlternativeReference
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.spec.features import Feature
 from fairgauge.spec.specification import Spec
@@ -96,7 +97,15 @@ class TableRatios:
         if self._exact:
             named = (each.reference.group for each in self._best.estimates if each.reference)
             return self._categories.get(next(named, None) or "")
-        return max(self._admitted, key=lambda each: each.rate, default=None)
+        return min(self._admitted, key=_order, default=None)
+
+    @cached_property
+    def tied(self) -> list[CountedCategory]:
+        """Return the other categories with the highest rate that may be the reference."""
+        if self._named is not None or self.reference is None or not self.reference.most:
+            return []
+        rest = [each for each in self._admitted if each is not self.reference]
+        return sorted((each for each in rest if each.rate == self.reference.rate), key=_order)
 
     @cached_property
     def given(self) -> Mapping[str, ComputedRatio]:
@@ -112,22 +121,30 @@ class TableRatios:
             return self._ratios(self._best)
         return self._whichever_is_best()
 
-    def other_reference(self, printed: PublishedRow | None) -> tuple[str, tuple[str, ...]] | None:
+    def other_reference(self, printed: PublishedRow | None) -> AlternativeReference | None:
         """Return another reference in use, and the categories whose verdict it would change.
 
-        It is the printed one, else the best of all, however small. None with a named reference.
+        It is the printed one, else the best of all others, however small, if its rate is as high.
+        None with a named reference.
         """
-        if self._named is not None or self.reference is None:
+        if self._named is not None or self.reference is None or not self.reference.most:
             return None
-        best = max(self._categories.values(), key=lambda each: each.rate)
+        others = [each for each in self._categories.values() if each is not self.reference]
+        best = min(others, key=_order)
         own = None if printed is None else self._categories.get(printed.name)
-        other = own if own is not None and own is not self.reference else best
-        if other is self.reference or other.rate == self.reference.rate:
+        if own not in others and best.rate < self.reference.rate:
             return None
+        other = own if own is not None and own in others else best
         before = _outcomes(self.given)
         after = _outcomes(self._compared_with(other.name))
         changed = [name for name in after if name in before and after[name] is not before[name]]
-        return other.name, tuple(changed)
+        lost = [name for name in changed if after[name] is Outcome.NOT_EVALUATED]
+        return AlternativeReference(
+            name=other.name,
+            same_rate=other.rate == self.reference.rate,
+            changes=tuple(name for name in changed if name not in lost),
+            not_evaluated=tuple(lost),
+        )
 
     @cached_property
     def _best(self) -> Report:
@@ -252,6 +269,11 @@ def _at_level(ratio: ComputedRatio, level: float) -> ComputedRatio:
     interval = replace(ratio.interval, level=level, methods=methods)
     verdict = None if ratio.verdict is None else replace(ratio.verdict, interval=interval)
     return replace(ratio, interval=interval, verdict=verdict)
+
+
+def _order(category: CountedCategory) -> tuple[float, int, str]:
+    """Return the key by which the reference is chosen: the rate, then the people, then the name."""
+    return -category.rate, -category.n, category.name
 
 
 def _outcomes(ratios: Mapping[str, ComputedRatio]) -> dict[str, Outcome]:

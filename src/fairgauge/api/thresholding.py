@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Unpack
 
-from fairgauge.api.audit import counted
+from fairgauge.api.audit import counted, repeated_people
 from fairgauge.comparison.threshold_choice import ThresholdChoice
 from fairgauge.enums import Better, Threshold
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.measure.choose_thresholds import choose_thresholds
+from fairgauge.report.results import Diagnostic
 from fairgauge.spec.argument_syntax import parse_number
 from fairgauge.spec.option_docs import with_options
 from fairgauge.spec.option_types import read_margins
@@ -87,6 +88,10 @@ def thresholds(
     cube, source, spec = counted(data, (), options)
     _check(spec, rate)
     chosen = choose_thresholds(cube, spec, rule, rate, margin)
+    repeated = (
+        Diagnostic.warning(each.code, each.feature, choosing=True, **dict(each.parameters))
+        for each in repeated_people(source, spec)
+    )
     assert spec.score is not None
     assert isinstance(spec.threshold, tuple)
     return ThresholdChoice(
@@ -95,13 +100,15 @@ def thresholds(
         source=source.name if source else "counts",
         rows=cube.cases,
         score=spec.score,
+        accepts=chosen.accepts,
         today=spec.threshold[0],
         goal=str(rule),
         kept=rate,
         margin=margin,
         confidence=spec.confidence,
         seed=spec.seed,
-        features=chosen,
+        features=chosen.features,
+        diagnostics=(*repeated, *chosen.diagnostics),
     )
 
 

@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Plan
 
 
-def note_rows_alone(cube: Cube) -> None:
-    """Note how many cells hold one row: such a cell shows the values of one person."""
-    alone = cube.rows_alone
+def note_cases_alone(cube: Cube) -> None:
+    """Note how many cells hold one case: such a cell shows the values of one person."""
+    alone = cube.cases_alone
     if alone:
-        rows = "1 row is" if alone == 1 else f"{alone:,} rows are"
+        noun = "case" if cube.plan.count else "row"
+        cases = f"1 {noun} is" if alone == 1 else f"{alone:,} {noun}s are"
         print_message(
-            f"{rows} alone in a cell of the counts: people who know the group of such a person can "
-            f"read the outcome{exact_values(cube.plan)}; share these counts as you would share "
+            f"{cases} alone in a cell of the counts: people who know the group of such a person "
+            f"can read the outcome{exact_values(cube.plan)}; share these counts as you would share "
             "the rows, or protect them (--min-cell 10, fairgauge protect)",
             prefix="Note: ",
         )

@@ -13,9 +13,17 @@ from fairgauge.comparison.model_comparison import (
     read_disparity_change,
     read_rate_change,
 )
-from fairgauge.enums import Outcome
+from fairgauge.enums import Accepts, Outcome
 from fairgauge.errors import DataError, quote
-from fairgauge.report.plain_values import number, plain, plain_interval, read_interval, reading
+from fairgauge.report.plain_values import (
+    number,
+    plain,
+    plain_diagnostic,
+    plain_interval,
+    read_diagnostic,
+    read_interval,
+    reading,
+)
 from fairgauge.report.shown_result import ShownResult
 from fairgauge.values import name_of
 
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.report.plain_values import Plain
-    from fairgauge.report.results import Interval
+    from fairgauge.report.results import Diagnostic, Interval
     from fairgauge.values import Saved, Value
 
 SCHEMA = "fairgauge.thresholds/1"
@@ -36,7 +44,7 @@ class OperatingPoint:
 
     Attributes
     ----------
-    threshold : scores from it on are accepted.
+    threshold : the threshold, on the scale of the score as given.
     performance, performance_interval : the rate that is kept, of all rows; None where undefined.
     group : the group that decides the outcome; of several, the furthest from the goal.
     disparity, disparity_interval : the metric of the goal, of that group.
@@ -122,10 +130,13 @@ class ThresholdChoice(ShownResult):
     version, created : the fairgauge that made it, and when.
     source, rows : what was counted; of a count column the cases that its rows stand for.
     score : the column of the score.
+    accepts : how a score with the favourable decision compares with its threshold; below it where
+        the scores are those of another value than the positive one.
     today : the threshold in use.
     goal, kept, margin : the rule, the rate that is kept, and by how much it may be worse.
     confidence, seed : the level of the intervals, and the seed by which rows were halved.
     features : the choice for each sensitive feature and intersection, each by itself.
+    diagnostics : warnings of what the question may have meant instead.
     """
 
     version: str
@@ -133,6 +144,7 @@ class ThresholdChoice(ShownResult):
     source: str
     rows: int
     score: str
+    accepts: Accepts
     today: float
     goal: str
     kept: str
@@ -140,6 +152,7 @@ class ThresholdChoice(ShownResult):
     confidence: float
     seed: int
     features: tuple[FeatureThresholds, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     def __getitem__(self, feature: str) -> FeatureThresholds:
         """Return the thresholds for the groups of a feature.
@@ -202,7 +215,7 @@ class ThresholdChoice(ShownResult):
                 raise DataError(f"the group {quote(unknown[0])} has no threshold")
             cuts = [None if name is None else chosen.thresholds[name] for name in names]
         return [
-            None if cut is None or score != score else score >= cut
+            None if cut is None or score != score else self.accepts.decides(score, cut)
             for score, cut in zip(scores, cuts, strict=True)
         ]
 
@@ -222,6 +235,7 @@ class ThresholdChoice(ShownResult):
             "created": self.created,
             "data": {"source": self.source, "rows": self.rows},
             "score": self.score,
+            "accepts": str(self.accepts),
             "today": self.today,
             "goal": self.goal,
             "kept": self.kept,
@@ -229,6 +243,7 @@ class ThresholdChoice(ShownResult):
             "confidence": self.confidence,
             "seed": self.seed,
             "features": [_plain_feature(each) for each in self.features],
+            "diagnostics": [plain_diagnostic(each) for each in self.diagnostics],
         }
 
     @classmethod
@@ -320,7 +335,9 @@ def _read(values: Saved) -> ThresholdChoice:
         created=values["created"],
         source=values["data"]["source"],
         rows=values["data"]["rows"],
+        accepts=Accepts(values["accepts"]),
         features=tuple(map(_read_feature, values["features"])),
+        diagnostics=tuple(map(read_diagnostic, values["diagnostics"])),
         **{name: values[name] for name in names},
     )
 

@@ -20,6 +20,7 @@ from fairgauge.cube.plan import Axis, Plan, common_question, read_question
 from fairgauge.enums import Task
 from fairgauge.errors import ChangedCountsError, CubeError, DataError, DuplicateCountsWarning, quote
 from fairgauge.stats.disclosure import range_of_rounded
+from fairgauge.strict_json import AmbiguousJsonError, read_json
 from fairgauge.values import Json, Saved, Value, name_of
 
 if TYPE_CHECKING:
@@ -198,12 +199,15 @@ class Cube:
         return int(sums.get("n", sums["rows"]).sum())
 
     @property
-    def rows_alone(self) -> int:
-        """Return how many rows are alone in a cell of one table: it shows the values of one person.
+    def cases_alone(self) -> int:
+        """Return how many cells of one table hold a single case: they show one person's values.
 
-        The table is the one with most of them: tables count the same rows.
+        The table is the one with most of them: tables count the same rows. A row is a case, or
+        stands for as many as its column of counts states; weights change no number of cases.
         """
-        return max(int((table.sums["rows"] == 1).sum()) for table in self.tables)
+        return max(
+            int((table.sums.get("n", table.sums["rows"]) == 1).sum()) for table in self.tables
+        )
 
     @property
     def digest(self) -> str:
@@ -295,8 +299,10 @@ def read_cube(text: str, name: str) -> Cube:
         The text is not a cube, is of another version, or was changed since it was written.
     """
     try:
-        found = json.loads(text)
+        found = read_json(text)
         schema = found["schema"]
+    except AmbiguousJsonError as error:
+        raise CubeError(f"{quote(name)} is not a fairgauge cube file: {error}") from None
     except (ValueError, KeyError, TypeError):
         raise CubeError(f"{quote(name)} is not a fairgauge cube file, or is truncated") from None
     if schema != SCHEMA:

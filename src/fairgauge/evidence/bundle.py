@@ -6,10 +6,12 @@ import hashlib
 import io
 import json
 import zipfile
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
+from fairgauge.strict_json import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,25 +35,25 @@ class Bundle:
     Attributes
     ----------
     manifest : the digest of every part, and what sealed them.
+    signed : the manifest as it stands in the file, which a signature is of.
     parts : the content of every other part, by name.
     signature : the signature of the manifest, and the public key; None without one.
+    repeated : the names that several entries of the archive have.
     """
 
     manifest: Saved
+    signed: bytes
     parts: Mapping[str, bytes]
     signature: bytes | None
+    repeated: tuple[str, ...]
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Return the parts that do not fit their digest, are missing, or were added."""
+        """Return the parts that do not fit their digest, are missing, added, or there twice."""
         digests = self.manifest["parts"]
-        names = sorted({*digests, *self.parts})
-        return tuple(n for n in names if digests.get(n) != digest(self.parts.get(n, b"absent")))
-
-    @property
-    def signed(self) -> bytes:
-        """Return the bytes that a signature is of."""
-        return manifest_bytes(self.manifest)
+        names = {*digests, *self.parts}
+        wrong = {n for n in names if digests.get(n) != digest(self.parts.get(n, b"absent"))}
+        return tuple(sorted(wrong.union(self.repeated)))
 
 
 def digest(content: bytes) -> str:
@@ -96,18 +98,25 @@ def unpack(path: str | Path) -> Bundle:
                     "bundle of fairgauge"
                 )
             parts = {entry.filename: _read(archive, entry) for entry in entries}
+            times = Counter(entry.filename for entry in entries)
     except FileNotFoundError:
         raise DataError(f"no file {quote(path)}") from None
     except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
         raise DataError(
             f"{quote(path)} is no bundle of fairgauge, or is damaged: {error}"
         ) from None
+    content = parts.pop(MANIFEST, None)
+    if content is None:
+        raise DataError(f"{quote(path)} is no bundle of fairgauge: it has no manifest")
     try:
-        manifest = json.loads(parts.pop(MANIFEST))
+        manifest = read_json(content.decode())
         schema = manifest["schema"]
         known = _texts(manifest["parts"])
-    except (KeyError, ValueError, TypeError, AttributeError):
-        raise DataError(f"{quote(path)} is no bundle of fairgauge: it has no manifest") from None
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise DataError(
+            f"{quote(path)} is no bundle of fairgauge: {MANIFEST} is no manifest of one"
+            + (f": {error}" if isinstance(error, ValueError) else "")
+        ) from None
     if schema != SCHEMA:
         made = manifest.get("tool", {}).get("version", "unknown")
         raise DataError(
@@ -126,7 +135,9 @@ def unpack(path: str | Path) -> Bundle:
             f"{quote(path)} is no bundle of fairgauge: its manifest does not state when and with "
             "which versions it was sealed"
         ) from None
-    return Bundle({**manifest, **origin, "parts": known}, parts, parts.pop(SIGNATURE, None))
+    signature = parts.pop(SIGNATURE, None)
+    repeated = tuple(name for name, count in times.items() if count > 1)
+    return Bundle({**manifest, **origin, "parts": known}, content, parts, signature, repeated)
 
 
 def _texts(named: Mapping[str, object]) -> dict[str, str]:

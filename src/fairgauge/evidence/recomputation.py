@@ -3,6 +3,9 @@
 Every field of the report's JSON is compared but those that counts cannot give: what its author
 stated, when and by which version it was made, where the rows came from, and what only the rows
 show. These are named, so that a reader knows what is not checked.
+
+Sentences are written anew from the values beside them, by this version. Where they differ from
+those in the report, and the report states another version, they are not verified.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from fairgauge.report.report import Report
     from fairgauge.values import Saved
 
-STATED = ("created", "tool", "data.source", "spec.document")
+STATED = ("created", "tool.version", "data.source", "spec.document")
 """The fields of a report that do not follow from its counts."""
 _OF_ROWS = {
     DiagnosticCode.REPEATED_ID,
@@ -34,8 +37,8 @@ _OF_ROWS = {
     DiagnosticCode.SAMPLED,
 }
 """Diagnostics that only the rows give."""
-_WORDED = {"says", "message"}
-"""Sentences, in the words of one version of fairgauge."""
+_SENTENCES = {"says", "message"}
+"""Fields that are written from the values beside them, in the words of one version."""
 _TOLERANCE = 1e-11
 """Relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
 scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics."""
@@ -53,15 +56,15 @@ class Recomputation:
     again : the report computed again.
     different : the fields that differ.
     deviations : the relative deviation of every field that does not; 0 of texts.
-    from_rows : the metrics that counts cannot give.
-    not_computed : the fields of the report that are not compared.
+    texts : the texts of another version that this one writes otherwise.
+    from_rows : the metrics and diagnostics that counts cannot give.
     """
 
     again: Report
     different: tuple[DifferentNumber, ...]
     deviations: tuple[float, ...]
+    texts: tuple[DifferentNumber, ...]
     from_rows: tuple[str, ...]
-    not_computed: tuple[str, ...]
 
 
 def recompute(cube: Cube, sealed: Report, saved: Saved) -> Recomputation:
@@ -78,35 +81,40 @@ def recompute(cube: Cube, sealed: Report, saved: Saved) -> Recomputation:
     """
     again = audit(cube, **_options(cube, sealed.spec))
     from_rows = _from_rows(again)
-    one, other = sealed.to_dict(), again.to_dict()
-    _settle_diagnostics(cube, one, other)
-    compared = _Comparison(from_rows)
-    compared.compare(one, other)
-    compared.compare_reading(saved, sealed, again.version)
+    reading, other = sealed.to_dict(), again.to_dict()
+    another = sealed.version != again.version
+    one = _filled(saved, reading) if another else saved
+    settled = dict(one)
+    _settle_diagnostics(cube, settled, other)
+    compared = _Comparison(from_rows, another=another)
+    compared.compare_values(settled, other)
+    compared.compare_sentences(one, reading)
+    if sealed.own:  # a cube file cannot hold them, and their titles are not those of this version
+        names = ", ".join(rate.name for rate in sealed.own)
+        compared.different.append(DifferentNumber("metrics", "metrics", names, _text(None)))
+    for i, each in enumerate(sealed.diagnostics):
+        if each.code in _OF_ROWS:
+            compared.deviations.pop(f"diagnostics[{i}].message", None)
     if any(compared.deviations.values()):
-        compared.different += printed_differences(one, other, _TOLERANCE)
-    listed = [f"diagnostic {each.code}" for each in sealed.diagnostics if each.code in _OF_ROWS]
+        compared.different += printed_differences(reading, other, _TOLERANCE)
+    of_rows = [f"diagnostic {each.code}" for each in sealed.diagnostics if each.code in _OF_ROWS]
     differ = {number.path for number in compared.different}
     agree = (each for path, each in compared.deviations.items() if path not in differ)
     return Recomputation(
         again=again,
         different=tuple(compared.different),
         deviations=tuple(agree),
-        from_rows=from_rows,
-        not_computed=(*STATED, *dict.fromkeys(listed), *compared.worded),
+        texts=tuple(sorted(compared.texts, key=lambda each: each.path.startswith("metrics."))),
+        from_rows=(*from_rows, *dict.fromkeys(of_rows)),
     )
 
 
 def drawn_numbers(cube: Cube, report: Report) -> frozenset[str]:
-    """Return the places of numbers that rest on random draws, and of the sentences on them.
-
-    They are those that another seed changes.
-    """
+    """Return the places of numbers that rest on random draws: those that another seed changes."""
     other = audit(cube, **{**report.spec, "seed": report.spec.get("seed", 0) + 1})
-    compared = _Comparison(())
-    compared.compare(_without(report.to_dict(), "spec"), _without(other.to_dict(), "spec"))
-    places = {number.path for number in compared.different}
-    return frozenset(places | {f"{place.rpartition('.')[0]}.says" for place in places})
+    compared = _Comparison((), another=False)
+    compared.compare_values(_without(report.to_dict(), "spec"), _without(other.to_dict(), "spec"))
+    return frozenset(number.path for number in compared.different)
 
 
 def options_beside(cube: Cube, spec: Saved) -> tuple[str, ...]:
@@ -156,51 +164,73 @@ def _settle_diagnostics(cube: Cube, sealed: Plain, again: Plain) -> None:
 
 
 class _Comparison:
-    """Collects what differs between two reports, and how far all other numbers deviate."""
+    """Collects what differs between two reports, and how far all other numbers deviate.
 
-    def __init__(self, from_rows: Sequence[str]) -> None:
+    Parameters
+    ----------
+    from_rows : the metrics that counts cannot give.
+    another : whether another version wrote the report.
+    """
+
+    def __init__(self, from_rows: Sequence[str], *, another: bool) -> None:
         self.different: list[DifferentNumber] = []
+        self.texts: list[DifferentNumber] = []
         self.deviations: dict[str, float] = {}
-        self.worded: list[str] = []
         self._from_rows = frozenset(from_rows)
+        self._another = another
 
-    def compare(self, sealed: Plain, again: Plain) -> None:
-        """Compare two reports in all that follows from counts."""
-        for path, subject, one, other in _leaves(sealed, again):
-            if _is_stated(path) or subject.split(", ")[0] in self._from_rows:
+    def compare_values(self, saved: Saved, again: Saved) -> None:
+        """Compare a report with the one computed again, in all that follows from counts."""
+        for path, subject, one, other in _leaves(saved, again):
+            sentence = _is_sentence(path) and isinstance(other, str)
+            if sentence or _is_stated(path) or self._needs_rows(path, subject):
                 continue
             deviation = _deviation(one, other)
-            if deviation is None or deviation > _TOLERANCE:
-                self.different.append(DifferentNumber(path, subject, _text(one), _text(other)))
-            else:
+            if deviation is not None and deviation <= _TOLERANCE:
                 self.deviations[path] = deviation
-
-    def compare_reading(self, saved: Saved, sealed: Report, version: str) -> None:
-        """Compare what stands in a file with what reading makes of it: fields that it ignores.
-
-        Sentences are made from typed values. Those of another version may have other words; they
-        are named and not compared.
-        """
-        from fairgauge.report.report import SCHEMA_1
-
-        if saved["schema"] == SCHEMA_1:  # which has other fields
-            self.worded.append("sentences of a report of version 1")
-            return
-        known = {number.path for number in self.different}
-        another = sealed.version != version
-        for path, subject, one, other in _leaves(saved, sealed.to_dict()):
-            if one == other or path in known:
-                continue
-            if another and one is None:
-                continue  # a field that the other version lacks has its default, which is compared
-            if another and _is_worded(path):
-                self.worded.append(path)
             else:
-                self.different.append(DifferentNumber(path, subject, _text(one), _text(other)))
+                text = path.startswith("metrics.")  # a title or a definition
+                self._differ(DifferentNumber(path, subject, _text(one), _text(other)), text=text)
+
+    def compare_sentences(self, saved: Saved, reading: Saved) -> None:
+        """Compare the sentences of a report with those that its own values give."""
+        for path, subject, one, other in _leaves(saved, reading):
+            if not _is_sentence(path) or not isinstance(other, str):
+                continue
+            if one != other:
+                self._differ(DifferentNumber(path, subject, _text(one), other), text=True)
+            elif not self._needs_rows(path, subject):
+                self.deviations[path] = 0.0
+
+    def _needs_rows(self, path: str, subject: str) -> bool:
+        """Return whether a field is one of a metric of rows, and not one that states which."""
+        names_it = path.count(".") == 1 and _field(path) in _NAMES
+        return subject.split(", ")[0] in self._from_rows and not names_it
+
+    def _differ(self, difference: DifferentNumber, *, text: bool) -> None:
+        among = self.texts if text and self._another else self.different
+        among.append(difference)
 
 
-def _is_worded(path: str) -> bool:
-    return path.startswith("metrics.") or path.rpartition(".")[2] in _WORDED
+def _is_sentence(path: str) -> bool:
+    return _field(path) in _SENTENCES and not path.startswith(("metrics.", "spec."))
+
+
+def _field(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def _filled(saved: Any, reading: Any) -> Any:
+    """Return what another version saved, with the fields that it lacks as reading gives them.
+
+    >>> _filled({"a": [{"b": 1}]}, {"a": [{"b": 2, "c": None}]})
+    {'a': [{'b': 1, 'c': None}]}
+    """
+    if isinstance(saved, dict) and isinstance(reading, dict):
+        return reading | {key: _filled(value, reading.get(key)) for key, value in saved.items()}
+    if isinstance(saved, list) and isinstance(reading, list) and len(saved) == len(reading):
+        return [_filled(*pair) for pair in zip(saved, reading, strict=True)]
+    return saved
 
 
 def _is_stated(path: str) -> bool:
@@ -227,9 +257,9 @@ def _without(report: Plain, section: str) -> Plain:
 
 
 def _pairs(path: str, one: object, other: object, subject: str) -> Iterator[Leaf]:
-    """Yield the leaves of two trees of plain values, with what they are about."""
+    """Yield the leaves of two trees of plain values, with what the second states they are about."""
     if isinstance(one, dict) and isinstance(other, dict):
-        named = [str(one[name]) for name in _NAMES if one.get(name) is not None]
+        named = [str(other[name]) for name in _NAMES if other.get(name) is not None]
         subject = ", ".join(named) or subject
         for key in dict.fromkeys([*one, *other]):
             yield from _pairs(f"{path}.{key}", one.get(key), other.get(key), subject)
@@ -246,6 +276,8 @@ def _deviation(one: object, other: object) -> float | None:
 
     Counts, which are whole numbers, and texts are equal or not.
     """
+    if isinstance(one, bool) or isinstance(other, bool):
+        return 0.0 if one is other else None
     if isinstance(one, int) and isinstance(other, int):
         return 0.0 if one == other else None
     if isinstance(one, (int, float)) and isinstance(other, (int, float)):

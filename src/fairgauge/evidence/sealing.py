@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import platform
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -13,18 +13,37 @@ from fairgauge.api.loading import load
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.errors import ChangedCountsError, DataError, FairgaugeError, quote
-from fairgauge.evidence.bundle import COUNTS, REPORT, SCHEMA, SUFFIX, digest, manifest_bytes, pack
+from fairgauge.evidence.bundle import (
+    COUNTS,
+    MANIFEST,
+    REPORT,
+    SCHEMA,
+    SUFFIX,
+    digest,
+    manifest_bytes,
+    pack,
+)
 from fairgauge.evidence.bundle import unpack as read_bundle
-from fairgauge.evidence.recomputation import drawn_numbers, options_beside, recompute
+from fairgauge.evidence.recomputation import STATED, drawn_numbers, options_beside, recompute
+from fairgauge.report.report import SCHEMA as REPORT_SCHEMA
 from fairgauge.report.report import Report, read_report
+from fairgauge.report.saved_files import read_saved
 from fairgauge.report.verification import NAME_OF_SIGNATURE, DifferentNumber, Verification
+from fairgauge.strict_json import read_json
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairgauge.evidence.recomputation import Recomputation
+    from fairgauge.values import Saved
+
 
 _LIBRARIES = ("numpy", "scipy")
+_STATED_OF_MANIFEST = ("created", "tool", "libraries")
+_FIELDS = {"schema", "counts", "from_rows", "parts", *_STATED_OF_MANIFEST}
+"""The fields of a manifest."""
+_MAKE = "fairgauge audit COUNTS.cube.json -o REPORT.json"
 Kind = TypeVar("Kind", Report, Cube)
 
 
@@ -52,7 +71,8 @@ def seal(
     Raises
     ------
     DataError
-        The report does not rest on these counts, or the file cannot be written.
+        The report does not follow from these counts, has a sentence that its values do not give or
+        is of another version, or the file cannot be written.
     CubeError
         The counts hold metrics of a user's own, which a file cannot define.
 
@@ -66,6 +86,7 @@ def seal(
     'reproduced'
     """
     sealed, cube = _loaded(report, Report, "report"), load_counts(counts)
+    saved = sealed.to_dict() if isinstance(report, Report) else read_saved(report)
     if not str(path).endswith(SUFFIX):
         raise DataError(f"a bundle ends in {SUFFIX}; {quote(path)} does not")
     if sealed.data.fingerprint != cube.digest:
@@ -73,8 +94,13 @@ def seal(
             "the report was not made of these counts: it names the fingerprint "
             f"{sealed.data.fingerprint[:19]}..., they have {cube.digest[:19]}..."
         )
+    if sealed.version != __version__ or saved["schema"] != REPORT_SCHEMA:
+        raise DataError(
+            f"the report is of fairgauge {sealed.version}, and this is {__version__}: seal it with "
+            f"that version, or make it with this one: {_MAKE}"
+        )
     parts = {COUNTS: cube.to_json().encode(), REPORT: sealed.to_json().encode()}
-    checked = recompute(cube, sealed, sealed.to_dict())
+    checked = recompute(cube, sealed, saved)
     if checked.different:
         first = checked.different[0]
         what = f"{first.subject} is {first.sealed} there, and {first.recomputed} from the counts"
@@ -82,8 +108,7 @@ def seal(
             what = "its notes are not those of a report of these counts"
         raise DataError(
             f"the report does not follow from the counts: {what}. If it was made of the rows, or "
-            "with other options, make it of the counts: fairgauge audit COUNTS.cube.json -o "
-            "REPORT.json"
+            f"with other options, make it of the counts: {_MAKE}"
         )
     manifest = {
         "schema": SCHEMA,
@@ -107,9 +132,10 @@ def verify(path: str | Path, signed_by: str = "") -> Verification:
     """Compute the whole report of a sealed bundle again from its counts and its specification.
 
     Every field of the report is compared but those that do not follow from counts: when and by
-    which version it was made, where the rows came from, and what its author stated. Metrics of
-    single rows cannot be recomputed; they are named. So are numbers from random draws
-    that differ because another version of NumPy made them.
+    which version it was made, where the rows came from, and what its author stated. Its sentences
+    are written anew from its values. What cannot be verified is named, and the bundle is then
+    partly reproduced: texts that another version wrote in other words, numbers from random draws
+    of another version of NumPy, and metrics of single rows.
 
     Parameters
     ----------
@@ -141,53 +167,77 @@ def verify(path: str | Path, signed_by: str = "") -> Verification:
 
         key = signer(bundle.signed, bundle.signature)
         changed += [] if key else [NAME_OF_SIGNATURE]
-    numbers, largest = 0, 0.0
-    not_computed: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
-    drawn_by, redrawn_by = bundle.manifest["libraries"]["numpy"], version("numpy")
-    different: tuple[DifferentNumber, ...] = ()
-    redrawn: tuple[DifferentNumber, ...] = ()
-    from_rows: tuple[str, ...] = ()
+    checked: Recomputation | None = None
     if not changed:
         try:
             cube = read_cube(bundle.parts[COUNTS].decode(), COUNTS)
+            saved = read_json(bundle.parts[REPORT].decode())
+            sealed = _read(saved)
+            checked = recompute(cube, sealed, saved)
+            changed += _unfitting(bundle.manifest, cube, sealed, checked)
         except ChangedCountsError:  # with a digest in the manifest that was made to fit
             changed.append(COUNTS)
-        except (ValueError, FairgaugeError) as error:
-            raise DataError(f"cannot compute {quote(path)} again: {error}") from None
-    if not changed:
-        try:
-            saved = json.loads(bundle.parts[REPORT])
-            sealed = read_report(saved, REPORT)
-            checked = recompute(cube, sealed, saved)
         except (KeyError, ValueError, FairgaugeError) as error:
             raise DataError(f"cannot compute {quote(path)} again: {error}") from None
-        from_rows, different = checked.from_rows, checked.different
-        numbers, largest = len(checked.deviations), max(checked.deviations, default=0.0)
-        not_computed, beside = checked.not_computed, options_beside(cube, sealed.spec)
-        if different and drawn_by != redrawn_by:
-            drawn = drawn_numbers(cube, checked.again)
-            redrawn = tuple(number for number in different if number.path in drawn)
-            different = tuple(number for number in different if number.path not in drawn)
-    return Verification(
+    stated = Verification(
         name=Path(path).name,
         sealed_by=bundle.manifest["tool"]["version"],
         verified_by=__version__,
         libraries=_other_versions(bundle.manifest["libraries"]),
         created=bundle.manifest["created"],
         changed=tuple(changed),
-        numbers=numbers,
-        different=different,
-        largest_deviation=largest,
-        from_rows=from_rows,
-        redrawn=redrawn,
-        drawn_by=drawn_by,
-        redrawn_by=redrawn_by,
+        drawn_by=bundle.manifest["libraries"].get("numpy", "an unknown version"),
+        redrawn_by=version("numpy"),
         signed_by=key,
         expected_signer=signed_by,
-        not_computed=not_computed,
-        beside=beside,
     )
+    return stated if changed or checked is None else _with_comparison(stated, cube, sealed, checked)
+
+
+def _with_comparison(
+    stated: Verification, cube: Cube, sealed: Report, checked: Recomputation
+) -> Verification:
+    """Add to a verification what became of the report."""
+    different = checked.different
+    redrawn: tuple[DifferentNumber, ...] = ()
+    if different and stated.drawn_by != stated.redrawn_by:
+        drawn = drawn_numbers(cube, checked.again)
+        redrawn = tuple(number for number in different if number.path in drawn)
+        different = tuple(number for number in different if number.path not in drawn)
+    return replace(
+        stated,
+        numbers=len(checked.deviations),
+        different=different,
+        texts=checked.texts,
+        largest_deviation=max(checked.deviations, default=0.0),
+        from_rows=checked.from_rows,
+        redrawn=redrawn,
+        not_computed=(*STATED, *(f"{name} of {MANIFEST}" for name in _STATED_OF_MANIFEST)),
+        beside=options_beside(cube, sealed.spec),
+        report=None if different else sealed,
+    )
+
+
+def _read(saved: Saved) -> Report:
+    """Read the report of a bundle, which has the format of those that are sealed."""
+    sealed = read_report(saved, REPORT)
+    if saved["schema"] != REPORT_SCHEMA:
+        raise DataError(f"{REPORT} has format {quote(saved['schema'])}; {REPORT_SCHEMA} is sealed")
+    return sealed
+
+
+def _unfitting(manifest: Saved, cube: Cube, sealed: Report, checked: Recomputation) -> list[str]:
+    """Return what a manifest states that its parts do not."""
+    stated = manifest["tool"]["version"]
+    if stated != sealed.version:
+        return [f"the version ({MANIFEST}: {stated}, {REPORT}: {sealed.version})"]
+    follows: dict[str, object] = {"counts": cube.digest}
+    if stated == __version__:  # another may compute more, or less, from counts
+        follows["from_rows"] = list(checked.from_rows)
+    fits = manifest.keys() == _FIELDS and all(
+        manifest[name] == value for name, value in follows.items()
+    )
+    return [] if fits else [MANIFEST]
 
 
 def load_counts(counts: Cube | str | Path) -> Cube:

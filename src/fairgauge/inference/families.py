@@ -34,7 +34,9 @@ from fairgauge.stats.significance import homogeneity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from fairgauge.catalogue.cells import Need
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import FeatureGroups
@@ -116,11 +118,12 @@ def central_rates(rates: Iterable[Statistic]) -> list[Rate]:
 
 
 def homogeneity_notes(
-    rates: Sequence[Rate], groups: FeatureGroups, spec: Spec
+    rates: Sequence[Rate], groups: FeatureGroups, spec: Spec, large: NDArray[np.bool_]
 ) -> Iterator[Diagnostic]:
     """Yield for each rate whether the groups of a feature differ at all, and by how much.
 
-    Weighted rows count with their effective sample size.
+    Weighted rows count with their effective sample size. All groups are tested; how much they
+    differ is of the ``large`` ones, because the range over a few rows is wide in any case.
     """
     evidence = groups.pick(np.arange(len(groups.names)))
     feature = groups.feature
@@ -132,30 +135,43 @@ def homogeneity_notes(
             continue
         x, n = share.x[known], share.n[known]
         p = float(homogeneity(x, n)[1])
-        n_sorted = np.sort(n)  # the draws do not depend on the order of the groups
-        rng = generator(spec, rate.name, n_sorted)
-        expected = float(expected_range(x.sum() / n.sum(), n_sorted, rng, _REPLICATES))
-        between = float(between_variance(x, n)[1])  # unknown where a group is a single row
+        size = _differences(x[large[known]], n[large[known]], rate, spec)
+        some = int(np.count_nonzero(large[known]))
         yield Diagnostic.note(
             DiagnosticCode.HOMOGENEITY,
             feature,
             rate=rate.name,
             groups=len(n),
+            large=some if some < len(n) else None,
             p=p,
             significant=p < 1 - spec.confidence,
-            range=float(np.ptp(x / n)),
-            expected_range=expected,
-            between_sd=None if np.isnan(between) else float(np.sqrt(max(between, 0.0))),
+            **size,
         )
 
 
-def reversed_scores(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
+def _differences(x: Array, n: Array, rate: Rate, spec: Spec) -> dict[str, float | None]:
+    """Return the range over groups, what is expected of it, and the deviation between groups."""
+    if len(n) < _PAIR:
+        return {}
+    n_sorted = np.sort(n)  # the draws do not depend on the order of the groups
+    rng = generator(spec, rate.name, n_sorted)
+    expected = float(expected_range(x.sum() / n.sum(), n_sorted, rng, _REPLICATES))
+    between = float(between_variance(x, n)[1])  # unknown where a group is a single row
+    return {
+        "range": float(np.ptp(x / n)),
+        "expected_range": expected,
+        "between_sd": None if np.isnan(between) else float(np.sqrt(max(between, 0.0))),
+    }
+
+
+def reversed_ranking(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
     """Warn where scores rank the positives below the negatives, as those of another value do.
 
-    ``whole`` is all rows as one group.
+    ``whole`` is all rows as one group. The interval takes rows as independent, clustered or not:
+    the warning asks what was meant, and states no uncertainty.
     """
-    everyone = whole.pick(np.zeros(1, dtype=np.int64))
-    if everyone.side.scores is None or everyone.clusters is not None:
+    everyone = replace(whole.pick(np.zeros(1, dtype=np.int64)), clusters=None)
+    if everyone.side.scores is None:
         return
     area = statistic_interval(find_rate("roc_auc"), everyone)
     (_, high), _ = area.limits(spec.confidence)

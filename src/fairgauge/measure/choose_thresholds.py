@@ -24,7 +24,7 @@ from fairgauge.comparison.threshold_choice import (
     OperatingPoint,
     ThresholdEffect,
 )
-from fairgauge.enums import Better, Outcome, Profile, ReferenceKind, ReferenceRule, Task
+from fairgauge.enums import Accepts, Better, Outcome, Profile, ReferenceKind, ReferenceRule, Task
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.evidence import Evidence
 from fairgauge.inference.group_intervals import statistic_interval
@@ -38,6 +38,7 @@ from fairgauge.measure.change_records import (
     disparity_records,
     rate_records,
 )
+from fairgauge.measure.measure import reversed_scores
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, as_number
 from fairgauge.report.results import Interval, Reference
@@ -59,7 +60,8 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.inference.interval import StatisticInterval
     from fairgauge.inference.paired_changes import StatisticChange
-    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.report.results import Diagnostic
+    from fairgauge.resolve.group_counts import GroupCounts, Histogram
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.spec.rules import Rule
     from fairgauge.spec.specification import Spec
@@ -85,7 +87,7 @@ _BY_SEVERITY = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)
 
 def choose_thresholds(
     cube: Cube, spec: Spec, goal: Rule, kept: str, margin: float
-) -> tuple[FeatureThresholds, ...]:
+) -> ChosenThresholds:
     """Return the frontier, and the thresholds that meet a goal, of each feature by itself.
 
     ``spec`` names the score, its threshold today and the label.
@@ -108,9 +110,21 @@ def choose_thresholds(
     if problems:
         raise SpecError(problems)
     asked = _Asked(_metric_of(goal), goal, spec.catalogue.rate(kept), margin, spec)
-    return tuple(
-        _Chooser(counts, resolution.outcomes[0], asked).chosen() for counts in resolution.features
+    (outcome,) = resolution.outcomes
+    return ChosenThresholds(
+        accepts=_accepts(outcome, spec),
+        features=tuple(_Chooser(of, outcome, asked).chosen() for of in resolution.features),
+        diagnostics=tuple(reversed_scores(resolution)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenThresholds:
+    """The thresholds of every feature, and what they decide."""
+
+    accepts: Accepts
+    features: tuple[FeatureThresholds, ...]
+    diagnostics: tuple[Diagnostic, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +146,7 @@ class _Half:
 
     Attributes
     ----------
-    accepted : array of shape (3, groups + 1, labels, cuts): at or above each threshold.
+    accepted : array of shape (3, groups + 1, labels, cuts): accepted at each threshold.
     total : array of shape (3, groups + 1, labels).
     """
 
@@ -211,9 +225,8 @@ class _Chooser:
         self.margin, self.spec = asked.margin, asked.spec
         histogram = counts.histogram
         assert histogram is not None
-        if outcome.turned is not None:
-            histogram = histogram.turned(outcome.turned)
         self.counts = counts
+        self.accepts = _accepts(outcome, asked.spec)
         names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
         self.by_label = np.stack([_by_label(histogram.counts[n], outcome.labels) for n in names])
         assert isinstance(self.spec.threshold, tuple)
@@ -221,14 +234,16 @@ class _Chooser:
         rng = np.random.default_rng(self.spec.seed)
         cases = self.by_label[-1]
         self.first, self.second = (
-            self._half(quotient(half, cases), histogram.low) for half in halves(cases, rng)
+            self._half(quotient(half, cases), histogram) for half in halves(cases, rng)
         )
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
+        _check_between_bins(histogram, self.spec.threshold[0])
 
-    def _half(self, share: Array, low: Array) -> _Half:
+    def _half(self, share: Array, histogram: Histogram) -> _Half:
         """Return the rows of a half, from its share of the cases of every cell."""
         held = self.by_label * np.nan_to_num(share)
-        return _Half(_accepted(held, low, self.cuts), held.sum(axis=-1))
+        accepted = _accepted(held, histogram, self.cuts, self.accepts)
+        return _Half(accepted, held.sum(axis=-1))
 
     def chosen(self) -> FeatureThresholds:
         """Return the frontier and the choices."""
@@ -248,7 +263,7 @@ class _Chooser:
         allowed = self._surest(cells, self._keeps(cells), self.today)
         if not len(allowed):
             return None
-        closest = allowed[np.argmin(np.abs(allowed - self.today))]
+        closest = allowed[np.argmin(np.abs(self.cuts[allowed] - self.cuts[self.today]))]
         return np.full(len(self.counts.groups) + 1, closest)
 
     def _keeps(self, cells: Array) -> Mask:
@@ -596,14 +611,44 @@ def _by_label(counts: Array, positive: Mask) -> Array:
     return np.stack([known[:, of].sum(axis=1) for of in (positive, ~positive)], axis=1)
 
 
-def _accepted(counts: Array, low: Array, cuts: Array) -> Array:
-    """Return the rows at or above each threshold: bins, the last axis, become thresholds."""
-    order = np.searchsorted(low, cuts, side="left")  # bins are in ascending order
-    above = np.concatenate(
-        [np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1], np.zeros((*counts.shape[:-1], 1))],
-        axis=-1,
-    )
-    return np.asarray(above[..., order])
+def _accepts(outcome: OutcomeMasks, spec: Spec) -> Accepts:
+    """Return which side of a threshold has the favourable decision, as in an audit."""
+    strictly = spec.profile is Profile.CLARIFY
+    if outcome.turned is None:
+        return Accepts.ABOVE if strictly else Accepts.FROM
+    return Accepts.UP_TO if strictly else Accepts.BELOW
+
+
+def _check_between_bins(histogram: Histogram, threshold: float) -> None:
+    """Refuse a threshold that lies among scores that are counted together.
+
+    Raises
+    ------
+    SpecError
+        It does; the message names the thresholds next to it that do not.
+    """
+    inside = np.flatnonzero((histogram.low < threshold) & (threshold < histogram.high))
+    for i in inside.tolist():
+        low, high = histogram.low[i], histogram.high[i]
+        message = (
+            f"the scores between {low:g} and {high:g} are counted together, and the threshold "
+            f"{threshold:g} lies among them; give {low:g} or {high:g}"
+        )
+        raise SpecError(Problem("threshold", message))
+
+
+def _accepted(counts: Array, histogram: Histogram, cuts: Array, accepts: Accepts) -> Array:
+    """Return the rows that each threshold accepts: bins, the last axis, become thresholds."""
+    if accepts in (Accepts.FROM, Accepts.BELOW):  # a score at the threshold is on its upper side
+        first = np.searchsorted(histogram.low, cuts, side="left")
+    else:
+        first = np.searchsorted(histogram.high, cuts, side="right")
+    nothing = np.zeros((*counts.shape[:-1], 1))
+    if accepts in (Accepts.BELOW, Accepts.UP_TO):
+        sums = np.concatenate([nothing, np.cumsum(counts, axis=-1)], axis=-1)
+    else:
+        sums = np.concatenate([np.cumsum(counts[..., ::-1], -1)[..., ::-1], nothing], axis=-1)
+    return np.asarray(sums[..., first])
 
 
 def _with_others(counts: Array) -> Array:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.enums import Decide, Insufficient, Outcome, ScopeKind, Status
+from fairgauge.enums import Decide, Insufficient, IntervalMethod, Outcome, ScopeKind, Status
 from fairgauge.inference.sample_size import POWER, detectable_disparity, needed_rows
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.report.results import OVERALL, ClassScope
@@ -96,26 +96,43 @@ def _of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]
         )
 
 
-def interval_outcomes(measured: Measured, rules: Iterable[Rule]) -> list[Outcome]:
+@dataclass(frozen=True, slots=True)
+class IntervalDecision:
+    """What a comparison comes to that a confidence interval decides.
+
+    Attributes
+    ----------
+    outcome : pass, fail or inconclusive.
+    family : the comparisons whose intervals are simultaneous with its own; None where it is single.
+    """
+
+    outcome: Outcome
+    family: tuple[object, ...] | None
+
+
+def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[IntervalDecision]:
     """Return what each comparison comes to that a confidence interval decides.
 
     A verdict is the worst of several where there are several classes or thresholds. Alternatives
     are decided together: a false fail takes a false fail of every limit.
     """
-    return [outcome for rule in rules for outcome in _outcomes_by_interval(measured, rule)]
+    return [decision for rule in rules for decision in _decisions_by_interval(measured, rule)]
 
 
-def _outcomes_by_interval(measured: Measured, rule: Rule) -> Iterator[Outcome]:
-    by_comparison: dict[tuple[object, ...], list[Outcome]] = {}
+def _decisions_by_interval(measured: Measured, rule: Rule) -> Iterator[IntervalDecision]:
+    by_comparison: dict[tuple[object, ...], list[IntervalDecision]] = {}
     for limit in rule.limits:
         for each in _subjects(measured, limit):
             if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
                 key = each.feature, each.group, each.class_scope, each.threshold
                 outcome = _decided(each, limit, measured.worst_cases)[0]
-                by_comparison.setdefault(key, []).append(outcome)
-    for outcomes in by_comparison.values():
-        if len(outcomes) == len(rule.limits):
-            yield min(outcomes, key=_BEST_FIRST.index)
+                together = IntervalMethod.TUKEY in each.interval.methods
+                family = (limit.metric, each.feature, each.class_scope, each.threshold)
+                decision = IntervalDecision(outcome, family if together else None)
+                by_comparison.setdefault(key, []).append(decision)
+    for decisions in by_comparison.values():
+        if len(decisions) == len(rule.limits):
+            yield min(decisions, key=lambda each: _BEST_FIRST.index(each.outcome))
 
 
 def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:

@@ -11,13 +11,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import DiagnosticCode, Multiplicity, Outcome
-from fairgauge.measure.decide import interval_outcomes, judge
+from fairgauge.measure.decide import interval_decisions, judge
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.results import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from fairgauge.measure.decide import IntervalDecision
     from fairgauge.report.estimates import Measured
     from fairgauge.report.verdicts import Verdict
     from fairgauge.spec.specification import Spec
@@ -44,14 +45,14 @@ def judge_familywise(
     next is tested at the level divided by m - r. Berger (1982), Technometrics 24, 295-300.
     """
     verdicts = judge(measured, spec.rules)
-    outcomes = interval_outcomes(measured, spec.rules)
-    family, failed = len(outcomes), 0
-    if Outcome.FAIL not in outcomes:
+    decisions = interval_decisions(measured, spec.rules)
+    family, failed = len(decisions), 0
+    if not _fails(decisions):
         return verdicts
     while True:
         level = 1 - (1 - spec.confidence) / (family - failed)
         stricter = measure_at(level)
-        rejected = interval_outcomes(stricter, spec.rules).count(Outcome.FAIL)
+        rejected = _fails(interval_decisions(stricter, spec.rules))
         if rejected in (failed, family):
             break
         failed = rejected
@@ -59,6 +60,10 @@ def judge_familywise(
         _kept(given, strict, family)
         for given, strict in zip(verdicts, judge(stricter, spec.rules, explain=False), strict=True)
     )
+
+
+def _fails(decisions: Sequence[IntervalDecision]) -> int:
+    return sum(each.outcome is Outcome.FAIL for each in decisions)
 
 
 def _kept(given: Verdict, strict: Verdict, family: int) -> Verdict:
@@ -72,15 +77,34 @@ def _kept(given: Verdict, strict: Verdict, family: int) -> Verdict:
 
 def false_fail_notes(measured: Measured, spec: Spec) -> Iterator[Diagnostic]:
     """Note how likely a false overall fail is, where several comparisons are decided."""
-    family = len(interval_outcomes(measured, spec.rules))
-    if family < 2:
+    decisions = interval_decisions(measured, spec.rules)
+    if len(decisions) < 2:
         return
-    alone = (1 - spec.confidence) / 2
     familywise = spec.multiplicity is Multiplicity.FAMILYWISE
+    together = [each.family for each in decisions if each.family is not None]
     yield Diagnostic.note(
         DiagnosticCode.FALSE_FAIL,
-        comparisons=family,
+        comparisons=len(decisions),
         confidence=spec.confidence,
-        probability=alone if familywise else 1 - (1 - alone) ** family,
+        probability=_probability(decisions, spec.confidence, familywise=familywise),
         familywise=familywise,
+        simultaneous=len(together) or None,
     )
+
+
+def _probability(
+    decisions: Sequence[IntervalDecision], confidence: float, *, familywise: bool
+) -> float:
+    """Return the probability of any false fail, or the most that it can be.
+
+    Of single intervals it is that of independent comparisons. Simultaneous intervals of a family
+    miss any true value in at most one minus the confidence level; with these it is the sum.
+    """
+    error = 1 - confidence
+    if familywise:
+        return error / 2
+    families = {each.family for each in decisions if each.family is not None}
+    single = sum(each.family is None for each in decisions)
+    if not families:
+        return 1 - (1 - error / 2) ** single
+    return min(1.0, len(families) * error + single * error / 2)

@@ -28,10 +28,10 @@ from fairgauge.inference.families import (
     adjustment_notes,
     central_rates,
     homogeneity_notes,
-    reversed_scores,
+    reversed_ranking,
 )
 from fairgauge.inference.missing_groups import missing_groups
-from fairgauge.measure.other_references import with_other_references
+from fairgauge.measure.other_references import ties, with_other_references
 from fairgauge.measure.slices import Slice
 from fairgauge.measure.small_groups import mark_estimates, mark_groups, mark_pairs, small_groups
 from fairgauge.reasons import Reason, ReasonCode
@@ -39,6 +39,7 @@ from fairgauge.report.estimates import EVERYONE, Estimate, Measured
 from fairgauge.report.results import NO_CLASS, ClassScope, Diagnostic
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
 from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.references import admissible_groups
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import score_counts
 from fairgauge.spec.features import Ordered
@@ -152,9 +153,10 @@ class _MeasuredFeature:
             *_strata_coverage(slices[0], resolution.metrics),
             *_clusters_spanning_groups(counts, spec),
             *missing_groups(counts),
+            *ties(slices, resolution.metrics),
         ]
         if counts.protected:
-            self.diagnostics = list(missing_groups(counts))
+            self.diagnostics = [*missing_groups(counts), *ties(slices, resolution.metrics)]
         ruled = {limit.metric for _, limit in spec.limits}
         for each, asked in product(slices, resolution.metrics):
             if asked.metric.name in ruled and isinstance(asked.metric, Contrast):
@@ -165,7 +167,8 @@ class _MeasuredFeature:
             self.other_references = tuple(with_other_references(slices, resolution.metrics))
         if resolution.task is Task.BINARY and len(counts.groups) > 1:
             groups = slices[0].all_groups()
-            self.diagnostics += homogeneity_notes(central_rates(rates), groups, spec)
+            large = admissible_groups(counts, spec)
+            self.diagnostics += homogeneity_notes(central_rates(rates), groups, spec, large)
             self._compare_pairs(central_rates(rates), groups, spec)
 
     def _compare_pairs(self, rates: Sequence[Rate], groups: FeatureGroups, spec: Spec) -> None:
@@ -194,9 +197,15 @@ def _whole_table(resolution: Resolution) -> tuple[list[Estimate], list[Diagnosti
         return [], []
     outcomes = resolution.outcomes if binary else resolution.outcomes[:1]
     slices = [Slice(resolution.everyone, outcome, resolution.spec) for outcome in outcomes]
-    diagnostics = reversed_scores(slices[0].all_groups(), resolution.spec) if scored else ()
+    diagnostics = reversed_scores(resolution) if scored else ()
     estimates = [_of_slice(each, asked) for each, asked in product(slices, of_table)]
     return [estimate for several in estimates for estimate in several], list(diagnostics)
+
+
+def reversed_scores(resolution: Resolution) -> Iterator[Diagnostic]:
+    """Warn where scores rank the positives below the negatives, as those of another value do."""
+    whole = Slice(resolution.everyone, resolution.outcomes[0], resolution.spec)
+    yield from reversed_ranking(whole.all_groups(), resolution.spec)
 
 
 def _of_rows(

@@ -1,4 +1,4 @@
-"""Other references: whether a verdict depends on which admissible group is the reference."""
+"""Other references: which groups are tied for it, and whether a verdict depends on the choice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.enums import DiagnosticCode, Outcome, ReferenceKind
+from fairgauge.enums import DiagnosticCode, Outcome, ReferenceKind, ReferenceRule
 from fairgauge.measure.decide import judge
 from fairgauge.measure.slices import Slice
 from fairgauge.report.estimates import OtherReference
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fairgauge.report.estimates import Measured
     from fairgauge.report.verdicts import Verdict
     from fairgauge.resolve.asked_metrics import AskedMetric
+    from fairgauge.resolve.references import Tie
     from fairgauge.spec.rules import Rule
 
 MOST_REFERENCES = 10
@@ -70,6 +71,30 @@ def _with_reference(each: Slice, position: int) -> Slice:
 def _has_one_reference(each: Slice, metric: Contrast) -> bool:
     """Return whether all groups are compared with one of them."""
     return any(reference.kind in _SINGLE for reference in each.references(metric).each)
+
+
+def ties(slices: Sequence[Slice], metrics: Sequence[AskedMetric]) -> list[Diagnostic]:
+    """Warn of groups that could be the reference as well as the one that is, once for each rate."""
+    if slices[0].spec.reference not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
+        return []
+    found: dict[Tie, None] = {}
+    for each in slices:
+        for asked in metrics:
+            if asked.obstacle is None and asked.metric.scope not in ("table", "rows"):
+                tie = each.references(asked.metric).tie
+                found |= {tie: None} if tie else {}
+    return [
+        Diagnostic.warning(
+            DiagnosticCode.REFERENCE_TIED,
+            slices[0].counts.feature,
+            chosen=tie.chosen,
+            others=tie.others,
+            rate=tie.rate,
+            value=tie.value,
+            by_rows=tie.by_rows,
+        )
+        for tie in found
+    ]
 
 
 def reference_notes(

@@ -80,6 +80,24 @@ class CheckedGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AlternativeReference:
+    """Another category that a rule could name as the reference.
+
+    Attributes
+    ----------
+    name : the category.
+    same_rate : whether its selection rate is that of the reference.
+    changes : the categories whose verdict would be another one of pass, fail and inconclusive.
+    not_evaluated : those that would have no verdict, because too few people are in this category.
+    """
+
+    name: str
+    same_rate: bool
+    changes: tuple[str, ...]
+    not_evaluated: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedTable:
     """A published table that was checked.
 
@@ -89,10 +107,10 @@ class CheckedTable:
     columns : which header was read as what.
     reference : the category that ratios are computed to; ``printed_reference`` the one of the
         printed ratios, None where they do not show it.
-    other_reference : another category that a rule could name as the reference, and the groups whose
-        verdict it would change.
+    other_reference : another category that a rule could name as the reference.
     unknown : people of unknown category, None where the table does not state it.
     groups, faults : its categories, and what is wrong with it.
+    numbers_checked : how many printed numbers were held against others that they follow from.
     """
 
     source: str | None
@@ -100,10 +118,11 @@ class CheckedTable:
     columns: tuple[tuple[str, str], ...]
     reference: str | None
     printed_reference: str | None
-    other_reference: tuple[str, tuple[str, ...]] | None
+    other_reference: AlternativeReference | None
     unknown: int | None
     groups: tuple[CheckedGroup, ...]
     faults: tuple[Fault, ...]
+    numbers_checked: int
 
     @property
     def errors(self) -> tuple[Fault, ...]:
@@ -153,6 +172,11 @@ class Check(ShownResult):
         return sum(len(table.errors) for table in self.tables)
 
     @property
+    def numbers_checked(self) -> int:
+        """Return how many printed numbers were held against others, in all tables."""
+        return sum(table.numbers_checked for table in self.tables)
+
+    @property
     def decisions(self) -> Mapping[Decision, int]:
         """Return how many ratios pass the limit, fail it, or are undecided, and why."""
         return decisions(self.tables)
@@ -195,6 +219,7 @@ class Check(ShownResult):
             "test": str(self.test),
             "errors": self.errors,
             "verdict": str(self.verdict),
+            "numbers_checked": self.numbers_checked,
             "summary": {
                 "ratios": sum(table.ratios for table in self.tables),
                 "decisions": _plain_decisions(self.decisions, self.limit),
@@ -259,12 +284,22 @@ def _plain_table(table: CheckedTable, limit: float | None) -> Plain:
         "columns": dict(table.columns),
         "reference": table.reference,
         "printed_reference": table.printed_reference,
-        "other_reference": other and {"category": other[0], "changes": list(other[1])},
+        "other_reference": None if other is None else _plain_other(other),
         "unknown": table.unknown,
+        "numbers_checked": table.numbers_checked,
         "ratios": table.ratios,
         "decisions": _plain_decisions(table.decisions, limit),
         "groups": [_plain_group(group, limit) for group in table.groups],
         "faults": [_plain_fault(fault) for fault in table.faults],
+    }
+
+
+def _plain_other(other: AlternativeReference) -> Plain:
+    return {
+        "category": other.name,
+        "same_rate": other.same_rate,
+        "changes": list(other.changes),
+        "not_evaluated": list(other.not_evaluated),
     }
 
 
@@ -306,10 +341,20 @@ def _read_table(values: Saved) -> CheckedTable:
         columns=tuple(values["columns"].items()),
         reference=values["reference"],
         printed_reference=values["printed_reference"],
-        other_reference=other and (other["category"], tuple(other["changes"])),
+        other_reference=None if other is None else _read_other(other),
         unknown=values["unknown"],
+        numbers_checked=values["numbers_checked"],
         groups=tuple(map(_read_group, values["groups"])),
         faults=tuple(_read_fault(each, values["name"]) for each in values["faults"]),
+    )
+
+
+def _read_other(values: Saved) -> AlternativeReference:
+    return AlternativeReference(
+        name=values["category"],
+        same_rate=values["same_rate"],
+        changes=tuple(values["changes"]),
+        not_evaluated=tuple(values["not_evaluated"]),
     )
 
 

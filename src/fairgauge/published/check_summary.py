@@ -24,6 +24,7 @@ class Decision(StrEnum):
     INCONCLUSIVE = "inconclusive"
     BELOW_SHARE = "below_share"  # a category of a smaller share than the smallest reference
     FEW_PEOPLE = "few_people"  # too few for a verdict
+    SMALL_REFERENCE = "small_reference"  # too few people in the reference for a verdict
     NOT_COMPUTED = "not_computed"  # no counts, or nobody is selected
 
 
@@ -57,6 +58,8 @@ def decision_of(group: CheckedGroup) -> Decision | None:
         case Outcome.INCONCLUSIVE:
             return Decision.INCONCLUSIVE
     reason = group.verdict.reason
+    if reason is not None and reason.side == "reference":
+        return Decision.SMALL_REFERENCE
     by_share = reason is not None and reason.get("share") is not None
     return Decision.BELOW_SHARE if by_share else Decision.FEW_PEOPLE
 

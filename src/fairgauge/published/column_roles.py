@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
@@ -273,7 +274,7 @@ def _fits(grid: Grid, roles: Mapping[int, ColumnRole], assigned: Collection[Colu
         n, selected, rate = (read_number(cells[at[r]]) for r in _COUNTS_AND_RATE)
         if n and selected and rate and n.value >= selected.value >= 0 and n.value > 0:
             total += 1
-            share = selected.value / n.value
+            share = selected.exact / n.exact
             agree += rate.agrees(share) or rate.as_percentage().agrees(share)
     fitting = total > 0 and agree > total / 2
     return fitting and (ColumnRole.RATIO not in assigned or _ratios_fit(grid, at))
@@ -286,9 +287,9 @@ def _ratios_fit(grid: Grid, at: Mapping[ColumnRole, int]) -> bool:
         n, selected = (read_number(cells[at[r]]) for r in (ColumnRole.N, ColumnRole.SELECTED))
         ratio = read_ratio(cells[at[ColumnRole.RATIO]])
         if n and selected and ratio and n.value > 0:
-            rows.append((selected.value / n.value, ratio))
+            rows.append((selected.exact / n.exact, ratio))
 
-    def fitting(reference: float) -> int:
+    def fitting(reference: Fraction) -> int:
         """Count the ratios that agree, one of them at least being that of the reference."""
         margin = 2 * _rate_margin(grid, at) / reference
         return sum(
@@ -300,10 +301,10 @@ def _ratios_fit(grid: Grid, at: Mapping[ColumnRole, int]) -> bool:
     return any(fitting(rate) * 2 > len(rows) for rate in references)
 
 
-def _rate_margin(grid: Grid, at: Mapping[ColumnRole, int]) -> float:
+def _rate_margin(grid: Grid, at: Mapping[ColumnRole, int]) -> Fraction:
     """Return by how much a printed rate may be rounded: a ratio may be that of printed rates."""
     rates = _as_shares([read_number(cells[at[ColumnRole.RATE]]) for cells in grid.rows])
-    return max((rate.margin for rate in rates if rate is not None), default=0.0)
+    return max((rate.margin for rate in rates if rate is not None), default=Fraction(0))
 
 
 def _check_found(grid: Grid, found: Mapping[int, ColumnRole]) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.enums import Level
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairgauge.reasons import Parameter
 
 
@@ -34,15 +36,18 @@ class FaultCode(StrEnum):
     TOTAL_RATE_MISMATCH = "total_rate_mismatch"  # printed, percent, low, high
     TOTAL_NOT_CHECKED = "total_not_checked"  # columns
     MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, other
+    NO_COMMON_REFERENCE = "no_common_reference"  # categories, printed, rates
     NO_REFERENCE = "no_reference"  # taken
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other
     REFERENCE_IS_SMALL = "reference_is_small"  # n, share, all_stated, other
+    REFERENCE_TIED = "reference_tied"  # rate, chosen, others, by_people, by_ratio, printed
     SEVERAL_REFERENCES = "several_references"  # other
     RATIO_MISSING = "ratio_missing"  # n, share, all_stated
     RATIO_OF_UNKNOWN = "ratio_of_unknown"  # printed
     NUMBERS_MISSING = "numbers_missing"  # columns
     NOT_STATED = "not_stated"  # columns, printed
     COLUMNS_IGNORED = "columns_ignored"  # columns, of_groups
+    COUNT_RECOVERABLE = "count_recoverable"  # column, printed, count, total
     CATEGORY_MISSING = "category_missing"  # categories
     UNKNOWN_NOT_STATED = "unknown_not_stated"
 
@@ -53,7 +58,9 @@ _NOTES = frozenset(
         FaultCode.TOTAL_NOT_CHECKED,
         FaultCode.REPEATED_ROW,
         FaultCode.REFERENCE_IS_SMALL,
+        FaultCode.REFERENCE_TIED,
         FaultCode.NO_REFERENCE,
+        FaultCode.COUNT_RECOVERABLE,
         FaultCode.CATEGORY_MISSING,
         FaultCode.NOT_STATED,
         FaultCode.COLUMNS_IGNORED,
@@ -101,3 +108,41 @@ class Fault:
         from fairgauge.render.fault_sentences import describe_fault
 
         return describe_fault(self)
+
+
+Finding: TypeAlias = "Fault | None"
+"""What holding a printed number against others comes to; None where it agrees with them."""
+
+_PLAUSIBILITY = frozenset(
+    {
+        FaultCode.NOT_WHOLE,
+        FaultCode.NEGATIVE,
+        FaultCode.SELECTED_EXCEEDS_N,
+        FaultCode.RATE_OUT_OF_RANGE,
+        FaultCode.TOTAL_NOT_CHECKED,
+    }
+)
+"""What is seen of a number by itself, or of one that could not be held against others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The faults of a table, and how much was checked to find them.
+
+    Attributes
+    ----------
+    faults : what is wrong, or to be known.
+    numbers_checked : how many printed numbers were held against others that they follow from;
+        without any, that there is no error means nothing.
+    """
+
+    faults: tuple[Fault, ...]
+    numbers_checked: int
+
+    @classmethod
+    def of(cls, found: Iterable[Finding], *, others: Iterable[Fault] = ()) -> Findings:
+        """Collect what comparisons of printed numbers came to, and faults of other kinds."""
+        compared = list(found)
+        faults = [each for each in compared if each is not None]
+        plausibility = sum(fault.code in _PLAUSIBILITY for fault in faults)
+        return cls((*faults, *others), len(compared) - plausibility)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from fairgauge.published.faults import Fault, FaultCode
+from fairgauge.published.faults import Fault, FaultCode, Finding, Findings
 from fairgauge.published.published_table import ColumnRole, RowKind
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _COUNTS = (ColumnRole.N, ColumnRole.SELECTED)
 
 
-def check_margins(tables: Sequence[PublishedTable]) -> list[list[Fault]]:
+def check_margins(tables: Sequence[PublishedTable]) -> list[Findings]:
     """Return, for every table, where it disagrees with tables of the same people.
 
     The counts of a category are held against the sum of its intersections with another feature.
@@ -24,14 +24,17 @@ def check_margins(tables: Sequence[PublishedTable]) -> list[list[Fault]]:
     """
     crossed = [table for table in tables if len(table.dimensions) > 1]
     return [
-        [fault for many in crossed for fault in _sums(table, many)]
-        if len(table.dimensions) == 1
-        else []
+        Findings.of(
+            finding
+            for many in crossed
+            if len(table.dimensions) == 1
+            for finding in _sums(table, many)
+        )
         for table in tables
     ]
 
 
-def _sums(one: PublishedTable, many: PublishedTable) -> Iterator[Fault]:
+def _sums(one: PublishedTable, many: PublishedTable) -> Iterator[Finding]:
     categories = {row.categories[0].casefold(): row for row in one.groups}
     for i in range(len(many.dimensions)):
         parts = defaultdict(list)
@@ -51,7 +54,9 @@ def _sums(one: PublishedTable, many: PublishedTable) -> Iterator[Fault]:
                     for other in many.of(RowKind.UNKNOWN)
                     if (each := getattr(other, role)) is not None
                 )
-                if not total <= printed.value <= total + unknown:
+                if total <= printed.value <= total + unknown:
+                    yield None
+                else:
                     yield Fault.of(
                         FaultCode.MARGIN_MISMATCH,
                         one.name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,52 +29,71 @@ _REFERENCE_WORD = re.compile(
     r"[\[(]?(ref\.?|reference|referent|baseline|benchmark|highest)( group| category| rate)?[\])]?",
     re.IGNORECASE,
 )
+_BOUND = re.compile(
+    r"(?P<included><=|≤|at most|up to|no more than)?"
+    r"(?P<excluded><|(fewer|less) than|under|below)?\s*(?P<number>\d+)(\s+[a-z]+)*"
+)
 _NOT_APPLICABLE = re.compile(r"n/?a\b[^a-z]*|not applicable")
 _RANGE = re.compile(r"\s*[(\[]\s*[\d.]+\s*%?\s*(-|–|—|to|;|,\s)\s*[\d.]+\s*%?\s*[)\]]$")
 """A confidence interval behind a number."""
 _MARKED = re.compile(r"[*†‡§]+")
+_LONGEST = 100
+"""The longest number that is read; a published count has no hundred digits."""
 _DASH = re.compile(r"[-–—]+")
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
     """A printed number: its value, and how far the unrounded number may lie from it.
 
+    Both are exact, because what is cut off may end at the printed place: 0.88 cut off is 0.88, and
+    never 0.87.
+
     Attributes
     ----------
     text : as it is printed.
-    value : as a number; a percentage is a share (``"47.98 %"`` is 0.4798).
-    margin : half a unit of the last printed place, on the scale of ``value``.
+    exact : as a number; a percentage is a share (``"47.98 %"`` is 0.4798).
+    unit : one unit of the last printed place, on the scale of ``exact``; 0 of a word.
     percent : whether a percent sign is printed.
     """
 
     text: str
-    value: float
-    margin: float
+    exact: Fraction
+    unit: Fraction
     percent: bool = False
 
-    def agrees(self, low: float, high: float | None = None) -> bool:
+    def agrees(self, low: Fraction, high: Fraction | None = None) -> bool:
         """Return whether a number, or one of a range, could be printed like this.
 
         A number that is cut off instead of rounded agrees too: both are in use.
         """
         high = low if high is None else high
-        return low - 2 * self.margin - _SLACK < self.value < high + self.margin + _SLACK
+        not_above = low < self.high if self.unit else low <= self.exact
+        return not_above and self.low <= high
 
     @property
-    def low(self) -> float:
+    def value(self) -> float:
+        """Return the number as it is computed with elsewhere."""
+        return float(self.exact)
+
+    @property
+    def margin(self) -> Fraction:
+        """Return half a unit of the last printed place."""
+        return self.unit / 2
+
+    @property
+    def low(self) -> Fraction:
         """Return the smallest number that is printed like this."""
-        return self.value - self.margin
+        return self.exact - self.margin
 
     @property
-    def high(self) -> float:
-        """Return the largest number that is printed like this, rounded or cut off."""
-        return self.value + 2 * self.margin
+    def high(self) -> Fraction:
+        """Return the end below which all numbers are that are printed like this, cut off."""
+        return self.exact + self.unit
 
     def as_percentage(self) -> Printed:
         """Return the same text read as a percentage without its sign."""
-        return Printed(self.text, self.value / 100, self.margin / 100, percent=True)
+        return Printed(self.text, self.exact / 100, self.unit / 100, percent=True)
 
 
 def is_blank(text: str) -> bool:
@@ -107,6 +127,18 @@ def is_suppressed(text: str) -> bool:
     return is_withheld(text) and not _NOT_APPLICABLE.fullmatch(text.strip().casefold())
 
 
+def read_bound(text: str) -> int | None:
+    """Read the largest count that words in the place of a number allow; None without a bound.
+
+    >>> read_bound("<10"), read_bound("≤ 10"), read_bound("fewer than 5 people"), read_bound("< 2%")
+    (9, 10, 4, None)
+    """
+    found = _BOUND.fullmatch(text.strip().casefold())
+    if found is None or bool(found["included"]) is bool(found["excluded"]):
+        return None
+    return max(int(found["number"]) - bool(found["excluded"]), 0)
+
+
 def is_dash(text: str) -> bool:
     """Return whether a cell is a dash.
 
@@ -126,8 +158,8 @@ def read_number(text: str) -> Printed | None:
     --------
     >>> [read_number(each).value for each in ("1,390", "47.98%", ".979*", "0,806", "1 390")]
     [1390.0, 0.4798, 0.979, 0.806, 1390.0]
-    >>> read_number("0.98").margin
-    0.005
+    >>> read_number("0.98").unit
+    Fraction(1, 100)
     >>> read_number("Female") is None
     True
     >>> read_number("30.0% (27.1-33.1)").value
@@ -140,13 +172,12 @@ def read_number(text: str) -> Printed | None:
         number = re.sub(_GAPS, "", number)
     elif number.count(",") == 1 and "." not in number:
         number = number.replace(",", ".")
-    if not _NUMBER.fullmatch(number):
+    if not _NUMBER.fullmatch(number) or len(number) > _LONGEST:
         return None
-    value = float(number.replace("−", "-"))
     places = len(number.partition(".")[2])
-    margin = 0.5 * 10.0**-places
     scale = 100 if percent else 1
-    return Printed(text.strip(), round(value / scale, 12), margin / scale, percent)
+    exact = Fraction(number.replace("−", "-")) / scale
+    return Printed(text.strip(), exact, Fraction(1, scale * 10**places), percent)
 
 
 def read_ratio(text: str) -> Printed | None:
@@ -156,7 +187,7 @@ def read_ratio(text: str) -> Printed | None:
     (0.98, 1.0, None)
     """
     if _REFERENCE_WORD.fullmatch(_bare(text.strip())):
-        return Printed(text.strip(), 1.0, 0.0)
+        return Printed(text.strip(), Fraction(1), Fraction(0))
     return read_number(text)
 
 

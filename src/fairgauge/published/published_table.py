@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairgauge.published.category_words import is_total
@@ -75,18 +76,18 @@ class PublishedRow:
         )
 
     @property
-    def share(self) -> float | None:
+    def share(self) -> Fraction | None:
         """Return the selection rate of the counts, None without both or without people."""
-        if self.n is None or self.selected is None or not self.n.value:
+        if self.n is None or self.selected is None or not self.n.exact:
             return None
-        return self.selected.value / self.n.value
+        return self.selected.exact / self.n.exact
 
     @property
-    def rate_range(self) -> tuple[float, float] | None:
+    def rate_range(self) -> tuple[Fraction, Fraction] | None:
         """Return the selection rates that the row allows: of its counts, else as printed."""
         if (share := self.share) is not None:
             return (share, share)
-        return None if self.rate is None else (max(self.rate.low, 0.0), self.rate.high)
+        return None if self.rate is None else (max(self.rate.low, Fraction(0)), self.rate.high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

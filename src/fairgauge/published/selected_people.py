@@ -13,10 +13,6 @@ if TYPE_CHECKING:
     from fairgauge.published.published_table import PublishedRow, PublishedTable
 
 
-_SLACK = 1e-9
-"""How far a share times the people may be off by rounding."""
-
-
 @dataclass(frozen=True, slots=True)
 class CountedCategory:
     """A category of a published table whose people are known.
@@ -93,6 +89,6 @@ def _agreeing(rate: Printed, n: int) -> tuple[int, int] | None:
 
     From half a unit of the last place below it (rounded) to less than a unit above it (cut off).
     """
-    fewest = max(math.ceil(rate.low * n - _SLACK), 0)
-    most = min(math.ceil(rate.high * n - _SLACK) - 1, n)
+    fewest = max(math.ceil(rate.low * n), 0)
+    most = min(math.ceil(rate.high * n) - 1, n)
     return (fewest, most) if fewest <= most else None

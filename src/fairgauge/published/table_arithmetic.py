@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
-from fairgauge.published.faults import Fault, FaultCode
+from fairgauge.published.faults import Fault, FaultCode, Findings
 from fairgauge.published.header_words import role_of
 from fairgauge.published.printed_numbers import is_dash, is_suppressed, is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
 from fairgauge.published.selected_people import selected_people
-from fairgauge.published.total_rows import check_totals
+from fairgauge.published.total_rows import check_totals, recoverable_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from fairgauge.published.faults import Finding
     from fairgauge.published.printed_numbers import Printed
     from fairgauge.published.published_table import PublishedRow, PublishedTable
     from fairgauge.reasons import Parameter
@@ -26,8 +29,8 @@ _LARGE = 50
 """People from which two rows of the same numbers are more likely a copy than a coincidence."""
 
 
-def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> list[Fault]:
-    r"""Return every fault of one table.
+def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Findings:
+    r"""Return every fault of one table, and how many printed numbers were held against others.
 
     Printed numbers are held against what they are made of, with the precision that their last
     printed place allows. Where rows have no counts, ratios are held against printed rates.
@@ -43,21 +46,28 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> lis
     >>> from fairgauge.published.column_roles import table_of
     >>> from fairgauge.published.table_files import grids_of_text
     >>> text = "sex  n  hired  rate\nMale  80  48  60%\nFemale  40  12  33%"
-    >>> [str(fault.code) for fault in check_arithmetic(table_of(grids_of_text(text)[0]))]
-    ['rate_mismatch', 'unknown_not_stated']
+    >>> found = check_arithmetic(table_of(grids_of_text(text)[0]))
+    >>> [str(fault.code) for fault in found.faults], found.numbers_checked
+    (['rate_mismatch', 'unknown_not_stated'], 2)
     """
-    found = [
+    compared = [
         *(fault for row in table.rows for fault in _counts(table, row)),
         *(fault for row in table.rows for fault in _rate(table, row)),
+        *check_totals(table),
+        *_ratios(table),
+    ]
+    others = [
         *_not_stated(table),
         *_repeated(table),
         *_ignored(table),
-        *check_totals(table),
+        *recoverable_counts(table),
         *_reference(table, min_share),
-        *_ratios(table),
+        *_ratios_of_unknown(table),
         *_omitted(table, min_share),
     ]
-    return sorted(found, key=lambda fault: fault.row or (len(table.rows) + 1, ""))
+    found = Findings.of(compared, others=others)
+    ordered = sorted(found.faults, key=lambda fault: fault.row or (len(table.rows) + 1, ""))
+    return replace(found, faults=tuple(ordered))
 
 
 def printed_reference(table: PublishedTable) -> PublishedRow | None:
@@ -94,17 +104,28 @@ def highest(table: PublishedTable, min_share: float = 0.0) -> PublishedRow | Non
     """Return the row of the highest selection rate among categories of a share of the people.
 
     Where the people are not printed, a category that alone has no ratio is taken for a small one.
+    Of equal rates, the one whose ratio is printed as 1 is taken, else the one of most people, else
+    the first by name.
     """
+    return min(admitted_rows(table, min_share), key=lambda row: _order(table, row), default=None)
+
+
+def admitted_rows(table: PublishedTable, min_share: float) -> list[PublishedRow]:
+    """Return the categories with a rate and a share of the people, which may be the reference."""
     rated = any(row.ratio is not None for row in table.groups)
     reference = printed_reference(table)
-    admitted = [
+    return [
         row
         for row in table.groups
         if _is_rate(row)
         and _large(table, row, min_share)
         and (row.n is not None or row.ratio is not None or not rated or row is reference)
     ]
-    return max(admitted, key=lambda row: (_rate_at_least(row), row is reference), default=None)
+
+
+def _order(table: PublishedTable, row: PublishedRow) -> tuple[Fraction, bool, Fraction, str]:
+    people = Fraction(0) if row.n is None else row.n.exact
+    return -_rate_at_least(row), row is not printed_reference(table), -people, row.name
 
 
 def _is_rate(row: PublishedRow) -> bool:
@@ -112,8 +133,8 @@ def _is_rate(row: PublishedRow) -> bool:
     return row.rate_range is not None and 0 <= row.rate_range[0] <= 1
 
 
-def _rate_at_least(row: PublishedRow) -> float:
-    return row.rate_range[0] if row.rate_range is not None and _is_rate(row) else -1.0
+def _rate_at_least(row: PublishedRow) -> Fraction:
+    return row.rate_range[0] if row.rate_range is not None and _is_rate(row) else Fraction(-1)
 
 
 def _ones(table: PublishedTable) -> list[PublishedRow]:
@@ -144,7 +165,7 @@ def _fault(
     return Fault.of(code, table.name, where, **parameters)
 
 
-def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
+def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
     for role, printed in (
         (ColumnRole.N, row.n),
         (ColumnRole.SELECTED, row.selected),
@@ -162,7 +183,9 @@ def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
         )
     elif row.n and row.selected and row.not_selected:
         parts = row.selected.value + row.not_selected.value
-        if parts != row.n.value:
+        if parts == row.n.value:
+            yield None
+        else:
             yield _fault(
                 FaultCode.PARTS_EXCEED_N if parts > row.n.value else FaultCode.PARTS_BELOW_N,
                 table,
@@ -174,7 +197,7 @@ def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
             )
 
 
-def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
+def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
     printed, share = row.rate, row.share
     if printed is None:
         return
@@ -183,18 +206,20 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
             yield _fault(FaultCode.RATE_OUT_OF_RANGE, table, row, printed=printed.text)
         elif row.n and is_whole(row.n.value) and not (row.selected or selected_people(row)):
             yield _fault(FaultCode.RATE_IMPOSSIBLE, table, row, printed=printed.text, n=row.n.text)
+        elif row.n and row.selected is None and (printed.high - printed.low) * row.n.exact < 1:
+            yield None  # a rate that not every number of people could have
         return
     if printed.agrees(share):
+        yield None
         return
-    units = (printed.value / 100, 100 * printed.value)
-    margins = (printed.margin / 100, 100 * printed.margin)
-    if any(abs(of - share) <= 2 * by for of, by in zip(units, margins, strict=True) if of <= 1):
+    scaled = [(printed.exact * by, printed.unit * by) for by in (Fraction(1, 100), 100)]
+    if any(abs(of - share) <= unit for of, unit in scaled if of <= 1):
         yield _fault(
             FaultCode.MIXED_UNITS,
             table,
             row,
             printed=printed.text,
-            share=share,
+            share=float(share),
             percent=printed.percent,
             sign="%" in printed.text,
         )
@@ -214,7 +239,7 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
             table,
             row,
             printed=printed.text,
-            share=share,
+            share=float(share),
             percent=printed.percent,
             other=others[0],
         )
@@ -226,7 +251,7 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
         table,
         row,
         printed=printed.text,
-        share=share,
+        share=float(share),
         percent=printed.percent,
         selected=row.selected.text,
         n=row.n.text,
@@ -279,6 +304,8 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     if not any(row.ratio is not None for row in table.groups):
         return
     reference = printed_reference(table)
+    if reference is None and _fitting_reference(table) is None:
+        yield from _no_common_reference(table)
     if reference is None or reference.ratio is None:
         taken = None if reference is None else reference.name
         yield _fault(FaultCode.NO_REFERENCE, table, None, taken=taken)
@@ -306,23 +333,76 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
             FaultCode.REFERENCE_NOT_HIGHEST,
             table,
             reference,
-            rate=reference.rate_range[0],
-            highest=best.rate_range[0],
+            rate=float(reference.rate_range[0]),
+            highest=float(best.rate_range[0]),
             other=best.name,
         )
 
 
-def _ratios(table: PublishedTable) -> Iterator[Fault]:
+def _no_common_reference(table: PublishedTable) -> Iterator[Fault]:
+    """Yield where no selection rate at all, printed or not, has all the ratios that are printed.
+
+    A ratio and the rate of its category leave a range for the rate of the reference; that of a
+    ratio may lie above 1, or two of them apart.
+    """
+    needed: dict[PublishedRow, tuple[Fraction, Fraction]] = {
+        row: (low / row.ratio.high, high / row.ratio.low)
+        for row in table.groups
+        if row.ratio is not None and row.ratio.low > 0 and _is_rate(row)
+        for low, high in [_widest(row)]
+    }
+    if not needed:
+        return
+    most = max(needed, key=lambda row: needed[row][0])
+    least = min(needed, key=lambda row: needed[row][1])
+    if needed[most][0] <= min(needed[least][1], Fraction(1)):
+        return
+    shown = [most] if needed[most][0] > 1 else [most, least]
+    yield _fault(
+        FaultCode.NO_COMMON_REFERENCE,
+        table,
+        None,
+        categories=tuple(row.name for row in shown),
+        printed=tuple(row.ratio.text for row in shown if row.ratio is not None),
+        rates=tuple(map(_needed_rate, shown)),
+    )
+
+
+def _needed_rate(row: PublishedRow) -> str:
+    """Return the selection rate of the reference that a printed ratio would be of."""
+    assert row.ratio is not None
+    own = row.share if row.share is not None or row.rate is None else row.rate.exact
+    assert own is not None
+    return f"{float(100 * own / row.ratio.exact):,.1f}%".replace(".0%", "%")
+
+
+def _widest(row: PublishedRow) -> tuple[Fraction, Fraction]:
+    """Return the rates of a row that a printed ratio may be made of: counted, or as printed."""
+    assert row.rate_range is not None
+    if row.rate is None:
+        return row.rate_range
+    low, high = row.rate_range
+    return min(low, max(row.rate.low, Fraction(0))), max(high, row.rate.high)
+
+
+def _ratios_of_unknown(table: PublishedTable) -> Iterator[Fault]:
     for row in table.of(RowKind.UNKNOWN):
         if row.ratio is not None:
             yield _fault(FaultCode.RATIO_OF_UNKNOWN, table, row, printed=row.ratio.text)
+
+
+def _ratios(table: PublishedTable) -> Iterator[Finding]:
     reference = printed_reference(table) or _fitting_reference(table)
     if reference is None or reference.rate_range is None:
         return
     several = _not_one(table, reference)
     for row in table.groups:
         bounds = _ratio(row, reference)
-        if row.ratio is None or bounds is None or row in several or _fits(row, reference):
+        if row.ratio is None or bounds is None or row in several:
+            continue
+        if _fits(row, reference):
+            if row is not reference:
+                yield None
             continue
         code = FaultCode.RATIO_MISMATCH
         more: dict[str, Parameter] = {}
@@ -338,7 +418,7 @@ def _ratios(table: PublishedTable) -> Iterator[Fault]:
             table,
             row,
             printed=row.ratio.text,
-            ratio=sum(bounds[0]) / 2,
+            ratio=float(sum(bounds[0])) / 2,
             reference=reference.name,
             **more,
         )
@@ -350,7 +430,7 @@ def _fits(row: PublishedRow, reference: PublishedRow) -> bool:
     return bounds is None or row.ratio is None or any(row.ratio.agrees(*each) for each in bounds)
 
 
-def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[float, float]] | None:
+def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[Fraction, Fraction]] | None:
     """Return the ranges of ratios that are right: of the counts, and of the printed rates.
 
     A ratio of printed rates is in use, and no fault. Where there are no counts, the printed rates
@@ -362,9 +442,9 @@ def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[float, floa
     if row.share is not None and reference.share is not None:
         exact = row.share / reference.share
         found = [(exact, exact)]
-        if row.rate is not None and reference.rate is not None and reference.rate.value > 0:
-            printed = row.rate.value / reference.rate.value
-            if abs(printed - exact) <= 2 * (row.rate.margin + reference.rate.margin):
+        if row.rate is not None and reference.rate is not None and reference.rate.exact > 0:
+            printed = row.rate.exact / reference.rate.exact
+            if abs(printed - exact) <= row.rate.unit + reference.rate.unit:
                 found.append((printed, printed))
         return found
     return [
@@ -374,27 +454,27 @@ def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[float, floa
     ]
 
 
-def _rounded_low(row: PublishedRow) -> float:
-    return _own(row, lambda rate: max(rate.low, 0.0))
+def _rounded_low(row: PublishedRow) -> Fraction:
+    return _own(row, lambda rate: max(rate.low, Fraction(0)))
 
 
-def _rounded_high(row: PublishedRow) -> float:
-    return _own(row, lambda rate: rate.value + rate.margin)
+def _rounded_high(row: PublishedRow) -> Fraction:
+    return _own(row, lambda rate: rate.exact + rate.margin)
 
 
-def _cut_low(row: PublishedRow) -> float:
-    return _own(row, lambda rate: rate.value)
+def _cut_low(row: PublishedRow) -> Fraction:
+    return _own(row, lambda rate: rate.exact)
 
 
-def _cut_high(row: PublishedRow) -> float:
+def _cut_high(row: PublishedRow) -> Fraction:
     return _own(row, lambda rate: rate.high)
 
 
-def _own(row: PublishedRow, of: Callable[[Printed], float]) -> float:
+def _own(row: PublishedRow, of: Callable[[Printed], Fraction]) -> Fraction:
     """Return the rate of the counts, else an end of the printed one."""
     if row.share is not None:
         return row.share
-    return 0.0 if row.rate is None else of(row.rate)
+    return Fraction(0) if row.rate is None else of(row.rate)
 
 
 def _fitting_reference(table: PublishedTable) -> PublishedRow | None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import (
-    Profile,
-)
+from fairgauge.enums import DiagnosticCode, Profile
 from fairgauge.render import numbers, question
 from fairgauge.render.command_line import command, command_with_file
 from fairgauge.render.display_names import called, printable
@@ -28,7 +26,9 @@ from fairgauge.render.document_tree import (
 from fairgauge.render.glossary import metric_entries, rate_entries
 from fairgauge.render.method_descriptions import described_methods
 from fairgauge.render.metric_blocks import (
+    PAIRS_OF_CANDIDATES,
     comparisons,
+    for_any_reference,
     interval_note,
     listed_row,
 )
@@ -101,6 +101,11 @@ def method_blocks(report: Report, results: Sequence[Results]) -> Iterator[Block]
         f"Seed {spec.get('seed')}, {numbers.count(spec.get('replicates') or 0)} replicates "
         "where random numbers are drawn."
     )
+    if any(each.code is DiagnosticCode.HOMOGENEITY for each in report.diagnostics):
+        yield Paragraph(
+            "The standard deviation between groups is estimated by the method of moments. It and "
+            "the range are of the groups that are large enough to be a reference."
+        )
     yield Table(
         "Methods of the confidence intervals",
         (
@@ -117,14 +122,21 @@ def method_blocks(report: Report, results: Sequence[Results]) -> Iterator[Block]
 
 
 def _families(results: Sequence[Results]) -> str:
-    """Return for how many comparisons p-values are adjusted, by feature."""
+    """Return for what p-values are adjusted: for how many comparisons, by feature, or all pairs."""
     of: dict[str, int] = {}
+    any_reference = False
     for section in results:
         counts = [comparisons(section, metric) for metric in section.metrics]
+        if for_any_reference(section):
+            any_reference = True
+            continue
         of.setdefault(called(section.feature), max(counts, default=0))
     named = [f"{count:,} in {name}" for name, count in of.items() if count]
     listed = f" ({numbers.listing(named)})" if named else ""
-    return f"the number of groups that a metric compares in a feature{listed}"
+    number = f"the number of groups that a metric compares in a feature{listed}"
+    if not any_reference:
+        return number
+    return f"{PAIRS_OF_CANDIDATES}{f', or for {number}' if named else ''}"
 
 
 def number_blocks(report: Report) -> Iterator[Block]:

@@ -32,7 +32,12 @@ from fairgauge.render.numbers import listing, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fairgauge.published.check_results import Check, CheckedGroup, CheckedTable
+    from fairgauge.published.check_results import (
+        AlternativeReference,
+        Check,
+        CheckedGroup,
+        CheckedTable,
+    )
     from fairgauge.published.faults import Fault
     from fairgauge.published.smallest_reference import SmallestReference
     from fairgauge.report.results import Interval
@@ -130,8 +135,17 @@ def _sources(check: Check) -> str:
 def _arithmetic(check: Check) -> str:
     tables, errors = len(check.tables), check.errors
     of = f"{tables:,} {plural(tables, 'table', 'tables')}"
+    if not errors and not check.numbers_checked:
+        return (
+            f"The arithmetic of {of} was not checked: no rate, impact ratio or total is printed "
+            "that follows from other numbers."
+        )
     if not errors:
-        return f"No error in the arithmetic of {of}."
+        numbers = check.numbers_checked
+        checked = f"{numbers:,} {plural(numbers, 'printed number was', 'printed numbers were')}"
+        none = sum(not table.numbers_checked for table in check.tables)
+        without = f"; of {none:,} {plural(none, 'table', 'tables')} none was" if none else ""
+        return f"No error in the arithmetic of {of}; {checked} checked{without}."
     affected = sum(1 for table in check.tables if table.errors)
     among = f"{affected:,} of {of}" if affected < tables else of
     return f"{errors:,} {plural(errors, 'error', 'errors')} in {among}."
@@ -228,6 +242,10 @@ def _decision_words(smallest: SmallestReference) -> dict[Decision, tuple[str, st
         Decision.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
         Decision.BELOW_SHARE: (f"is of a category {below}", f"are of categories {below}"),
         Decision.FEW_PEOPLE: ("has insufficient data", "have insufficient data"),
+        Decision.SMALL_REFERENCE: (
+            "is compared with a reference of too few people",
+            "are compared with a reference of too few people",
+        ),
         Decision.NOT_COMPUTED: ("has no counts to decide it", "have no counts to decide them"),
     }
 
@@ -242,6 +260,7 @@ def _parts(smallest: SmallestReference) -> dict[SharePart, tuple[Decision, ...]]
         SharePart(share, Tone.SOFT, "-"): (Decision.BELOW_SHARE,),
         SharePart("insufficient data or no counts", Tone.PLAIN, "."): (
             Decision.FEW_PEOPLE,
+            Decision.SMALL_REFERENCE,
             Decision.NOT_COMPUTED,
         ),
     }
@@ -275,6 +294,7 @@ def _tables(check: Check) -> Table:
         Decision.INCONCLUSIVE: "Inconclusive",
         Decision.BELOW_SHARE: f"Below {100 * check.smallest_reference.share:g}%",
         Decision.FEW_PEOPLE: "Insufficient data",
+        Decision.SMALL_REFERENCE: "Small reference",
         Decision.NOT_COMPUTED: "No counts",
     }
 
@@ -337,19 +357,32 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
     if table.printed_reference is not None and table.printed_reference != table.reference:
         yield "printed reference", called(table.printed_reference)
     if table.other_reference is not None:
-        name, changed = table.other_reference
-        groups = listing([called(group) for group in changed])
-        effect = f"would change the verdict of {groups}" if changed else "would change no verdict"
-        printed = name == table.printed_reference
-        words = "the reference of the printed ratios" if printed else "a higher selection rate"
-        decided = f"; as the reference it {effect}" if check.limit is not None else ""
-        yield "another reference", f"{called(name)}: {words}{decided}"
+        yield "another reference", _other_reference(table.other_reference, table, check)
     if any(group.selected_range for group in table.groups):
         yield "selected", _RATES_ALONE
     if all(group.n is None for group in table.groups):
         yield "intervals", _NO_PEOPLE
     if table.unknown is not None:
         yield "unknown category", f"{table.unknown:,} people"
+
+
+def _other_reference(other: AlternativeReference, table: CheckedTable, check: Check) -> str:
+    """Return which other category could be the reference, and what that would come to."""
+    rate = "the same selection rate" if other.same_rate else "a higher selection rate"
+    printed = other.name == table.printed_reference
+    start = f"{called(other.name)}: {'the reference of the printed ratios' if printed else rate}"
+    if check.limit is None:
+        return start
+    effects = []
+    if other.changes:
+        verdicts = "verdict" if len(other.changes) == 1 else "verdicts"
+        names = listing([called(each) for each in other.changes])
+        effects.append(f"the {verdicts} of {names} would change")
+    if other.not_evaluated:
+        names = listing([called(each) for each in other.not_evaluated])
+        few = f"because {called(other.name)} has too few people"
+        effects.append(f"{names} would not be evaluated, {few}")
+    return f"{start}; with it as the reference, {listing(effects) or 'no verdict would change'}"
 
 
 def _chosen(table: CheckedTable, smallest: SmallestReference) -> str:

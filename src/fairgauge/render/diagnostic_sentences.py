@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.cube.levels import cut_options
-from fairgauge.enums import DiagnosticCode
+from fairgauge.enums import Better, DiagnosticCode
 from fairgauge.errors import listing, quote
+from fairgauge.render import numbers
+from fairgauge.render.metric_words import is_share, rate_words
 from fairgauge.render.names_in_use import find_rate
-from fairgauge.render.numbers import amount, plural
+from fairgauge.render.numbers import amount, percent, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,11 +22,13 @@ _TASKS = {
     "multiclass": "classes, each against all others",
     "regression": "numbers (a regression)",
 }
-_PROCEDURES = {
-    "tukey": "Tukey",
-    "holm": "Holm",
-    "benjamini-hochberg": "Benjamini and Hochberg (over 20 groups)",
+_OF_A_FEATURE = "all groups that a metric compares in a feature"
+_FAMILIES = {
+    "tukey": "all pairs of the groups that are large enough to be the reference (Tukey)",
+    "holm": f"{_OF_A_FEATURE} (Holm)",
+    "benjamini-hochberg": f"{_OF_A_FEATURE} (Benjamini and Hochberg, over 20 groups)",
 }
+"""For what p-values are adjusted, by procedure."""
 
 
 def describe_diagnostic(diagnostic: Diagnostic) -> str:
@@ -65,11 +69,13 @@ def _protected(d: Diagnostic) -> str:
 
 
 def _repeated_id(d: Diagnostic) -> str:
+    instead = f"set cluster={quote(d.feature)} (--cluster)"
+    if d.get("choosing"):
+        instead = f"audit the chosen threshold with cluster={quote(d.feature)} (--cluster)"
     return (
         f"column {quote(d.feature)} has {d['distinct']:,} distinct values in the first "
         f"{d['rows']:,} rows: rows of one person or session are clustered observations, and "
-        f"confidence intervals that ignore it are too narrow; set cluster={quote(d.feature)} "
-        "(--cluster)"
+        f"confidence intervals that ignore it are too narrow; {instead}"
     )
 
 
@@ -99,9 +105,8 @@ def _coverage(d: Diagnostic) -> str:
 
 
 def _adjusted(d: Diagnostic) -> str:
-    procedures = " or ".join(_PROCEDURES[each] for each in d["procedures"])
     return (
-        f"p-values are adjusted ({procedures}) for all groups that a metric compares in a feature"
+        f"p-values are adjusted for {' or for '.join(_FAMILIES[each] for each in d['procedures'])}"
     )
 
 
@@ -112,7 +117,8 @@ def _homogeneity(d: Diagnostic) -> str:
         if d["significant"]
         else ("does not differ statistically significantly")
     )
-    size = "" if d["significant"] and not _shows_a_difference(d) else f": {_size(d)}"
+    hidden = d.get("range") is None or (d["significant"] and not _shows_a_difference(d))
+    size = "" if hidden else f": {_size(d)}"
     p = "p < 0.001" if d["p"] < 0.001 else f"p = {d['p']:.3f}"
     which = ""
     if d["significant"] and d["groups"] > 2:
@@ -133,8 +139,10 @@ def _shows_a_difference(d: Diagnostic) -> bool:
 
 def _size(d: Diagnostic) -> str:
     between = d.get("between_sd")
+    large = d.get("large")
+    over = "groups" if large is None else f"the {large} groups of sufficient size"
     text = (
-        f"the range over groups is {100 * d['range']:.1f} pp, where on average "
+        f"the range over {over} is {100 * d['range']:.1f} pp, where on average "
         f"{100 * d['expected_range']:.1f} pp are expected under no difference"
     )
     if between is None:
@@ -340,12 +348,20 @@ def _false_fail(d: Diagnostic) -> str:
             f"{comparisons} are decided together (Holm): if all of them truly met their limits, "
             f"the overall verdict would be fail with a probability of at most {probability}"
         )
+    level = f"{100 * d['confidence']:.4g}%"
+    limited = f'multiplicity = "familywise" limits it to {50 * (1 - d["confidence"]):.2g}%'
+    if together := d.get("simultaneous"):
+        which = "which" if together == d["comparisons"] else f"{together:,} of which"
+        return (
+            f"{comparisons} are decided on {level} confidence intervals, {which} are simultaneous "
+            "for the groups of a feature: even if all true values were exactly at their limits, "
+            f"the overall verdict would be fail with a probability of at most about {probability}; "
+            f"{limited}"
+        )
     return (
-        f"each of {comparisons} is decided on its own {100 * d['confidence']:.4g}% confidence "
-        "interval: if all true values were exactly at their limits and the comparisons "
-        f"independent, the overall verdict would be fail with a probability of {probability}; "
-        'multiplicity = "familywise" limits it to '
-        f"{50 * (1 - d['confidence']):.2g}%"
+        f"each of {comparisons} is decided on its own {level} confidence interval: if all true "
+        "values were exactly at their limits and the comparisons independent, the overall verdict "
+        f"would be fail with a probability of {probability}; {limited}"
     )
 
 
@@ -355,6 +371,24 @@ def _reference_decides(d: Diagnostic) -> str:
     return (
         f"the rule {d['rule']} has the verdict {d['outcome']} for {quote(d['group'])}; compared "
         f"with {others} instead it would be {opposite}"
+    )
+
+
+def _reference_tied(d: Diagnostic) -> str:
+    groups = numbers.listing([quote(each) for each in (d["chosen"], *d["others"])])
+    rate = d.get("rate")
+    if rate is None:
+        return (
+            f"{groups} are the largest groups, with {amount(d['value'])} rows each; all groups are "
+            f"compared with {quote(d['chosen'])}, the first by name"
+        )
+    row = find_rate(rate)
+    highest = "lowest" if row.better is Better.LOWER else "highest"
+    value = percent(d["value"]) if is_share(rate) else amount(d["value"])
+    why = "which has the most rows" if d["by_rows"] else "the first by name of equally many rows"
+    return (
+        f"{groups} have the same {highest} {rate_words(rate)}, {value}; groups are compared with "
+        f"{quote(d['chosen'])}, {why}"
     )
 
 
@@ -390,5 +424,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.LIMITS_OUTSIDE_RANGE: _limits,
     DiagnosticCode.FALSE_FAIL: _false_fail,
     DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
+    DiagnosticCode.REFERENCE_TIED: _reference_tied,
     DiagnosticCode.TEXT: _text,
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.errors import listing, quote
 from fairgauge.published.faults import FaultCode
+from fairgauge.render import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,6 +161,28 @@ def _no_reference(p: Parameters) -> str:
     )
 
 
+def _no_common_reference(p: Parameters) -> str:
+    (name, ratio, rate), *others = zip(p["categories"], p["printed"], p["rates"], strict=True)
+    if not others:
+        return (
+            f"no reference gives the impact ratio {ratio} of {quote(name)}: it would need a "
+            f"selection rate of about {rate}"
+        )
+    ((name_2, ratio_2, rate_2),) = others
+    return (
+        f"no single reference gives all impact ratios: {ratio} of {quote(name)} needs one with a "
+        f"selection rate of about {rate}, {ratio_2} of {quote(name_2)} one of about {rate_2}"
+    )
+
+
+def _count_recoverable(p: Parameters) -> str:
+    how = "its rate and its people" if p["total"] is None else f"the row {quote(p['total'])}"
+    return (
+        f"the {_column(p)} is withheld ({quote(p['printed'])}) and can be computed from {how}: "
+        f"{_count(p['count'], '')}"
+    )
+
+
 def _not_highest(p: Parameters) -> str:
     return (
         f"the reference of the ratios has a selection rate of {_number(p['rate'])}, but "
@@ -172,6 +195,14 @@ def _small_reference(p: Parameters) -> str:
         f"the reference of the ratios has {p['n']:,.10g} people, {_of_all(p)}; "
         f"the highest rate among larger categories is that of {quote(p['other'])}"
     )
+
+
+def _tied(p: Parameters) -> str:
+    names = numbers.listing([quote(each) for each in (p["chosen"], *p["others"])])
+    rate = f"{'printed ' if p['printed'] else ''}selection rate, {_number(p['rate'])}"
+    why = "which has the most people" if p["by_people"] else "the first of them by name"
+    why = "which has a printed ratio of 1" if p["by_ratio"] else why
+    return f"{names} have the same highest {rate}; ratios compare with {quote(p['chosen'])}, {why}"
 
 
 def _several_references(p: Parameters) -> str:
@@ -262,15 +293,18 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.TOTAL_RATE_MISMATCH: _total_rate,
     FaultCode.TOTAL_NOT_CHECKED: _total_not_checked,
     FaultCode.MARGIN_MISMATCH: _margin,
+    FaultCode.NO_COMMON_REFERENCE: _no_common_reference,
     FaultCode.NO_REFERENCE: _no_reference,
     FaultCode.REFERENCE_NOT_HIGHEST: _not_highest,
     FaultCode.REFERENCE_IS_SMALL: _small_reference,
+    FaultCode.REFERENCE_TIED: _tied,
     FaultCode.SEVERAL_REFERENCES: _several_references,
     FaultCode.RATIO_MISSING: _ratio_missing,
     FaultCode.RATIO_OF_UNKNOWN: _ratio_of_unknown,
     FaultCode.NUMBERS_MISSING: _numbers_missing,
     FaultCode.NOT_STATED: _not_stated,
     FaultCode.COLUMNS_IGNORED: _columns_ignored,
+    FaultCode.COUNT_RECOVERABLE: _count_recoverable,
     FaultCode.CATEGORY_MISSING: _category_missing,
     FaultCode.UNKNOWN_NOT_STATED: _unknown_not_stated,
 }
@@ -296,15 +330,18 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.TOTAL_RATE_MISMATCH: "total rate that is not that of its rows",
     FaultCode.TOTAL_NOT_CHECKED: "total that was not checked",
     FaultCode.MARGIN_MISMATCH: "count that is not the sum of its intersections",
+    FaultCode.NO_COMMON_REFERENCE: "impact ratios of no single reference",
     FaultCode.NO_REFERENCE: "no category with a ratio of 1",
     FaultCode.REFERENCE_NOT_HIGHEST: "reference without the highest rate",
     FaultCode.REFERENCE_IS_SMALL: "reference of few people",
+    FaultCode.REFERENCE_TIED: "several categories with the highest rate",
     FaultCode.SEVERAL_REFERENCES: "ratio of 1 in several categories",
     FaultCode.RATIO_MISSING: "category without a ratio",
     FaultCode.RATIO_OF_UNKNOWN: "ratio of people of unknown category",
     FaultCode.NUMBERS_MISSING: "row without numbers",
     FaultCode.NOT_STATED: "text in the place of a number",
     FaultCode.COLUMNS_IGNORED: "columns that are not read",
+    FaultCode.COUNT_RECOVERABLE: "withheld count that can be computed",
     FaultCode.CATEGORY_MISSING: "combination without a row",
     FaultCode.UNKNOWN_NOT_STATED: "unknown categories not stated",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import AfterAdjusting, ClassKind, ReferenceKind, ScopeKind, Status
@@ -28,14 +29,19 @@ from fairgauge.render.numbers import amount, listing, percent, plural, probabili
 from fairgauge.render.outline import change_of, is_across, singled_out
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from fairgauge.render.outline import Finding, Results
     from fairgauge.report.estimates import Estimate
 
+_MOST_OTHERS = 12
+_ALSO = "Also statistically significant"
 
-def describe_finding(finding: Finding, column: str = "the strata") -> str:
-    """Return a finding as a sentence.
+
+def describe_finding(finding: Finding, column: str = "the strata", *, brief: bool = False) -> str:
+    """Return a finding as a sentence; the other groups that differ significantly follow in short.
+
+    With ``brief``, `other_groups_sentence` states these.
 
     ``Female (sex) is selected less often than others: 36.2% vs 53.2% (−17.0 pp, 95% CI −19.6 to
     −14.3; ratio 0.68, CI 0.64 to 0.73).``
@@ -57,9 +63,69 @@ def describe_finding(finding: Finding, column: str = "the strata") -> str:
     ratio = None if finding.ratio is None else singled_out(finding.ratio)
     text = f"{subject} {verb} {other}: {sides} ({uncertainty(singled_out(contrast), ratio)})"
     text += f"{_also(finding.also)}." if finding.also else "."
-    if finding.adjusted is None:
-        return text
-    return f"{text} {adjusted_sentence(contrast, finding.adjusted, column)}"
+    if finding.adjusted is not None:
+        text += f" {adjusted_sentence(contrast, finding.adjusted, column)}"
+    return text if brief else " ".join([text, *_other_groups(finding)])
+
+
+def _other_groups(finding: Finding) -> Iterator[str]:
+    """Yield in short which other groups differ significantly, in the same rate or the one beside.
+
+    ``Also statistically significant: Black (25.0% vs 39.4%; −14.4 pp, CI −26.3 to −2.1).``
+    """
+    beside = _rate_beside(finding)
+    before = "Statistically significant only before adjusting for all rates together"
+    for words, rate, others in (
+        (_ALSO, finding.rate, finding.others),
+        (f"{_ALSO} in {rate_words(beside)}", beside, finding.others_also),
+        (before, finding.rate, finding.unconfirmed),
+    ):
+        if others:
+            named = [
+                f"{_group_and_class(each)} ({_sides_of(rate, each)}; "
+                f"{uncertainty(singled_out(each), brief=True)})"
+                for each in others[:_MOST_OTHERS]
+            ]
+            more = len(others) - len(named)
+            yield f"{words}: {'; '.join([*named, *_more(more)])}."
+
+
+def other_groups_sentence(of: Iterable[Finding]) -> str:
+    """Return which groups differ significantly besides those that findings state; often none.
+
+    ``Also statistically significant: Black (race, selection rate −14.4 pp).``
+    """
+    named = [
+        f"{_group_and_class(each)} ({called(each.feature)}, {rate_words(rate)} "
+        f"{uncertainty(replace(each, interval=None, p_adjusted=None), brief=True)})"
+        for finding in of
+        for rate, others in (
+            (finding.rate, finding.others),
+            (_rate_beside(finding), finding.others_also),
+        )
+        for each in others
+    ]
+    more = len(named) - _MOST_OTHERS
+    listed = "; ".join([*named[:_MOST_OTHERS], *_more(more)])
+    return f"{_ALSO}: {listed}." if named else ""
+
+
+def _more(count: int) -> list[str]:
+    return [f"{count:,} more in the tables"] if count > 0 else []
+
+
+def _rate_beside(finding: Finding) -> str:
+    also = finding.also
+    return (compared_rate(also.metric) or also.metric) if also else ""
+
+
+def _group_and_class(each: Estimate) -> str:
+    of_class = each.class_scope.kind is ClassKind.WORST
+    return f"{called(each.group)}, class {called(each.class_)}" if of_class else called(each.group)
+
+
+def _sides_of(rate: str, each: Estimate) -> str:
+    return " vs ".join(_side(rate, side) for side in (each.rate_group, each.rate_reference))
 
 
 def _also(each: Estimate) -> str:
@@ -279,22 +345,41 @@ def _not_differing(sections: Sequence[Results], rates: Sequence[str], *, classes
     words = listing([rate_words(rate) for rate in rates], "or")
     at_thresholds = any(each.threshold is not None for _, each in contrasts)
     thresholds: dict[str, list[str]] = {}
-    of_reference: dict[str, list[str]] = {}
+    of_reference: dict[tuple[str, bool], list[str]] = {}
     for section in sections:
         own = thresholds.setdefault(called(section.feature), [])
         if section.several_thresholds and at_thresholds:
             own.append(f"{section.threshold:g}")
-        features = of_reference.setdefault(_sides(section), [])
+        key = _sides(section), _all_compared(section, rates)
+        features = of_reference.setdefault(key, [])
         if called(section.feature) not in features:
             features.append(called(section.feature))
     named = {
-        sides: listing([_at_thresholds(name, thresholds[name]) for name in features], "or")
-        for sides, features in of_reference.items()
+        key: listing([_at_thresholds(name, thresholds[name]) for name in features], "or")
+        for key, features in of_reference.items()
     }
-    groups = "; ".join(f"{sides} {features}".strip() for sides, features in named.items())
+    groups = "; ".join(
+        _with_sides(sides, features, every=every) for (sides, every), features in named.items()
+    )
     over = " over all classes" if classes else ""
     reach = _reach([each for _, each in contrasts])
     return f"{words}{over} ({groups}{f'; {reach}' if reach else ''})"
+
+
+def _with_sides(sides: str, features: str, *, every: bool) -> str:
+    """Return what is compared of which features, and whether that is every group of them."""
+    if every:
+        return f"{sides} {features}".strip()
+    return f"{sides or 'groups of'} {features} with sufficient data"
+
+
+def _all_compared(section: Results, rates: Sequence[str]) -> bool:
+    """Return whether every group is compared, with enough data and an interval, in some rates."""
+    contrasts = [each for rate in rates for each in section.contrasts(rate)]
+    metrics = {each.metric for each in contrasts}
+    return not any(each.metric in metrics for each in section.missing) and all(
+        each.status is Status.OK and each.interval is not None for each in contrasts
+    )
 
 
 def _sides(section: Results) -> str:

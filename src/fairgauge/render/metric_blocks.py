@@ -9,6 +9,7 @@ from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.enums import (
     ClassKind,
     DiagnosticCode,
+    IntervalMethod,
     ReferenceKind,
     Status,
 )
@@ -75,6 +76,8 @@ _OVERALL = "overall"
 SIGNIFICANT = "* statistically significant (adjusted for the groups)"
 DIFFERENCE = "diff."
 OTHERS = "all other groups"
+PAIRS_OF_CANDIDATES = "all pairs of the groups that are large enough to be the reference"
+"""For what p-values of comparisons with a reference that the data choose are adjusted."""
 TOGETHER = "The confidence intervals are simultaneous: they hold for all groups together."
 BY_ITSELF = (
     "Each confidence interval is for a single comparison; statistical significance is based on the "
@@ -126,7 +129,18 @@ def _meaning(rate: str) -> tuple[str, ...]:
 def adjustment_note(section: Results, metric: str) -> tuple[str, ...]:
     """Return for how many comparisons the p-values of a metric are adjusted."""
     count = comparisons(section, metric)
+    if count > 1 and for_any_reference(section, metric):
+        return (f"p-values adjusted for {PAIRS_OF_CANDIDATES} (Tukey).",)
     return (f"p-values adjusted for {count:,} comparisons.",) if count > 1 else ()
+
+
+def for_any_reference(section: Results, metric: str = "") -> bool:
+    """Return whether comparisons hold for any group that the data might have made the reference."""
+    return any(
+        each.interval is not None and IntervalMethod.TUKEY in each.interval.methods
+        for each in section.estimates
+        if metric in ("", each.metric)
+    )
 
 
 def interval_note(shown_estimates: Iterable[Estimate]) -> tuple[str, ...]:
@@ -512,7 +526,8 @@ def pairs_section(section: Results, i: int, most: int, report: Report) -> Sectio
     blocks.append(
         Paragraph(
             "The group with the lower rate is listed first. The confidence intervals of a rate are "
-            f"simultaneous at {level:.4g}%, and the p-values are adjusted for all pairs."
+            f"simultaneous at {level:.4g}%, and the p-values are adjusted for all pairs"
+            f"{_other_family(section)}."
         )
     )
     for rate, pairs in by_rate.items():
@@ -529,6 +544,14 @@ def pairs_section(section: Results, i: int, most: int, report: Report) -> Sectio
             )
         )
     return Section(f"pairs-{i}", "Every pair of groups", tuple(blocks), folded=True)
+
+
+def _other_family(section: Results) -> str:
+    """Return for what the p-values of the same pairs are adjusted elsewhere, where some are."""
+    if not any(section.reference_group(metric) for metric in section.metrics):
+        return ""
+    family = PAIRS_OF_CANDIDATES if for_any_reference(section) else "comparisons with the reference"
+    return f"; those of findings, for {family}"
 
 
 def pairs_words(pairs: Sequence[GroupPair]) -> str:

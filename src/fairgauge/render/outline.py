@@ -194,6 +194,9 @@ class Finding:
         only ratios are asked.
     ratio : the ratio beside a difference.
     adjusted : the same, adjusted for the strata.
+    others : the significant contrasts of other groups in the same rate, the largest first.
+    others_also : those in the rate that is reported with it, where that is no finding of its own.
+    unconfirmed : those in the same rate that are significant only before adjusting for all rates.
     """
 
     section: Results
@@ -202,6 +205,9 @@ class Finding:
     ratio: Estimate | None = None
     adjusted: Estimate | None = None
     also: Estimate | None = None
+    others: tuple[Estimate, ...] = ()
+    others_also: tuple[Estimate, ...] = ()
+    unconfirmed: tuple[Estimate, ...] = ()
 
 
 def sections_of(report: Report) -> list[Results]:
@@ -331,14 +337,25 @@ def findings(sections: Iterable[Results]) -> list[Finding]:
     found: list[Finding] = []
     stated: set[tuple[int, str | None]] = set()
     for section, rate in searched:
-        worst = _worst(rate, section.contrasts(rate), times[id(section), rate])
+        factor = times[id(section), rate]
+        worst = _worst(rate, section.contrasts(rate), factor)
         if worst is None:
             continue
         groups = {group for at, group in stated if at == id(section)}
         if is_ambivalent(rate) and groups and (section.mirrored or worst.group in groups):
+            for i, each in enumerate(found):
+                if (
+                    each.section is section
+                    and each.also
+                    and compared_rate(each.also.metric) == rate
+                ):
+                    found[i] = replace(each, others_also=_others(section, rate, each.also, factor))
             continue
         beside = _reported_with(rate)
-        found.append(_finding(section, rate, worst, beside, times.get((id(section), beside), 1.0)))
+        finding = _finding(section, rate, worst, beside, times.get((id(section), beside), 1.0))
+        others = _others(section, rate, worst, factor)
+        weaker = [each for each in _others(section, rate, worst, 1.0) if each not in others]
+        found.append(replace(finding, others=others, unconfirmed=tuple(weaker)))
         stated |= {(id(section), found[-1].also.group)} if found[-1].also else set()
     found.sort(key=_importance)
     return found
@@ -425,6 +442,20 @@ def _worst(rate: str, contrasts: Iterable[Estimate], times: float) -> Estimate |
         key=lambda each: (round(abs(gap(each)), 12), gap(each) * adverse),
         default=None,
     )
+
+
+def _others(section: Results, rate: str, stated: Estimate, times: float) -> tuple[Estimate, ...]:
+    """Return the significant contrasts of a rate besides the one stated, the largest first."""
+    if section.mirrored:
+        return ()
+    own = [
+        each
+        for each in section.contrasts(rate)
+        if each.group != stated.group
+        and math.isfinite(each.value or 0.0)
+        and _stands_out(each, times)
+    ]
+    return tuple(sorted(own, key=lambda each: -abs(gap(each))))
 
 
 def _stands_out(each: Estimate, times: float) -> bool:

@@ -28,8 +28,15 @@ from fairgauge.render.metric_words import (
     signed,
     unit,
 )
-from fairgauge.render.numbers import percent
-from fairgauge.render.question import unknown_sentence
+from fairgauge.render.numbers import listing, percent
+from fairgauge.render.question import (
+    DATES,
+    document,
+    only_reference,
+    preset_reference_replaced,
+    reference_words,
+    unknown_sentence,
+)
 from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.spec.presets import preset, preset_names
 
@@ -45,15 +52,23 @@ QUOTED = (
     "This preset sets metrics, references and tables; it quotes its sources as of the date above. "
     "It does not state that the audit, or what was audited, meets a law."
 )
-_RATE = "selection_rate"
+_RATE, _RATIO = "selection_rate", "selection_rate.ratio"
 _OF_SELECTION = ("selection_rate.", "selection_odds.", "selection_smd")
 """How the names of metrics begin that compare selections."""
 
 
 def terms_of(report: Report) -> Mapping[str, str]:
-    """Return what the preset of a report calls metrics; nothing without one."""
+    """Return what the preset of a report calls metrics; nothing without one.
+
+    Where the reference of the preset is replaced, a ratio is called what it is to.
+    """
     name = report.spec.get("preset")
-    return preset(name).terms if name in preset_names() else {}
+    if name not in preset_names():
+        return {}
+    terms = dict(preset(name).terms)
+    if preset_reference_replaced(report.spec):
+        terms |= {_RATIO: f"ratio to {only_reference(report.spec)}"} if _RATIO in terms else {}
+    return terms
 
 
 def preset_blocks(name: str, report: Report, sections: Sequence[Results]) -> Iterator[Block]:
@@ -68,9 +83,24 @@ def preset_blocks(name: str, report: Report, sections: Sequence[Results]) -> Ite
             ("sources", "; ".join(found.sources)),
         )
     )
+    if preset_reference_replaced(report.spec):
+        yield Paragraph(
+            f"The reference of the preset ({reference_words(found.options['reference'])}) is "
+            f"replaced: this audit compares with {only_reference(report.spec)}. What is stated "
+            "below of the reference does not describe its numbers."
+        )
     yield Items(found.statements)
     yield Heading("A published report holds")
     yield Items(found.publishes)
+    stated = document(report)
+    absent = [key for key in found.document if key not in stated]
+    if absent:
+        words = listing([DATES.get(key, f"{key} of the data") for key in absent])
+        flags = listing([f"--{key.replace('_', '-')}" for key in absent])
+        yield Paragraph(
+            f"This report does not state the {words}, which the sources of the preset ask of a "
+            f"published one ({flags}, or [document] in a specification file)."
+        )
     if tables := tables_to_publish(report, sections):
         yield Heading("Tables to publish")
         yield from tables
@@ -87,7 +117,7 @@ def tables_to_publish(report: Report, sections: Sequence[Results]) -> list[Table
     column = called(report.spec.get("strata") or "the strata")
     level = f"{100 * report.spec['confidence']:.4g}%"
     tables = (
-        _table(each, metrics, preset(name).terms, column, level)
+        _table(each, metrics, terms_of(report), column, level)
         for each in sections
         if each.class_scope.is_single
     )

@@ -11,6 +11,7 @@ from fairgauge.errors import quote
 from fairgauge.render.display_names import called, printable
 from fairgauge.render.numbers import count, listing, plural
 from fairgauge.resolve.excluded_rows import missing_group
+from fairgauge.spec.presets import preset, preset_names
 
 if TYPE_CHECKING:
     from fairgauge.report.report import Report
@@ -30,8 +31,10 @@ _REFERENCES = {
     "best": "the group with the most favourable rate",
 }
 COVER = (
-    "organisation", "author", "purpose", "period", "source", "collected", "notes",
+    "organisation", "author", "audit_date", "purpose", "period", "first_used", "source",
+    "collected", "notes",
 )  # fmt: skip
+DATES = {"audit_date": "date of the audit", "first_used": "date the tool was first used"}
 """What the cover of a report states, where it is given."""
 
 
@@ -56,6 +59,9 @@ def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
     outcomes = ", ".join(f"{word} {text}" for word, text in _columns(report))
     confidence = spec.get("confidence", 0.95)
     compared = _compared_with(spec)
+    if preset_reference_replaced(spec):
+        own = reference_words(preset(spec["preset"]).options["reference"])
+        compared += f" (in place of the reference of the preset, {own})"
     strata = spec.get("strata")
     adjusted = ""
     if strata and tables_to_publish:
@@ -146,6 +152,23 @@ def reference_words(asked: Any) -> str:
         named = [f"{called(feature)} = {_text(value)}" for feature, value in asked.items()]
         return f"{', '.join(named)}; elsewhere all other groups"
     return _REFERENCES.get(str(asked)) or called(asked)
+
+
+def only_reference(spec: Mapping[str, Any]) -> str:
+    """Return the reference of every table in few words; where they differ, that it is one."""
+    asked = spec.get("reference", "others")
+    if isinstance(asked, Mapping):
+        names = set(map(_text, asked.values()))
+        same = len(names) == 1 and set(asked) == set(_features(spec))
+        return next(iter(names)) if same else "the reference"
+    return _REFERENCES.get(str(asked)) or called(asked)
+
+
+def preset_reference_replaced(spec: Mapping[str, Any]) -> bool:
+    """Return whether a preset compares with the best group, and another reference was asked for."""
+    name = spec.get("preset")
+    own = preset(name).options.get("reference") if name in preset_names() else None
+    return own == ReferenceRule.BEST and spec.get("reference") != own
 
 
 def _compared_with(spec: Mapping[str, Any]) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import (
+    Better,
     ClassKind,
     DiagnosticCode,
     Outcome,
+    ReferenceKind,
     Status,
 )
 from fairgauge.reasons import Reason, ReasonCode
@@ -38,6 +40,7 @@ from fairgauge.render.finding_sentences import (
     describe_finding,
     group_words,
     no_finding_sentence,
+    other_groups_sentence,
     other_results_sentences,
     unconfirmed_sentence,
 )
@@ -52,11 +55,15 @@ from fairgauge.render.metric_blocks import (
 )
 from fairgauge.render.metric_words import (
     abbreviations,
+    better,
     compared_rate,
+    gap,
+    has_direction,
     is_ratio,
     is_share,
     metric_words,
     rate_heading,
+    rate_words,
     value_text,
 )
 from fairgauge.render.outline import (
@@ -97,6 +104,7 @@ if TYPE_CHECKING:
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.report import Report
     from fairgauge.report.results import Diagnostic
+    from fairgauge.report.verdicts import Verdict
 
 _MOST_GROUPS = 12
 _MOST_SECTIONS = 6
@@ -106,6 +114,7 @@ _CHART_ROWS_IN_ALL, _CHART_ROWS_BESIDE_SCORES = 900, 300
 _MOST_NAMED = 3
 _MOST_SMALL = 8
 
+_FURTHER_GROUPS = "further significant groups"
 _NOT_SIGNIFICANT = "what is not significant"
 _NONE_TESTED = (
     "None of the results below can be tested for statistical significance: the metrics have no "
@@ -135,7 +144,11 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
             *question.lead(report, tables_to_publish=bool(builder.tables_to_publish)),
             *question.caveat(report.spec),
         ),
-        cover=tuple((key, printable(fields[key])) for key in question.COVER if key in fields),
+        cover=tuple(
+            (question.DATES.get(key, key), printable(fields[key]))
+            for key in question.COVER
+            if key in fields
+        ),
         verdict=f"{_verdict(report)}{counting_words(report.verdicts)}",
         tone=TONES[report.verdict],
         sections=tuple(builder.sections()),
@@ -158,12 +171,39 @@ def _verdict(report: Report) -> str:
     unevaluated = outcomes.count(Outcome.NOT_EVALUATED)
     if report.verdict is not Outcome.INCONCLUSIVE or not unevaluated:
         return f"{text}{count:,} of {len(rules):,} {noun}"
-    if not count and unevaluated == len(rules):
-        return f"{text}{'the rule was' if len(rules) == 1 else 'the rules were'} not evaluated"
     if not count:
+        which = f"{unevaluated:,} of {len(rules):,} {noun}"
+        if unevaluated == len(rules):
+            which = f"the {noun}"
         were = numbers.plural(unevaluated, "was", "were")
-        return f"{text}{unevaluated:,} of {len(rules):,} {noun} {were} not evaluated"
+        return f"{text}{which} {were} not evaluated{_for_which_groups(rules)}"
     return f"{text}{count:,} of {len(rules):,} {noun}, {unevaluated:,} not evaluated"
+
+
+def _for_which_groups(rules: Sequence[tuple[str, Sequence[Verdict]]]) -> str:
+    """Return for how many groups rules are not evaluated, where they are for others."""
+    partly = [each for _, each in rules if gravest(each) is Outcome.NOT_EVALUATED]
+    open_ = [sum(v.outcome is Outcome.NOT_EVALUATED for v in each) for each in partly]
+    if all(count == len(each) for count, each in zip(open_, partly, strict=True)):
+        return ""
+    if len(partly) > 1:
+        return " for some groups"
+    noun = "group" if all(each.group for each in partly[0]) else "comparison"
+    return f" for {open_[0]:,} of {len(partly[0]):,} {noun}s"
+
+
+def _only_small_groups(report: Report) -> list[str]:
+    """Return the groups below the minimum asked for, where these alone leave the rules open."""
+    undecided = [
+        v for v in report.verdicts if v.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
+    ]
+    small = all(
+        v.reason.code is ReasonCode.SMALL_GROUP and v.reason.side == "group" for v in undecided
+    )
+    every = len(undecided) == len(report.verdicts)
+    if every or not small or report.verdict is not Outcome.INCONCLUSIVE:
+        return []
+    return list(dict.fromkeys(group_called(v.group, v.feature) for v in undecided))
 
 
 def _warnings(report: Report) -> list[Diagnostic]:
@@ -192,7 +232,11 @@ class _Summary:
     def sections(self) -> Iterator[Section]:
         """Yield the rules, the findings, a table for each feature, and the notes."""
         if self.report.verdicts:
-            blocks: tuple[Block, ...] = (Facts(tuple(self._rule_lines())), *self._false_fail())
+            blocks: tuple[Block, ...] = (
+                Facts(tuple(self._rule_lines())),
+                *self._small_groups(),
+                *self._false_fail(),
+            )
             yield Section("rules", "Rules", blocks, short="Rules")
         yield Section("findings", "Findings", tuple(self._finding_sentences()), short="Findings")
         cells: list[str] = []
@@ -239,10 +283,25 @@ class _Summary:
                         false_fail_sentence(each), spare=1, about="the probability of a false fail"
                     )
 
+    def _small_groups(self) -> Iterator[Block]:
+        """Yield why the result is inconclusive where small groups alone make it so."""
+        if names := _only_small_groups(self.report):
+            are = numbers.plural(len(names), "is", "are")
+            them = numbers.plural(len(names), "it", "them")
+            yield Paragraph(
+                f"Inconclusive only because {numbers.listing(names, most=_MOST_NAMED)} {are} below "
+                f"the minimum size: a rule never passes for a group that is not evaluated. To "
+                f"decide the other groups alone, exclude {them} (--exclude-groups)."
+            )
+
     def _finding_sentences(self) -> Iterator[Block]:
         if self.findings:
-            sentences = tuple(describe_finding(each, self.column) for each in self.findings)
+            sentences = tuple(
+                describe_finding(each, self.column, brief=True) for each in self.findings
+            )
             yield Items(sentences, numbered=True)
+        if not self.whole and (others := other_groups_sentence(self.findings)):
+            yield Paragraph(others, spare=1, about=_FURTHER_GROUPS)
         if self.whole and self.more_findings > 0:
             yield Paragraph(f"{self._more_findings()} in the tables.")
         one_outcome = (ClassKind.NONE, ClassKind.SELECTION)
@@ -312,7 +371,7 @@ class _Summary:
                             minimums.add(_least_rows(own, group.n))
                         else:
                             minimum = insufficiency([small])
-                            size = f"{name}, n = {numbers.count(small['n'])}"
+                            size = f"{name}, n = {numbers.count(small['n'])}{_above(own)}"
                             below.setdefault(minimum, {})[size] = None
         for minimum, names in below.items():
             yield f"{capitalised(minimum)}: {_named([*names])}."
@@ -416,6 +475,7 @@ class _Full(_Summary):
     def _rule_charts(self) -> Iterator[Block]:
         for rule, verdicts in verdicts_by_rule(self.report):
             yield rule_chart(self.rules.get(rule), rule, verdicts, self.report)
+        yield from self._small_groups()
         yield from self._false_fail()
 
     def _finding_charts(self) -> Iterator[Block]:
@@ -429,6 +489,23 @@ def _named(groups: Sequence[str]) -> str:
     """Return groups with their sizes; of many the first, and how many there are more."""
     more = len(groups) - _MOST_SMALL
     return f"{'; '.join(groups[:_MOST_SMALL])}{f'; and {more:,} more' if more > 0 else ''}"
+
+
+def _above(own: Iterable[Estimate]) -> str:
+    """Return that the rate of a small group is more favourable than that of the best reference."""
+    found = [
+        each
+        for each in own
+        if each.reference
+        and each.reference.kind is ReferenceKind.BEST
+        and has_direction(rate := compared_rate(each.metric) or "")
+        and gap(each) * (1 if better(rate) is Better.HIGHER else -1) > 0
+    ]
+    if not found:
+        return ""
+    rate = compared_rate(found[0].metric) or ""
+    level = "higher" if better(rate) is Better.HIGHER else "lower"
+    return f" (its {rate_words(rate)} is {level} than that of the reference)"
 
 
 def _size(own: Iterable[Estimate], n: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import Outcome
+from fairgauge.enums import Accepts, Outcome
 from fairgauge.render import numbers
 from fairgauge.render.display_names import called, capitalised
 from fairgauge.render.document_tree import (
@@ -38,6 +38,7 @@ from fairgauge.render.models_document import (
     describe_disparity_shift,
     describe_rate_shift,
 )
+from fairgauge.render.report_notes import opening_warnings
 from fairgauge.spec.rules import parse_rule
 
 if TYPE_CHECKING:
@@ -71,6 +72,12 @@ _OUTCOMES = {
         "the confidence interval of at least one group includes a limit of the goal",
     ),
 }
+_ACCEPTED = {
+    Accepts.FROM: "a score at or above the threshold",
+    Accepts.ABOVE: "a score above the threshold",
+    Accepts.BELOW: "a score below the threshold",
+    Accepts.UP_TO: "a score at or below the threshold",
+}
 _ANSWERS = {Outcome.PASS: "yes", Outcome.FAIL: "no", Outcome.INCONCLUSIVE: "inconclusive"}
 WARNING = (
     "Different thresholds for different groups are disparate treatment, and unlawful for many uses "
@@ -92,7 +99,8 @@ def thresholds_document(choice: ThresholdChoice) -> DocumentTree:
     names = numbers.listing([called(each.feature) for each in choice.features])
     lead = (
         f"Goal: {choice.goal} for every group of {names}, with {kept} worse by at most {margin}. "
-        f"The threshold of {called(choice.score)} is {choice.today:g} today."
+        f"The threshold of {called(choice.score)} is {choice.today:g} today; "
+        f"{_ACCEPTED[choice.accepts]} gets the favourable decision."
     )
     if len(choice.features) > 1:
         lead += " Thresholds are chosen for each feature by itself."
@@ -123,6 +131,7 @@ def thresholds_document(choice: ThresholdChoice) -> DocumentTree:
         created=choice.created,
         version=choice.version,
         file_name="thresholds",
+        warnings=tuple(opening_warnings(choice.diagnostics)),
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.strict_json import AmbiguousJsonError, read_json
 
 if TYPE_CHECKING:
     from fairgauge.values import Saved
@@ -24,9 +25,11 @@ def read_saved(path: str | Path) -> Saved:
     """
     text = _read(Path(path))
     try:
-        values: Saved = json.loads(text)
+        values: Saved = read_json(text)
         values["schema"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except AmbiguousJsonError as error:
+        raise CubeError(f"{quote(path)} is no saved result of fairgauge: {error}") from None
+    except (ValueError, KeyError, TypeError):
         raise CubeError(
             f"{quote(path)} is no saved result of fairgauge, or is truncated; fairgauge count DATA "
             "-o FILE.cube.json makes a cube, fairgauge audit DATA -o FILE.json a report"
@@ -41,6 +44,12 @@ def _read(path: Path) -> str:
     except FileNotFoundError:
         raise DataError(f"no file {quote(path)}") from None
     except UnicodeDecodeError:
+        if zipfile.is_zipfile(path):
+            raise CubeError(
+                f"{quote(path)} is an archive; if it is a sealed bundle, fairgauge verify "
+                "FILE.fairgauge checks it, and fairgauge render FILE.fairgauge -o FILE.html writes "
+                "its report (in Python: fairgauge.verify(path).report)"
+            ) from None
         raise CubeError(f"{quote(path)} is no saved result of fairgauge: not UTF-8") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import (
+    Accepts,
     Average,
     Better,
     CandidateVerdict,
@@ -485,6 +486,7 @@ def thresholds_schema() -> Schema:
         "created": _STRING,
         "data": _object({"source": _STRING, "rows": _WHOLE}),
         "score": _STRING,
+        "accepts": _words(Accepts),
         "today": _FINITE,
         "goal": _STRING,
         "kept": _STRING,
@@ -492,6 +494,7 @@ def thresholds_schema() -> Schema:
         "confidence": _SHARE,
         "seed": _WHOLE,
         "features": _list(of_feature),
+        "diagnostics": _list(_DIAGNOSTIC),
     }
     return _named("Thresholds of a score", properties)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import yaml
 
 from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.strict_json import unique_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -91,15 +92,7 @@ def _yaml_reason(error: yaml.MarkedYAMLError) -> str:
 
 
 def _read_json(text: str) -> object:
-    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found: dict[str, object] = {}
-        for key, value in pairs:
-            if key in found:
-                raise ValueError(f"the key {quote(key)} is given twice")
-            found[key] = value
-        return found
-
-    return json.loads(text, object_pairs_hook=once)
+    return json.loads(text, object_pairs_hook=unique_keys)
 
 
 def _read_yaml(text: str) -> object:

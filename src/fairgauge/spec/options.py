@@ -247,7 +247,7 @@ class Spec:
         100, number(1, whole=True), "Largest number of classes of a multiclass audit")
     document: Document = option(
         Document(), DOCUMENT, "Title, author and other descriptions of the audit",
-        flags={f"--{key}": text for key, text in DESCRIPTIONS.items()}, described=True)
+        flags={f"--{key.replace('_', '-')}": text for key, text in DESCRIPTIONS.items()}, described=True)
 # fmt: on
 
     def columns(self) -> list[tuple[str, str]]:

@@ -38,6 +38,7 @@ class Preset:
     sources : the texts that it quotes.
     statements : what they state of the statistics.
     publishes : what a published report holds.
+    document : what a published report states of the audit, as keys of ``[document]``.
     terms : what the text, or practice, calls metrics, by their names.
     options : the options of an audit, as a specification file has them.
     with_score : the options that hold as well where a score decides.
@@ -55,6 +56,7 @@ class Preset:
     terms: Mapping[str, str]
     options: Mapping[str, Any]
     with_score: Mapping[str, Any]
+    document: tuple[str, ...] = ()
     intersect: bool = False
     superseded_by: str = ""
 
@@ -118,6 +120,7 @@ def preset(name: str) -> Preset:
         sources=tuple(about["sources"]),
         statements=tuple(about["statements"]),
         publishes=tuple(about["publishes"]),
+        document=tuple(about.get("document", ())),
         terms=about.get("terms", {}),
         intersect=options.pop(_INTERSECT, False),
         with_score=options.pop(_WITH_SCORE, {}),

@@ -209,8 +209,44 @@ def test_rows_alone_in_a_cell_are_counted_once(run, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("added", "weights", "note"),
+    [
+        ("", "", ""),
+        ("1,1,M,1,1\n", "", "Note: 1 case is alone in a cell of the counts: "),
+        ("1,1,M,2,0.5\n", "--weight", ""),
+    ],
+    ids=["many people a row", "one person", "weights are not people"],
+)
+def test_cases_alone_in_a_cell_are_those_of_the_count_column(run, tmp_path, added, weights, note):
+    rows = "y,p,sex,n,w\n1,1,F,300,1\n0,0,F,600,1\n1,0,M,400,1\n0,1,M,500,1\n"
+    (tmp_path / "t.csv").write_text(rows + added)
+    flags = ("--label", "y", "--prediction", "p", "--sensitive", "sex", "--count", "n")
+    weighted = (weights, "w") if weights else ()
+    shown = run("count", f"{tmp_path}/t.csv", *flags, *weighted).stderr
+    assert shown.startswith(note)
+    assert "alone" in note or "alone" not in shown
+
+
 def test_one_row_alone_in_a_cell(run, tmp_path):
     rows = ["y,sex", *["1,F", "0,F", "0,M"] * 2, "1,M"]
     (tmp_path / "t.csv").write_text("\n".join(rows))
     counted = run("count", f"{tmp_path}/t.csv", "--label", "y", "--sensitive", "sex")
     assert counted.stderr.startswith("Note: 1 row is alone in a cell of the counts: ")
+
+
+def test_counting_warns_of_what_counts_alone_would_show_too_late(run, loans, tmp_path):
+    rows = "".join(f"{i // 2},{'FM'[i % 2]},{i % 3 == 0:d},{i / 400}\n" for i in range(200))
+    reversed_rows = "".join(f"{i // 2},{'FM'[i % 2]},{i < 60:d},{i / 400}\n" for i in range(200))
+    asked = ("--label", "repaid", "--score", "score", "--sensitive", "sex", "-o", "a.cube.json")
+    for data, person, expected in (
+        (rows, "row", []),
+        (rows, "person_id", ["person_id: column 'person_id' has 100 distinct values"]),
+        (reversed_rows, "row", ["the scores rank positives below negatives"]),
+    ):
+        (tmp_path / "a.csv").write_text(f"{person},sex,repaid,score\n{data}")
+        result = run("count", "a.csv", *asked)
+        assert result.exit_code == 0
+        lines = [each for each in result.stderr.splitlines() if each.startswith("Warning: ")]
+        assert len(lines) == len(expected)
+        assert all(text in line for text, line in zip(expected, lines, strict=True))

@@ -194,7 +194,167 @@ def test_fields_that_do_not_follow_from_the_counts_are_named(sealed, path, value
     found = forged(sealed, lambda report: set_leaf(report, path, value))
     assert found.finding is VerificationResult.REPRODUCED, str(found)
     assert any(".".join(path).startswith(field) for field in found.not_computed)
-    assert "not computed, as counts do not give it: created, tool, data.source" in str(found)
+    assert "stated and not checked: created, tool.version, data.source" in str(found)
+
+
+def with_version(path, version, change=lambda report: None):
+    """Let a bundle state another version of fairgauge, and change its report."""
+
+    def rewrite(parts):
+        report, manifest = json.loads(parts[REPORT]), json.loads(parts[MANIFEST])
+        report["tool"]["version"] = manifest["tool"]["version"] = version
+        change(report)
+        parts[REPORT] = json.dumps(report).encode()
+        manifest["parts"][REPORT] = digest(parts[REPORT])
+        parts[MANIFEST] = json.dumps(manifest).encode()
+
+    rewritten(path, rewrite)
+    return fg.verify(path)
+
+
+def lie_in_sentences(report):
+    """Replace every text that is written from values."""
+    for each in report["estimates"]:
+        each["says"] = "is treated like everybody else"
+    for each in report["verdicts"]:
+        each["reason"]["message"] = "the rule is met"
+    for each in report["diagnostics"]:
+        each["message"] = "nothing to note"
+    for each in report["metrics"].values():
+        each["says"] = each["title"] = "nothing"
+
+
+@pytest.mark.parametrize("version", ["0.0.9", "9.9"])
+def test_texts_of_another_version_are_not_counted_as_verified(sealed, version):
+    whole = fg.verify(sealed)
+    same = with_version(sealed, version)
+    assert (same.finding, same.numbers) == (VerificationResult.REPRODUCED, whole.numbers)
+    found = with_version(sealed, version, lie_in_sentences)
+    assert found.finding is VerificationResult.PARTLY_REPRODUCED
+    assert found.numbers + len(found.texts) == whole.numbers
+    text = str(found)
+    assert text.startswith(f"PARTLY REPRODUCED: {found.numbers:,} values of audit.fairgauge follow")
+    assert f"not verified: {len(found.texts)} texts of fairgauge {version}\n" in text
+    assert "is treated like everybody else in the report, " in text
+    assert CliRunner().invoke(main, ["verify", str(sealed)]).exit_code == 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda report: report["estimates"][0].update(value=0.91),
+        lambda report: report["diagnostics"].pop(),
+        lambda report: report.update(summary="no disparity"),
+        lambda report: report["estimates"][0].update(message="no disparity"),
+        lambda report: report["tool"].update(name="an authority"),
+        lambda report: next(iter(report["metrics"].values())).update(own=True, title="nothing"),
+    ],
+    ids=["value", "diagnostic", "field", "named as a sentence", "tool", "metric of a user"],
+)
+def test_another_version_excuses_texts_alone(sealed, change):
+    assert with_version(sealed, "0.0.9", change).finding is VerificationResult.DIFFERENT
+
+
+def test_a_field_that_another_version_lacked_has_its_default(sealed):
+    found = with_version(sealed, "0.0.9", lambda report: report["estimates"][0].pop("bounds"))
+    assert found.finding is VerificationResult.REPRODUCED, str(found)
+
+
+def test_the_versions_of_the_manifest_and_the_report_are_one(sealed):
+    found = forged(sealed, lambda report: report["tool"].update(version="0.0.9"))
+    assert found.finding is VerificationResult.CHANGED
+    stated = f"manifest.json: {fg.__version__}, report.json: 0.0.9"
+    assert found.changed == (f"the version ({stated})",)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"counts": "sha256:0"}, {"from_rows": ["selection_rate.ratio"]}, {"note": "certified"}],
+    ids=str,
+)
+def test_a_manifest_states_what_its_parts_give(sealed, values):
+    rewritten(sealed, with_manifest(**values))
+    found = fg.verify(sealed)
+    assert (found.finding, found.changed) == (VerificationResult.CHANGED, (MANIFEST,))
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("name", [MANIFEST, REPORT, COUNTS])
+@pytest.mark.parametrize("first", [True, False], ids=["before", "after"])
+def test_a_part_that_is_there_twice_is_a_change(sealed, name, first):
+    with zipfile.ZipFile(sealed) as archive:
+        parts = [(each, archive.read(each)) for each in archive.namelist()]
+    added = [(name, dict(parts)[name] if name == MANIFEST else b"{}")]
+    with zipfile.ZipFile(sealed, "w") as archive:
+        for each, content in [*added, *parts] if first else [*parts, *added]:
+            archive.writestr(each, content)
+    found = fg.verify(sealed)
+    assert (found.finding, found.changed) == (VerificationResult.CHANGED, (name,))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"verdict": "', '"verdict": "pass", "verdict": "', "the key 'verdict' is given twice"),
+        ('"share": ', '"share": NaN, "unused": ', "NaN is no number of JSON"),
+    ],
+)
+def test_json_that_readers_take_differently_is_refused(sealed, tmp_path, old, new, message):
+    def change(parts):
+        text = parts[REPORT].decode()
+        assert old in text
+        parts[REPORT] = text.replace(old, new, 1).encode()
+        (tmp_path / "report.json").write_bytes(parts[REPORT])
+        manifest = json.loads(parts[MANIFEST])
+        manifest["parts"][REPORT] = digest(parts[REPORT])
+        parts[MANIFEST] = json.dumps(manifest).encode()
+
+    rewritten(sealed, change)
+    with pytest.raises(fg.DataError, match=message):
+        fg.verify(sealed)
+    with pytest.raises(fg.CubeError, match=message):
+        fg.load(tmp_path / "report.json")
+
+
+def test_the_date_is_what_the_bundle_states(sealed):
+    rewritten(sealed, with_manifest(created="2020-01-01T00:00:00+00:00"))
+    found = str(fg.verify(sealed))
+    assert "states that it was sealed 2020-01-01T00:00:00+00:00 by fairgauge" in found
+    assert "created of manifest.json" in found
+
+
+def test_a_sentence_that_is_not_of_its_values_is_not_sealed(tmp_path):
+    cube = fg.count(ROWS, **ASKED)
+    report = fg.audit(cube).to_dict()
+    report["estimates"][0]["says"] = "no difference"
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    with pytest.raises(fg.DataError, match="is no difference there, and "):
+        fg.seal(tmp_path / "report.json", cube, tmp_path / "audit.fairgauge")
+    report["tool"]["version"] = "0.0.9"
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    with pytest.raises(fg.DataError, match=r"is of fairgauge 0\.0\.9, and this is"):
+        fg.seal(tmp_path / "report.json", cube, tmp_path / "audit.fairgauge")
+    assert not (tmp_path / "audit.fairgauge").exists()
+
+
+def test_the_report_of_a_bundle_is_rendered_if_it_follows_from_its_counts(sealed):
+    run = CliRunner().invoke
+    shown = run(main, ["render", str(sealed), "--format", "markdown"])
+    assert shown.exit_code == 0
+    assert shown.stderr.startswith("Note: REPRODUCED: all ")
+    found = with_version(sealed, "0.0.9", lie_in_sentences)
+    assert "like everybody else" not in str(found.report)
+    of_values = run(main, ["render", str(sealed), "--format", "markdown"])
+    assert of_values.stderr.startswith("Note: PARTLY REPRODUCED: ")
+    assert of_values.stdout.replace("0.0.9", fg.__version__) == shown.stdout
+    with pytest.raises(fg.CubeError, match="fairgauge render FILE"):
+        fg.load(sealed)
+    forged(sealed, lambda report: report["estimates"][0].update(value=0.91))
+    refused = run(main, ["render", str(sealed)])
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "DIFFERENT" in refused.stderr
+    assert "lists what differs" in refused.stderr
+    assert fg.verify(sealed).report is None
 
 
 def test_no_number_of_a_report_can_be_changed_unseen(sealed):
@@ -220,7 +380,7 @@ def test_options_that_the_counts_were_not_asked_are_named(tmp_path):
     found = fg.seal(fg.audit(cube, confidence=0.9), cube, path)
     assert found.finding is VerificationResult.REPRODUCED, str(found)
     assert found.beside == ("confidence",)
-    assert "does not have: confidence" in str(found)
+    assert "differs from the question of the counts: confidence" in str(found)
 
 
 def test_a_report_of_rows_asks_what_its_counts_were_counted_for(tmp_path):
@@ -232,8 +392,12 @@ def test_a_report_of_rows_asks_what_its_counts_were_counted_for(tmp_path):
 
 
 @pytest.mark.parametrize("numpy", [None, "2.0.0"], ids=["this NumPy", "another NumPy"])
-@pytest.mark.parametrize("key", ["expected", "value"], ids=["drawn", "counted"])
-def test_draws_of_another_numpy_are_named_and_not_compared(tmp_path, numpy, key):
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [("expected", ""), ("expected", "a lie"), ("value", "")],
+    ids=["drawn", "drawn, with a false sentence", "counted"],
+)
+def test_draws_of_another_numpy_are_named_and_not_compared(tmp_path, numpy, key, says):
     """NumPy does not promise that a seed draws the same numbers in all versions."""
     question = {**ASKED, "metrics": ["TVD"], "rules": []}
     cube = fg.count(ROWS, **question)
@@ -243,6 +407,8 @@ def test_draws_of_another_numpy_are_named_and_not_compared(tmp_path, numpy, key)
     def change(parts):
         report = json.loads(parts[REPORT])
         report["estimates"][1][key] *= 1.01
+        report = fg.Report.from_dict(report).to_dict()  # with the sentence on this number
+        report["estimates"][0]["says"] = says or report["estimates"][0]["says"]
         parts[REPORT] = json.dumps(report).encode()
         manifest = json.loads(parts[MANIFEST])
         manifest["parts"][REPORT] = digest(parts[REPORT])
@@ -251,14 +417,17 @@ def test_draws_of_another_numpy_are_named_and_not_compared(tmp_path, numpy, key)
 
     rewritten(path, change)
     found = fg.verify(path)
-    expected = [f"estimates[1].{key}", "estimates[1].says"]
-    if key == "expected" and numpy:
-        assert found.finding is VerificationResult.REPRODUCED
-        assert [number.path for number in found.redrawn] == expected
-        assert f"other random numbers than 2.0.0: {expected[0]}" in str(found)
+    expected = f"estimates[1].{key}"
+    if key == "expected" and numpy and not says:
+        assert found.finding is VerificationResult.PARTLY_REPRODUCED
+        assert [number.path for number in found.redrawn] == [expected]
+        assert f"other random numbers than 2.0.0: {expected}" in str(found)
+        assert "not verified: a value that rests on random draws" in str(found)
+        assert CliRunner().invoke(main, ["verify", str(path)]).exit_code == 3
     else:
         assert found.finding is VerificationResult.DIFFERENT
-        assert found.different[0].path == expected[0]
+        wrong = "estimates[0].says" if key == "expected" and numpy else expected
+        assert found.different[0].path == wrong
 
 
 NUMBERS = {"value", "low", "high", "p_value", "p_adjusted", "difference_low", "difference_high"}
@@ -357,6 +526,10 @@ def test_a_signature_names_its_key_and_fails_with_another_manifest(tmp_path):
         manifest["created"] = "2020-01-01T00:00:00+00:00"
         parts[MANIFEST] = json.dumps(manifest).encode()
 
+    again = tmp_path / "again.fairgauge"
+    again.write_bytes(path.read_bytes())
+    rewritten(again, lambda parts: parts.update({MANIFEST: parts[MANIFEST] + b" "}))
+    assert fg.verify(again).changed == ("the signature",)  # which is of the bytes in the file
     rewritten(path, change)
     assert fg.verify(path).changed == ("the signature",)
 
@@ -390,9 +563,15 @@ def test_metrics_of_rows_are_named_and_not_recomputed(tmp_path):
     report = fg.audit(ROWS, **asked)
     path = tmp_path / "audit.fairgauge"
     found = fg.seal(report, fg.count(ROWS, **asked), path)
-    assert found.finding is VerificationResult.REPRODUCED
-    assert found.from_rows == ("FT",)
-    assert "need the rows: FT" in str(found)
+    assert found.finding is VerificationResult.PARTLY_REPRODUCED
+    assert found.from_rows == ("FT", "diagnostic feature_distance")
+    assert "not verified, because they need the rows: FT" in str(found)
+    of_rows = [each.metric for each in report.estimates].index("FT")
+
+    def change(report):
+        report["estimates"][of_rows]["metric"] = "DPPL"
+
+    assert forged(path, change).finding is VerificationResult.DIFFERENT
 
 
 def test_a_report_of_other_counts_is_refused(tmp_path):
@@ -438,7 +617,8 @@ def test_libraries_of_other_versions_are_named(sealed):
         (with_manifest(tool={}), "with which versions"),
         (with_manifest(libraries="numpy"), "with which versions"),
         (lambda parts: parts.pop(MANIFEST), "it has no manifest"),
-        (lambda parts: parts.update({MANIFEST: b"[]"}), "it has no manifest"),
+        (lambda parts: parts.update({MANIFEST: b"[]"}), "manifest.json is no manifest"),
+        (lambda parts: parts.update({MANIFEST: b'{"a":1,"a":2}'}), "key 'a' is given twice"),
     ],
 )
 def test_what_is_no_bundle_is_explained(sealed, change, message):

@@ -294,13 +294,128 @@ def test_groups_are_compared_with_the_reference_that_is_asked_for(reference, nam
     assert groups == ({"F"} if name == "M" else {"F", "M"})
 
 
-def test_a_score_of_the_negative_value_is_turned():
-    def at_half(found):
-        return min(found["sex"].frontier, key=lambda point: abs(point.threshold - 0.5)).disparity
+DECIDES = {">=": np.greater_equal, ">": np.greater, "<": np.less, "<=": np.less_equal}
+SIDES = pytest.mark.parametrize(
+    ("options", "accepts"),
+    [
+        ({}, ">="),
+        ({"score_of": 0}, "<"),
+        ({"profile": "clarify"}, ">"),
+        ({"profile": "clarify", "score_of": 0}, "<="),
+    ],
+)
 
-    turned = PEOPLE.with_columns(score=1 - pl.col("score"))
-    after = chosen(turned, score_of=0, positive=1)
-    assert at_half(after) == pytest.approx(at_half(chosen()), abs=0.05)
+
+def of_pd(data, options):
+    """Return the rows with the score that the options ask for: of the positive value or not."""
+    return (
+        data.with_columns(score=(1 - pl.col("score")).round(3)) if "score_of" in options else data
+    )
+
+
+@SIDES
+@pytest.mark.parametrize("scale", [(0.0, 1.0), (300.0, 800.0)])
+def test_every_stated_threshold_decides_the_rows_as_stated(options, accepts, scale):
+    """Accuracy and ratio are those that the stated thresholds come to on the given scores.
+
+    Rows stand for so many that both halves are alike.
+    """
+    low, high = scale
+    data = of_pd(scored(250, seed=5), options).with_columns(
+        n=pl.lit(200_000), score=(low + (high - low) * pl.col("score")).round(3)
+    )
+    found = chosen(data, **options, positive=1, count="n", score_range=scale,
+                   threshold=low + (high - low) * 0.4, keep="accuracy within 0.2")  # fmt: skip
+    assert found.accepts == accepts
+    woman, label = data["sex"].to_numpy() == "F", data["repaid"].to_numpy() == 1
+
+    def outcome(decided):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = decided[woman].mean() / decided[~woman].mean()
+        return (decided == label).mean(), ratio
+
+    points = {point.threshold: point for point in found["sex"].frontier}
+    for cut, point in points.items():
+        accuracy, ratio = outcome(DECIDES[accepts](data["score"].to_numpy(), cut))
+        assert point.performance == pytest.approx(accuracy, abs=2e-3)
+        if point.group == "F" and point.disparity:
+            assert point.disparity == pytest.approx(ratio, rel=1e-2)
+    common, by_group = found["sex"].common, found["sex"].by_group
+    for effect, applied in (
+        (common, found.apply(data)),
+        (by_group, found.apply(data, by_group=True)),
+    ):
+        accuracy, ratio = outcome(np.array(applied))
+        assert effect.performance.new == pytest.approx(accuracy, abs=2e-3)
+        (female,) = [each for each in effect.disparities if each.group == "F"]
+        assert female.new == pytest.approx(ratio, rel=1e-2)
+    assert points[found.today].performance == pytest.approx(common.performance.old)
+    assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
+
+
+def test_thresholds_of_a_score_of_the_negative_value_mirror_those_of_the_positive_one():
+    """The same rows are accepted at mirrored thresholds, to the same outcomes.
+
+    Rows stand for so many that both halves are alike.
+    """
+    data = scored(500, seed=6).with_columns(n=pl.lit(200_000), pd=(1 - pl.col("score")).round(3))
+    asked = {"count": "n", "positive": 1, "keep": "accuracy within 0.2"}
+    plain = chosen(data, threshold=0.6005, **asked)
+    mirrored = chosen(data, score="pd", score_of=0, threshold=0.3995, **asked)
+    for by_group in (False, True):
+        assert plain.apply(data, by_group=by_group) == mirrored.apply(data, by_group=by_group)
+    accepted = {
+        int((data["pd"] < point.threshold).sum()): point for point in mirrored["sex"].frontier
+    }
+    compared = 0
+    for point in plain["sex"].frontier:
+        other = accepted.get(int((data["score"] >= point.threshold).sum()))
+        if other is not None:
+            compared += 1
+            assert {other.outcome, point.outcome} != {Outcome.PASS, Outcome.FAIL}
+            assert other.disparity == pytest.approx(point.disparity, rel=2e-2)
+            assert other.performance == pytest.approx(point.performance, abs=2e-3)
+    assert compared > 100
+    assert "a score below the threshold gets the favourable decision" in " ".join(
+        str(mirrored).split()
+    )
+
+
+def test_the_closest_threshold_is_the_closest_in_value():
+    """Between today's 0.5 and 0.45, which meets the goal, lie more scores than up to 0.7."""
+    women = {0.9: 50, 0.7: 50, 0.45: 60}
+    men = {0.9: 50, 0.7: 50, 0.5: 50, 0.49: 1, 0.48: 1, 0.47: 1, 0.46: 1, 0.45: 1}
+    rows = [
+        {"sex": sex, "score": score, "repaid": repaid, "n": 1_000 * n}
+        for sex, of in (("F", women), ("M", men))
+        for score, n in of.items()
+        for repaid in (0, 1)
+    ]
+    found = chosen(pl.DataFrame(rows), count="n", keep="accuracy within 0.5")
+    assert only_threshold(found["sex"].common) == 0.45
+
+
+def test_scores_that_seem_to_be_of_the_other_value_are_a_warning():
+    turned = PEOPLE.drop("person").with_columns(score=(1 - pl.col("score")).round(3))
+    wrong = chosen(turned)
+    assert [str(each.code) for each in wrong.diagnostics] == ["reversed_scores"]
+    assert "Warning: the scores rank positives below negatives" in str(wrong)
+    assert not chosen(turned, score_of=0, positive=1).diagnostics
+    assert not chosen(PEOPLE.drop("person")).diagnostics
+
+
+def test_rows_of_one_person_are_a_warning():
+    repeated = PEOPLE.with_columns(person=pl.col("person") // 2)
+    found = chosen(repeated)
+    assert [str(each.code) for each in found.diagnostics] == ["repeated_id"]
+    assert "audit the chosen threshold with cluster='person'" in " ".join(str(found).split())
+    assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
+
+
+def test_a_threshold_among_scores_that_are_counted_together_is_an_error():
+    data = PEOPLE.with_columns(score=pl.col("score") + 0.0004)
+    with pytest.raises(fg.SpecError, match=r"counted together.*give 0\.5 or 0\.501"):
+        chosen(data, threshold=0.5002)
 
 
 def test_what_was_not_chosen_is_named():

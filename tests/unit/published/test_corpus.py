@@ -461,6 +461,9 @@ def test_every_kind_of_fault_is_planted():
         FaultCode.PARTS_BELOW_N,
         FaultCode.TOTAL_RATE_MISMATCH,
         FaultCode.TOTAL_NOT_CHECKED,
+        FaultCode.NO_COMMON_REFERENCE,
+        FaultCode.COUNT_RECOVERABLE,
+        FaultCode.REFERENCE_TIED,
     }
     assert set(FaultCode) == set(PLANTED) | apart
 

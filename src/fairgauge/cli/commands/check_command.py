@@ -81,8 +81,9 @@ def command(
 
     Holds rates, ratios, totals and references against the printed counts, computes every ratio
     again with its confidence interval, and reports what the tables do not state. Exit code 1: a
-    table has an error, or a ratio fails the limit; 3: the limit decides nothing, or a file or a
-    table of a folder cannot be read (one that holds no table is listed, and changes no exit code).
+    table has an error, or a ratio fails the limit; 3: the limit decides nothing, no printed number
+    could be checked and there is no limit, or a file or a table of a folder cannot be read (one
+    that holds no table is listed, and changes no exit code).
 
     \b
     fairgauge check audit.xlsx

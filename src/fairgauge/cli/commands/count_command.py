@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli.data_arguments import Where, open_data, where
-from fairgauge.cli.disclosure_notes import exact_values, note_rows_alone
+from fairgauge.cli.disclosure_notes import exact_values, note_cases_alone
 from fairgauge.cli.output import check_cube_output, check_outputs
 from fairgauge.cli.spec_flags import Asked, Texts, asked, question
 from fairgauge.cli.streams import print_message, print_result
@@ -72,11 +72,12 @@ def command(
         return
     rows = what.read(data, at)
 
-    from fairgauge.api.audit import count
+    from fairgauge.api.audit import counted_with_warnings
+    from fairgauge.render.report_notes import opening_warnings
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
-        cube = count(rows, **what.options)
+        cube, warnings = counted_with_warnings(rows, **what.options)
     if min_cell is not None:
         from fairgauge.evidence.protection import protect
 
@@ -86,7 +87,9 @@ def command(
     else:
         cube.save(output)
     _warn_of_decisions(cube)
-    note_rows_alone(cube)
+    for line in opening_warnings(warnings):
+        print_message(line, prefix="")
+    note_cases_alone(cube)
 
 
 def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
@@ -101,8 +104,9 @@ def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
         print_result(query)
     else:
         write_whole(output, f"{query}\n")
+    noun = "case" if spec.count else "row"
     print_message(
-        "a record of the result that counts one row shows the values of one person"
+        f"a record of the result that counts one {noun} shows the values of one person"
         f"{exact_values(plan(spec))}; share the result as you would share the rows",
         prefix="Note: ",
     )

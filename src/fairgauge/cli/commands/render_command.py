@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from fairgauge.cli.output import check_outputs, format_option, output_option
-from fairgauge.cli.streams import print_result, terminal_style
+from fairgauge.cli.streams import print_message, print_result, terminal_style
 from fairgauge.errors import DataError, quote
 from fairgauge.render.formats import SUBJECTS
+
+if TYPE_CHECKING:
+    from fairgauge.report.report import Report
 
 
 @click.command("render", short_help="Write a saved result in another format.")
@@ -17,6 +22,8 @@ from fairgauge.render.formats import SUBJECTS
 @click.option("--full", is_flag=True, help="Print the whole result, not one screen of it.")
 def command(saved: str, format_: str, outputs: tuple[str, ...], full: bool) -> int:
     """Render SAVED, the JSON of a report, a comparison, a check, thresholds or a monitor.
+
+    SAVED may be a sealed bundle too: its report is rendered if it follows from its counts.
 
     The commands audit, compare, check, thresholds and monitor write it with "-o FILE.json".
     Without -o it is printed. The exit code is 0, whatever the verdict.
@@ -28,9 +35,10 @@ def command(saved: str, format_: str, outputs: tuple[str, ...], full: bool) -> i
 
     from fairgauge.api.loading import load
     from fairgauge.cube.cube import Cube
+    from fairgauge.evidence.bundle import SUFFIX
     from fairgauge.render.formats import render, save_all
 
-    shown = load(saved)
+    shown = _verified_report(saved) if saved.endswith(SUFFIX) else load(saved)
     if isinstance(shown, Cube):
         raise DataError(f"{quote(saved)} holds counts, not a report; audit it first")
     save_all(shown, outputs)
@@ -38,3 +46,15 @@ def command(saved: str, format_: str, outputs: tuple[str, ...], full: bool) -> i
         full_options = {"full": True} if full and format_ in ("text", "markdown") else {}
         print_result(render(shown, format_, **terminal_style(format_), **full_options))
     return 0
+
+
+def _verified_report(bundle: str) -> Report:
+    """Return the report of a sealed bundle, and print on standard error what verifying it found."""
+    from fairgauge.evidence.sealing import verify
+
+    found = verify(bundle)
+    headline = str(found).splitlines()[0]
+    if found.report is None:
+        raise DataError(f"{headline}; fairgauge verify {quote(bundle)} lists what differs")
+    print_message(headline, prefix="Note: ")
+    return found.report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from fairgauge.cli.disclosure_notes import note_rows_alone
+from fairgauge.cli.disclosure_notes import note_cases_alone
 from fairgauge.cli.output import check_outputs
 from fairgauge.cli.streams import print_result
 
@@ -38,5 +38,5 @@ def command(report: str, counts: str, output: str, key: str) -> int:
 
     cube = load_counts(counts)
     print_result(str(seal(report, cube, output, key)))
-    note_rows_alone(cube)
+    note_cases_alone(cube)
     return 0

@@ -19,7 +19,8 @@ def command(bundle: str, signed_by: str) -> int:
     """Compute the whole report of BUNDLE again, and report where it differs.
 
     Exit code 0: reproduced; 1: a part was changed, a field does not follow from the counts, or
-    another key than that of --signed-by, or none, signed it.
+    another key than that of --signed-by, or none, signed it; 3: a part of the report could not be
+    compared, such as the texts of another version.
 
     \b
     fairgauge verify audit.fairgauge
@@ -29,4 +30,5 @@ def command(bundle: str, signed_by: str) -> int:
 
     found = verify(bundle, signed_by)
     print_result(str(found))
-    return 0 if found.finding is VerificationResult.REPRODUCED else 1
+    codes = {VerificationResult.REPRODUCED: 0, VerificationResult.PARTLY_REPRODUCED: 3}
+    return codes.get(found.finding, 1)

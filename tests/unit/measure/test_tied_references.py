@@ -1,0 +1,85 @@
+"""Groups tied for the reference: the one with most rows is taken, and the tie is stated."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.enums import DiagnosticCode, Outcome
+
+RULE = ["selection_rate.ratio >= 0.8"]
+
+
+def audited(groups: dict[str, tuple[int, int]], reference: str = "best") -> fg.Report:
+    cells = {
+        name: {"tp": selected, "fp": 0, "fn": n - selected, "tn": 0}
+        for name, (selected, n) in groups.items()
+    }
+    counts = fg.confusion("g", cells)
+    metrics = ["selection_rate.difference"]
+    return fg.audit(counts, reference=reference, rules=RULE, metrics=metrics)
+
+
+def ties_of(report: fg.Report) -> list[str]:
+    return [n.message for n in report.diagnostics if n.code is DiagnosticCode.REFERENCE_TIED]
+
+
+@pytest.mark.parametrize("small", ["A", "Z"])
+def test_a_name_does_not_turn_a_verdict(small: str) -> None:
+    """Two groups have the highest rate: the verdict of the third must not follow the alphabet."""
+    report = audited({small: (40, 100), "B": (400, 1000), "C": (260, 1000)})
+    [verdict] = [each for each in report.verdicts if each.group == "C"]
+    assert verdict.outcome is Outcome.FAIL
+    assert ties_of(report) == [
+        (
+            f"'B' and '{small}' have the same highest selection rate, 40.0%; groups are compared "
+            "with 'B', which has the most rows"
+        )
+    ]
+
+
+def test_of_equal_sizes_the_first_by_name_is_taken_and_this_is_stated() -> None:
+    report = audited({"Z": (40, 100), "B": (40, 100), "C": (26, 100)})
+    assert {each.reference.group for each in report.estimates if each.reference} == {"B"}
+    [tie] = ties_of(report)
+    assert tie.endswith("'B', the first by name of equally many rows")
+
+
+def test_a_tie_for_the_lowest_rate_is_one_too() -> None:
+    cells = {
+        "A": {"tp": 40, "fp": 10, "fn": 10, "tn": 40},
+        "B": {"tp": 400, "fp": 100, "fn": 100, "tn": 400},
+        "C": {"tp": 400, "fp": 200, "fn": 100, "tn": 300},
+    }
+    report = fg.audit(
+        fg.confusion("g", cells), reference="best", metrics=["false_positive_rate.ratio"]
+    )
+    [tie] = ties_of(report)
+    assert tie.startswith("'B' and 'A' have the same lowest false positive rate, 20.0%")
+
+
+def test_a_tie_for_the_largest_group_is_stated() -> None:
+    report = audited({"A": (40, 100), "B": (30, 100), "C": (20, 90)}, reference="largest")
+    [tie] = ties_of(report)
+    assert tie == (
+        "'A' and 'B' are the largest groups, with 100 rows each; all groups are compared with 'A', "
+        "the first by name"
+    )
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3)), min_size=2, max_size=5))
+@settings(max_examples=25, deadline=None)
+def test_the_names_decide_only_where_sizes_are_equal(sizes: list[tuple[int, int]]) -> None:
+    """Of any tied groups of different sizes the same one is the reference in any order of names."""
+    groups = [(30 * share * size, 120 * size) for share, size in sizes]
+    best = max(selected / n for selected, n in groups)
+    most = max(n for selected, n in groups if selected / n == best)
+    for names in ("abcde", "edcba"):
+        report = audited(dict(zip(names, groups, strict=False)))
+        [reference] = {each.reference for each in report.estimates if each.reference}
+        selected, n = dict(zip(names, groups, strict=False))[reference.group]
+        assert (selected / n, n) == (best, most)
+        tied = sum(selected / n == best for selected, n in groups)
+        assert bool(ties_of(report)) is (tied > 1)

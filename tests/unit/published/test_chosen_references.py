@@ -1,0 +1,75 @@
+"""The reference where rates are equal, and where the one that is named has few people."""
+
+from __future__ import annotations
+
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import Outcome
+from fairgauge.published.check_summary import Decision
+from fairgauge.published.faults import FaultCode
+
+TIED = "group,n,hired\n{},100,40\nB,1000,400\nC,1000,260\n"
+SMALL = "group,n,hired\nNative,25,10\nWhite,1457,695\nBlack,390,174\n"
+
+
+def shown(found):
+    return " ".join(str(found).split())
+
+
+@pytest.mark.parametrize("name", ["A", "Z"])
+def test_a_tie_for_the_highest_rate_goes_to_the_largest_category_and_is_noted(name):
+    found = fg.check(TIED.format(name), limit=0.8)
+    (table,) = found.tables
+    groups = {group.name: group for group in table.groups}
+    assert table.reference == "B"
+    assert groups["C"].verdict.outcome is Outcome.FAIL
+    (note,) = [fault for fault in table.faults if fault.code is FaultCode.REFERENCE_TIED]
+    assert note.message == (
+        f"'B' and '{name}' have the same highest selection rate, 0.4; ratios compare with 'B', "
+        "which has the most people"
+    )
+    assert table.other_reference.name == name
+    assert table.other_reference.changes == ("C",)
+    assert f"{name}: the same selection rate; with it as the reference, the verdict of C" in shown(
+        found
+    )
+
+
+def test_a_tie_of_equally_many_people_goes_to_the_first_by_name():
+    (table,) = fg.check("group,n,hired\nZ,100,40\nA,100,40\nC,100,10\n").tables
+    assert table.reference == "A"
+    assert [fault["by_people"] for fault in table.faults if fault.code == "reference_tied"] == [
+        False
+    ]
+
+
+def test_ties_of_printed_rates_are_noted():
+    (table,) = fg.check("group,n,rate\nA,100,40%\nB,1000,40%\nC,1000,26%\n").tables
+    assert table.reference == "B"
+    assert FaultCode.REFERENCE_TIED in {fault.code for fault in table.faults}
+    (table,) = fg.check("group,rate,ratio\nA,40%,1.00\nB,40%,1.00\nC,26%,0.65\n").tables
+    assert FaultCode.REFERENCE_TIED in {fault.code for fault in table.faults}
+
+
+def test_no_tie_is_noted_without_one_nor_with_a_named_reference():
+    for text, options in ((SMALL, {}), (TIED.format("A"), {"reference": "A"})):
+        (table,) = fg.check(text, **options).tables
+        assert FaultCode.REFERENCE_TIED not in {fault.code for fault in table.faults}
+
+
+def test_a_small_reference_is_not_stated_of_the_categories_that_are_compared_with_it():
+    found = fg.check(SMALL, limit=0.8, reference="Native")
+    assert found.decisions[Decision.SMALL_REFERENCE] == 2
+    assert found.decisions[Decision.BELOW_SHARE] == 0
+    assert "2 are compared with a reference of too few people" in shown(found)
+
+
+def test_another_reference_that_is_too_small_leaves_categories_without_a_verdict():
+    found = fg.check(SMALL.replace("25,10", "25,20"), limit=0.8)
+    (table,) = found.tables
+    assert table.other_reference.name == "Native"
+    assert table.other_reference.changes == ()
+    assert table.other_reference.not_evaluated == ("Black",)
+    assert "Black would not be evaluated, because Native has too few people" in shown(found)
+    assert type(found).from_dict(found.to_dict()) == found

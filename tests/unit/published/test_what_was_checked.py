@@ -1,0 +1,112 @@
+"""What a check can and cannot establish: how many numbers it checked, and what must be wrong."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.api.checking import exit_code
+from fairgauge.cli import main
+from fairgauge.published.faults import FaultCode
+
+COUNTS = "group,n,hired\nA,1000,500\nB,1000,480\n"
+RATIOS = "group,rate,ratio\nA,50%,{}\nB,44%,{}\nC,30%,{}\n"
+
+
+def faults(text):
+    return {fault.code: fault for table in fg.check(text).tables for fault in table.faults}
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        (COUNTS, 0),
+        ("group,rate\nA,50%\nB,40%\n", 0),
+        ("group,n,rate\nA,1000,50%\nB,900,40%\n", 0),
+        ("group,n,rate\nA,10,50%\nB,10,40%\n", 2),
+        ("group,n,hired,rate\nA,10,5,50%\nB,10,4,40%\n", 2),
+        ("group,rate,ratio\nA,50%,1.00\nB,40%,0.80\n", 1),
+        (f"{COUNTS}Total,2000,980\n", 2),
+        ("group,n,hired,denied\nA,10,5,5\nB,10,4,6\n", 2),
+    ],
+)
+def test_the_numbers_that_were_checked_are_counted(text, numbers):
+    found = fg.check(text)
+    assert found.errors == 0
+    assert found.numbers_checked == numbers
+    assert type(found).from_dict(found.to_dict()) == found
+
+
+def test_a_table_of_counts_alone_is_not_said_to_have_no_error():
+    found = fg.check(COUNTS)
+    shown = " ".join(str(found).split())
+    assert "No error" not in shown
+    assert "The arithmetic of 1 table was not checked" in shown
+    assert exit_code(found) == 3
+    assert CliRunner().invoke(main, ["check", "-", "--limit", "0.8"], input=COUNTS).exit_code == 0
+
+
+def test_margins_are_numbers_that_were_checked():
+    crossed = "sex,race,n,hired\nM,A,50,20\nM,B,50,30\nF,A,40,10\nF,B,60,30\n"
+    assert fg.check(f"sex,n,hired\nM,100,50\nF,100,40\n\n{crossed}").numbers_checked == 4
+
+
+def test_ratios_of_no_single_reference_are_an_error():
+    found = faults(RATIOS.format("1.3", "1.1", "0.02"))
+    assert found[FaultCode.NO_COMMON_REFERENCE].message == (
+        "no reference gives the impact ratio 0.02 of 'C': it would need a selection rate of about "
+        "1,500%"
+    )
+    found = faults(RATIOS.format("1.3", "1.1", "0.2"))
+    assert found[FaultCode.NO_COMMON_REFERENCE].message == (
+        "no single reference gives all impact ratios: 0.2 of 'C' needs one with a selection rate "
+        "of about 150%, 1.3 of 'A' one of about 38.5%"
+    )
+
+
+@given(
+    st.integers(200, 999), st.lists(st.integers(1, 999), min_size=1, max_size=5), st.integers(1, 4)
+)
+@settings(max_examples=60, deadline=None)
+def test_ratios_to_a_rate_that_is_not_printed_are_no_error(reference, rates, places):
+    rows = [f"G{i},{r / 10:.1f}%,{r / reference:.{places}f}" for i, r in enumerate(rates)]
+    text = "\n".join(["group,rate,ratio", *rows, ""])
+    assert FaultCode.NO_COMMON_REFERENCE not in faults(text)
+
+
+@pytest.mark.parametrize("bound", ["<10", "< 10", "≤9", "fewer than 10", "under 10"])
+def test_a_bound_in_the_place_of_a_count_is_used(bound):
+    text = f"group,n,hired\nW,1000,400\nB,100,{bound}\nTotal,1100,{{}}\n"
+    assert FaultCode.TOTAL_MISMATCH not in faults(text.format(405))
+    assert faults(text.format(450))[FaultCode.TOTAL_MISMATCH].message.endswith(
+        "its rows add up to between 400 and 409"
+    )
+    people = f"group,n,hired\nA,480,100\nB,75,20\nC,{bound},*\nTotal,{{}},125\n"
+    assert FaultCode.TOTAL_MISMATCH in faults(people.format(565))
+    assert FaultCode.TOTAL_MISMATCH not in faults(people.format(564))
+
+
+def test_a_share_is_no_bound_of_a_count():
+    text = "group,n,hired\nW,1000,400\nB,100,< 2%\nTotal,1100,450\n"
+    assert FaultCode.TOTAL_MISMATCH not in faults(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("g,n,hired\nA,1000,500\nB,300,70\nC,200,*\nTotal,1500,690\n", 120),
+        ("g,n,hired\nA,1000,500\nB,300,70\nC,200,*\nTotal,1500,570\n", 0),
+        ("g,n,hired\nA,1000,500\nB,300,*\nC,200,*\nTotal,1500,690\n", None),
+        ("g,n,hired\nA,1000,500\nB,300,70\nC,200,*\nUnknown,90,30\nTotal,1590,690\n", None),
+        ("g,n,hired\nA,1000,500\nB,300,70\nC,9,*\nUnknown,90,30\nTotal,1399,608\n", 8),
+        ("g,n,hired,rate\nA,1000,500,50.0%\nB,50,*,44%\n", 22),
+        ("g,n,hired\nA,1000,500\nB,300,70\nC,200,-\nTotal,1500,690\n", None),
+    ],
+)
+def test_a_withheld_count_that_can_be_computed_is_noted(text, count):
+    found = faults(text).get(FaultCode.COUNT_RECOVERABLE)
+    assert (found and found["count"]) == count
+    assert FaultCode.TOTAL_MISMATCH not in faults(text)

@@ -1,0 +1,154 @@
+"""Words that state of what numbers are: which groups, which family, which intervals."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import DiagnosticCode
+from fairgauge.render import render
+
+RULE = "selection_rate.ratio >= 0.8"
+HIRED = {
+    "White": (200, 550), "Black": (50, 200), "Hispanic": (31, 130), "Asian": (71, 180),
+    "Native": (4, 13),
+}  # fmt: skip
+
+
+def audited(groups: dict[str, tuple[int, int]], **options: object) -> fg.Report:
+    rows = [
+        {"race": name, "hired": outcome, "n": n}
+        for name, (hired, every) in groups.items()
+        for outcome, n in ((1, hired), (0, every - hired))
+    ]
+    import polars as pl
+
+    asked = {"preset": "ugesp"} | options
+    return fg.audit(
+        pl.DataFrame(rows), prediction="hired", positive=1, sensitive="race", count="n", **asked
+    )
+
+
+def shown(report: fg.Report, **options: object) -> str:
+    return " ".join(render(report, "text", width=100, **options).split())
+
+
+def note(report: fg.Report, code: DiagnosticCode) -> object:
+    [found] = [each for each in report.diagnostics if each.code is code]
+    return found
+
+
+def test_every_significant_group_is_named_in_the_findings() -> None:
+    text = shown(audited(HIRED))
+    findings = text[text.index("Findings") : text.index("Below the minimum")]
+    assert "1. Hispanic (race) is selected less often than Asian" in findings
+    assert "Also statistically significant: Black (race, selection rate −14.4 pp)." in findings
+    assert "White" not in findings
+
+
+@pytest.mark.parametrize("format_", ["cyclonedx", "model-card"])
+def test_model_cards_name_them_with_both_rates(format_: str) -> None:
+    assert "Black (25.0% vs 39.4%" in render(audited(HIRED), format_)
+
+
+def test_no_difference_is_stated_of_groups_with_sufficient_data_alone() -> None:
+    groups = {"W": (400, 1000), "B": (190, 500), "C": (3, 15)}
+    assert "between W and any other group of race with sufficient data;" in shown(audited(groups))
+    of_all = shown(audited({name: groups[name] for name in "WB"}))
+    assert "between W and any other group of race; CIs include" in of_all
+
+
+def test_a_verdict_states_for_how_many_groups_a_rule_was_not_evaluated() -> None:
+    report = audited({"W": (400, 1000), "B": (390, 1000), "C": (3, 15)})
+    text = shown(report)
+    assert "INCONCLUSIVE: the rule was not evaluated for 1 of 2 groups" in text
+    assert "Inconclusive only because C (race) is below the minimum size" in text
+    others = audited({"W": (400, 1000), "B": (390, 1000), "C": (3, 15)}, exclude_groups=["C"])
+    assert shown(others).count("PASS: 1 of 1 rule") == 1
+    assert "Inconclusive only" not in shown(others)
+    open_ = shown(audited({"W": (400, 1000), "B": (80, 250), "C": (3, 15)}))
+    assert "INCONCLUSIVE: 1 of 1 rule" in open_
+    assert "Inconclusive only" not in open_
+
+
+def test_the_probability_of_a_false_fail_knows_that_intervals_are_simultaneous() -> None:
+    simultaneous = note(audited(HIRED), DiagnosticCode.FALSE_FAIL)
+    assert (simultaneous["comparisons"], simultaneous["simultaneous"]) == (3, 3)
+    assert math.isclose(simultaneous["probability"], 0.05)
+    assert "with a probability of at most about 5%" in simultaneous.message
+    assert "independent" not in simultaneous.message
+    single = note(audited(HIRED, reference={"race": "White"}), DiagnosticCode.FALSE_FAIL)
+    assert single.get("simultaneous") is None
+    assert math.isclose(single["probability"], 1 - 0.975 ** single["comparisons"])
+
+
+def test_the_families_of_p_values_are_stated() -> None:
+    text = shown(audited(HIRED), full=True)
+    tukey = "all pairs of the groups that are large enough to be the reference"
+    assert f"p-values adjusted for {tukey} (Tukey)." in text
+    assert f"adjusted for all pairs; those of findings, for {tukey}." in text
+    assert "p-values adjusted for 4 comparisons" not in text
+    named = shown(audited(HIRED, reference={"race": "White"}), full=True)
+    assert tukey not in named
+    assert "p-values adjusted for 4 comparisons" in named
+
+
+def test_the_range_over_groups_is_of_those_with_sufficient_data() -> None:
+    few = note(audited(HIRED), DiagnosticCode.HOMOGENEITY)
+    large = note(
+        audited({name: of for name, of in HIRED.items() if name != "Native"}),
+        DiagnosticCode.HOMOGENEITY,
+    )
+    assert (few["groups"], few["large"], large.get("large")) == (5, 4, None)
+    for name in ("range", "expected_range", "between_sd"):
+        assert few[name] == large[name]
+    assert "the range over the 4 groups of sufficient size is 15.6 pp" in few.message
+
+
+def test_a_table_names_the_reference_that_replaces_that_of_the_preset() -> None:
+    preset = "the group with the most favourable rate"
+    for name in ("ugesp", "nyc-ll144"):
+        given = audited(HIRED, preset=name, reference={"race": "White"})
+        text = shown(given, full=True)
+        assert f"White (in place of the reference of the preset, {preset})" in text
+        assert f"The reference of the preset ({preset}) is replaced" in text
+        assert "| ratio to White |" in render(given, "markdown")
+        assert "| ratio to the highest rate |" not in render(given, "markdown")
+        assert "in place of" not in shown(audited(HIRED, preset=name), full=True)
+    lending = audited(HIRED, preset="us-lending", reference={"race": "White"})
+    assert "in place of" not in shown(lending)
+
+
+@pytest.mark.parametrize("hired", [4, 7])
+def test_a_small_group_with_a_higher_rate_than_the_reference_is_stated(hired: int) -> None:
+    text = shown(audited(HIRED | {"Native": (hired, 13)}))
+    higher = "Native (race), n = 13 (its selection rate is higher than that of the reference)."
+    assert (higher in text) is (hired == 7)
+
+
+def test_a_report_names_what_the_preset_calls_for_and_nobody_stated() -> None:
+    missing = "This report does not state the"
+    bare = shown(audited(HIRED, preset="nyc-ll144"), full=True)
+    assert (
+        f"{missing} source of the data, date of the audit and date the tool was first used, "
+        "which the sources of the preset ask of a published one (--source, --audit-date and "
+        "--first-used"
+    ) in bare
+    dates = {"audit_date": "2026-11-20", "first_used": dt.date(2026, 1, 1)}
+    half = audited(HIRED, preset="nyc-ll144", document=dates)
+    assert f"{missing} source of the data, which" in shown(half, full=True)
+    page = shown(half, full=True)
+    assert "date of the audit 2026-11-20" in page
+    assert "date the tool was first used 2026-01-01" in page
+    whole = audited(HIRED, preset="nyc-ll144", document=dates | {"source": "the tracker"})
+    assert missing not in shown(whole, full=True)
+    assert missing not in shown(audited(HIRED), full=True)
+
+
+@pytest.mark.parametrize("date", ["20 Nov 2026", "2026-13-01", 20261120])
+def test_a_date_that_is_none_is_refused(date: object) -> None:
+    with pytest.raises(fg.FairgaugeError, match=r"document\.audit_date"):
+        audited(HIRED, document={"audit_date": date})
