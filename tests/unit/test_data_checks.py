@@ -174,6 +174,12 @@ def test_groups_of_one_row():
     assert not found(numbers, DiagnosticCode.SINGLE_ROW_GROUPS, sensitive="number")
 
 
+def test_very_many_numbers_are_to_be_cut_however_many_rows_each_has():
+    years = pl.concat([frame(age=range(ROWS))] * 25).with_columns(age=pl.int_range(ROWS * 25) % 62)
+    (each,) = found(years, DiagnosticCode.NUMERIC_GROUPS, sensitive="age")
+    assert "cut the numbers into intervals" in each.message
+
+
 def test_numbers_of_many_rows_each_are_groups_as_they_are():
     ages = frame(age=[i % 19 for i in range(ROWS)])
     assert not found(ages, DiagnosticCode.NUMERIC_GROUPS, sensitive="age")

@@ -285,9 +285,11 @@ def _single_row_groups(d: Diagnostic) -> str:
 
 
 def _numeric_groups(d: Diagnostic) -> str:
+    groups = f"{d['groups']:,} groups"
+    few = f"{d['small']:,} of the {groups} have fewer than {d['minimum']} rows"
     return (
-        f"each number is a group of its own, and {d['small']:,} of the "
-        f"{d['groups']:,} groups have fewer than {d['minimum']} rows; cut the numbers into "
+        f"each number is a group of its own, and {few if d['small'] else f'these are {groups}'}; "
+        "cut the numbers into "
         f"intervals, such as {cut_options(str(d.feature), d['cuts'])}, or choose another feature"
     )
 

@@ -27,7 +27,6 @@ from fairgauge.render.glossary import anchor
 from fairgauge.render.metric_blocks import (
     confusion_table,
     group_table,
-    interval_note,
     legend,
     metric_chart,
     metric_sentence,
@@ -98,11 +97,11 @@ def overview_sections(results: Sequence[Results]) -> Iterator[Section]:
         )
     )
     notes = [
-        "Rates in %, differences in percentage points (pp) with confidence intervals."
+        "Rates in %, differences in percentage points (pp); their confidence intervals are in the "
+        "details."
         if any(map(is_share, rates))
-        else "Differences with confidence intervals.",
+        else "The confidence intervals of the differences are in the details.",
         *([f"{marks}."] if marks else []),
-        *interval_note(each for section in results for each in section.estimates),
     ]
     if len(rows) > _MOST_MATRIX_ROWS:
         notes.append(f"{len(rows) - _MOST_MATRIX_ROWS:,} more groups are in the details.")

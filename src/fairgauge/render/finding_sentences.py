@@ -12,9 +12,9 @@ from fairgauge.render.estimate_sentences import reference_name
 from fairgauge.render.metric_words import (
     compared_rate,
     gap,
-    holds_with_others,
     is_ratio,
     is_share,
+    is_simultaneous,
     metric_words,
     neutral,
     rate_verb,
@@ -171,9 +171,10 @@ def uncertainty(contrast: Estimate, ratio: Estimate | None = None, *, brief: boo
         low, high = _ends(contrast)
         text = shown(gap(contrast), kind, sign=True) + (" pp" if kind is Unit.POINTS else "")
     if contrast.interval is not None:
-        ends = shown_range(low, high, kind, sign=kind is not Unit.RATIO)
+        none = _no_difference(contrast, 1.0 if kind is Unit.RATIO else 0.0)
+        ends = shown_range(low, high, kind, sign=kind is not Unit.RATIO, limits=none)
         single = "single " if contrast.bounds is not None else ""
-        of_all = "simultaneous " if holds_with_others(contrast) else single
+        of_all = "simultaneous " if is_simultaneous(contrast) else single
         kind_of = "" if brief else f"{of_all}{100 * contrast.interval.level:.4g}% "
         text += f", {kind_of}CI {ends}"
     elif p_value := probability(contrast.p_adjusted, "adjusted p"):
@@ -181,8 +182,15 @@ def uncertainty(contrast: Estimate, ratio: Estimate | None = None, *, brief: boo
     if ratio is not None and ratio.value is not None:
         text += f"; ratio {shown(ratio.value, Unit.RATIO)}"
         if ratio.interval is not None:
-            text += f", CI {shown_range(ratio.low, ratio.high, Unit.RATIO)}"
+            none = _no_difference(ratio, 1.0)
+            text += f", CI {shown_range(ratio.low, ratio.high, Unit.RATIO, limits=none)}"
     return text
+
+
+def _no_difference(each: Estimate, none: float) -> tuple[float, ...]:
+    """Return the value onto which no end of the interval of a significant estimate is rounded."""
+    excluded = each.interval is not None and none not in each.interval
+    return (none,) if significant(each) and excluded else ()
 
 
 def _unit_of_difference(each: Estimate) -> Unit:
@@ -320,9 +328,10 @@ def no_finding_sentence(
     )
     pairs = [text for sections, rates in of for text in _differing_pairs(sections, rates)]
     but = f" But {'; '.join(pairs)}." if pairs else ""
+    what = "rates" if all(is_share(rate) for _, rates in of for rate in rates) else "groups"
     return (
-        f"No statistically significant difference in {compared}. This does not show that the rates "
-        f"are equal.{but}"
+        f"No statistically significant difference in {compared}. This does not show that the "
+        f"{what} are equal.{but}"
     )
 
 
@@ -398,6 +407,7 @@ def _reach(contrasts: Sequence[Estimate]) -> str:
     cis = "CIs" if together else "single CIs"
     if together:
         sure = [singled_out(each) for each in sure]
+        cis = "simultaneous CIs" if any(map(is_simultaneous, sure)) else cis
     furthest: dict[str, float] = {}
     for each in sure:
         kind = _unit_of_difference(each)

@@ -360,6 +360,12 @@ def holds_with_others(each: Estimate) -> bool:
     return each.interval is not None and not _TOGETHER.isdisjoint(each.interval.methods)
 
 
+def is_simultaneous(each: Estimate) -> bool:
+    """Return whether the interval of an estimate holds together with others: groups or classes."""
+    by_class = each.interval and IntervalMethod.SIMULTANEOUS_CLASSES in each.interval.methods
+    return holds_with_others(each) or bool(by_class)
+
+
 def gap(each: Estimate) -> float:
     """Return how far a group is from its reference: the rate of the group minus the other.
 

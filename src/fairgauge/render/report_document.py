@@ -113,6 +113,7 @@ _MOST_SECTIONS_FULL = 24
 _MOST_RATES = 8
 _CHART_ROWS_IN_ALL, _CHART_ROWS_BESIDE_SCORES = 900, 300
 _MOST_NAMED = 3
+_MOST_SMALL = 8
 
 _FURTHER_GROUPS = "further significant groups"
 _NOT_SIGNIFICANT = "what is not significant"
@@ -355,8 +356,15 @@ class _Summary:
                     own = [e for e in compared if e.group == group.group]
                     own = [e for e in own if compared_rate(e.metric)] or own
                     if own and all(e.status is Status.TOO_FEW for e in own):
+                        side = "group"
+                        if all(e.reason and e.reason.side == "reference" for e in own):
+                            side, of = "reference", own[0].reference
+                            small_one = [g for g in section.groups if of and g.group == of.group]
+                            if not small_one:
+                                continue  # too few others, which are groups of their own
+                            group = small_one[0]
                         name = group_called(group.group, section.feature)
-                        reasons = (e.reason for e in own if e.reason and e.reason.side == "group")
+                        reasons = (e.reason for e in own if e.reason and e.reason.side == side)
                         small = next((r for r in reasons if r.code is ReasonCode.SMALL_GROUP), None)
                         if small is None:
                             sparse[name] = f"{name}, {_size(own, group.n)}"
@@ -367,11 +375,11 @@ class _Summary:
                             size = f"{name}, n = {numbers.count(small['n'])}{_above(own)}"
                             below.setdefault(minimum, {})[size] = None
         for minimum, names in below.items():
-            yield f"{capitalised(minimum)}: {'; '.join(list(names)[:8])}."
+            yield f"{capitalised(minimum)}: {_named([*names])}."
         if sparse:
             least = minimums.pop() if len(minimums) == 1 else None
             few = f" (fewer than {least:g} rows)" if least else ""
-            listed = "; ".join(list(sparse.values())[:8])
+            listed = _named([*sparse.values()])
             rare = all(r is not None and r.code is ReasonCode.FEW_EXPECTED for r in lacking)
             what = capitalised(RARE_OUTCOME) if rare else "Insufficient data"
             yield f"{what} for any conclusion{few}: {listed}."
@@ -406,7 +414,9 @@ class _Summary:
                 yield Paragraph(f"{words}.", Tone.SOFT)
         excluded = question.excluded(report)
         if excluded:
-            yield Paragraph(exclusions(excluded, question.missing_groups(report)), Tone.SOFT)
+            incomplete = report.data.rows - report.data.used
+            text = exclusions(excluded, question.missing_groups(report), incomplete)
+            yield Paragraph(text, Tone.SOFT)
         if note := partial_rows(report):
             yield Paragraph(note, Tone.SOFT)
         valued = {each.metric for each in report.estimates if each.value is not None}
@@ -487,6 +497,12 @@ class _Full(_Summary):
             yield Paragraph(f"{i + 1}. {describe_finding(finding, self.column)}")
             yield finding_chart(finding)
         yield from (b for b in self._finding_sentences() if not isinstance(b, Items))
+
+
+def _named(groups: Sequence[str]) -> str:
+    """Return groups with their sizes; of many the first, and how many there are more."""
+    more = len(groups) - _MOST_SMALL
+    return f"{'; '.join(groups[:_MOST_SMALL])}{f'; and {more:,} more' if more > 0 else ''}"
 
 
 def _above(own: Iterable[Estimate]) -> str:

@@ -167,14 +167,19 @@ def partial_rows(report: Report) -> str:
     )
 
 
-def exclusions(excluded: Sequence[tuple[str, int]], of_one: Mapping[str, str]) -> str:
+def exclusions(
+    excluded: Sequence[tuple[str, int]], of_one: Mapping[str, str], incomplete: float
+) -> str:
     """Return which rows are excluded, and from what: those without one feature are in the others.
 
-    ``of_one`` names the feature of the reasons that exclude rows from one of several.
+    ``of_one`` names the feature of the reasons that exclude rows from one of several;
+    ``incomplete`` is how many rows are not complete.
     """
     from_one = [(of_one[why], _rows(n)) for why, n in excluded if why in of_one]
     others = [f"{_rows(rows)} ({why})" for why, rows in excluded if why not in of_one]
     texts = [f"Excluded: {'; '.join(others)}."] if others else []
+    if not from_one and sum(rows for _, rows in excluded) > incomplete:
+        texts.append("A row that lacks several of these is counted in each.")
     if from_one:
         texts.append(f"Excluded {'; '.join(f'from {name}: {rows}' for name, rows in from_one)}.")
     return " ".join(texts)

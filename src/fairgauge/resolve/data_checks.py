@@ -46,7 +46,9 @@ _CLASSES = 2
 _MANY_SINGLE = 20
 """Groups of one row, from which a feature looks like an identifier."""
 _MANY_GROUPS = 20
-"""Numbers, from which a feature looks like one that is meant to be cut."""
+"""Numbers, from which a feature looks like one that is meant to be cut, if most are rare."""
+_MOST_READABLE = 40
+"""Numbers, from more than which it does, however many rows each has."""
 
 
 def check_known(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> None:
@@ -220,7 +222,7 @@ def single_row_groups(
 def numeric_groups(
     cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
 ) -> Iterator[Diagnostic]:
-    """Warn of features with many numbers, most of them of few rows, that are not cut."""
+    """Warn of features with very many numbers, or many of few rows, that are not cut."""
     for feature in spec.sensitive:
         axis = next(
             a for a in cube.plan.axes if a.role is Role.FEATURE and a.column == feature.column
@@ -230,7 +232,8 @@ def numeric_groups(
         levels = [each for each in _with_rows(cube.levels[axis], rows_by_level[axis]) if each[1]]
         small = sum(rows < FEWEST_ROWS for _, rows in levels)
         cuts = quartiles([value for value, _ in levels], [rows for _, rows in levels])
-        if cuts and len(levels) >= _MANY_GROUPS and small > len(levels) / 2:
+        sparse = len(levels) >= _MANY_GROUPS and small > len(levels) / 2
+        if cuts and (sparse or len(levels) > _MOST_READABLE):
             yield Diagnostic.warning(
                 DiagnosticCode.NUMERIC_GROUPS,
                 feature.column,

@@ -108,7 +108,9 @@ def test_no_difference_is_stated_of_comparisons_with_the_reference():
     )
     assert any(pair.significant for pair in of.pairs)
     text = shown(of)
-    assert "difference in selection rate (between a and any other group of g; CIs" in text
+    assert (
+        "difference in selection rate (between a and any other group of g; simultaneous CIs" in text
+    )
     assert "But 1 of 6 pairs of groups of g differs statistically significantly" in text
 
 
