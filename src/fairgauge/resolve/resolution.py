@@ -102,8 +102,8 @@ def _wrong_populations(features: Sequence[GroupCounts], spec: Spec) -> Iterator[
             yield Problem(path, message)
         elif not whole and not absent and not each.has_others:
             message = (
-                f"the shares add up to {total:.4g}, and name every group of the data; state whose "
-                "the rest is, or give counts"
+                f"the shares add up to {total:.4g}, and name every group of the data; state who is "
+                "missing, or give counts"
             )
             yield Problem(path, message)
 

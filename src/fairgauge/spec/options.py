@@ -236,7 +236,7 @@ class Spec:
         effect="rows without a group are treated differently")
     population: Population = option(
         (), POPULATION, "Shares or counts of a population that the shares of the groups are compared with",
-        syntax="Shares of the whole population: groups without one have the rest. Counts are of every group. Repeatable.",
+        syntax="Shares of the whole population: what they leave is of other groups. Counts are of every group. Repeatable.",
         effect="the shares of the groups are compared with another population")
     rules: tuple[Rule, ...] = option(
         (), RULES, "Limits that metrics, or rates of groups, must keep to",
