@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode
+from fairgauge.enums import DiagnosticCode, Status
 from fairgauge.report.results import OVERALL, POOLED
 
 BERKELEY = {  # department: men admitted, men rejected, women admitted, women rejected
@@ -214,3 +214,36 @@ def test_a_few_heavy_rows_are_no_rate():
 def weighted_gap(table):
     report = fg.audit(table, prediction="p", sensitive="g", weight="w", metrics=["DPPL"])
     return list(report.estimates)
+
+
+@pytest.mark.parametrize("task", ["binary", "scores", "multiclass", "regression"])
+def test_nothing_of_a_group_that_few_weights_make_up_is_adequate(task):
+    """Three of 150 rows have nearly all of the weight of the group: three effective rows."""
+    random = np.random.default_rng(1)
+    rows = 400
+    group = np.where(np.arange(rows) < 150, "a", "b")
+    weight = np.where(np.isin(np.arange(rows), [0, 1, 60]), 5000.0, 1.0)
+    options = {"label": "y", "prediction": "p", "sensitive": "g", "weight": "w", "metrics": "all"}
+    if task == "regression":
+        label = random.normal(size=rows)
+        columns = {"y": label, "p": label + random.normal(size=rows)}
+        options |= {"task": "regression"}
+    else:
+        classes = 3 if task == "multiclass" else 2
+        label = random.integers(0, classes, rows)
+        guess = random.integers(0, classes, rows)
+        columns = {"y": label, "p": np.where(random.random(rows) < 0.7, label, guess)}
+        options |= {"task": "multiclass"} if task == "multiclass" else {"positive": 1}
+    if task == "scores":
+        columns["s"] = np.clip(0.2 + 0.5 * label + 0.2 * random.normal(size=rows), 0.01, 0.99)
+        options |= {"score": "s"}
+    report = fg.audit(pl.DataFrame({"g": group, "w": weight, **columns}), **options)
+    of_rates = {
+        name: rate.status
+        for section in report.groups
+        if section.group == "a"
+        for name, rate in section.rates.items()
+    }
+    assert len(report.estimates) > 20
+    assert Status.OK not in {each.status for each in report.estimates}
+    assert Status.OK not in of_rates.values()

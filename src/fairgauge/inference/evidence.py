@@ -123,6 +123,13 @@ class Evidence:
         rate, n = quotient(of(self.side), among(self.side)), shared.n
         return Proportion(np.nan_to_num(rate) * n, n, rate, None, shared)
 
+    @property
+    def effective_size(self) -> Array | None:
+        """The effective rows by weight (Kish), clustered or not; None without weights."""
+        if self.squares is None:
+            return None
+        return np.asarray(np.nan_to_num(quotient(self.side.size**2, self.squares.size)))
+
     def rows(self, count: Count) -> Array:
         """Return an effective number of rows: Kish's, where there are weights."""
         return count(self.side) * self.rows_per_weight(count)
@@ -184,6 +191,12 @@ class Comparisons:
     def other(self) -> Evidence:
         """Return the side that shares no row with the group."""
         return self.rest or self.reference
+
+    @property
+    def effective_sizes(self) -> tuple[Array, Array] | None:
+        """The effective rows by weight of both sides; None without weights."""
+        sizes = self.group.effective_size, self.reference.effective_size
+        return None if sizes[0] is None or sizes[1] is None else (sizes[0], sizes[1])
 
     @property
     def mirrored(self) -> bool:

@@ -162,6 +162,22 @@ def insufficient_rows(
     ]
 
 
+def insufficient_weights(
+    effective: Array | tuple[Array, Array] | None, size: int
+) -> list[Reason | None]:
+    """Return why weights leave too few effective rows; None where they do not, and without weights.
+
+    ``effective`` are of one side, or of the group and of the reference, of ``size`` comparisons.
+    """
+    if effective is None:
+        return [None] * size
+    code = ReasonCode.FEW_EFFECTIVE_ROWS
+    if isinstance(effective, tuple):
+        group, reference = (Sparseness(code, each, FEWEST_EFFECTIVE) for each in effective)
+        return group.insufficient(reference)
+    return Sparseness(code, effective, FEWEST_EFFECTIVE).insufficient()
+
+
 def _few_or_sparse(n: float, side: str | None, expected: float) -> Reason | None:
     if n < FEWEST_ROWS * (1 - _ROUNDING):
         return _on_side(Reason.of(ReasonCode.FEW_ROWS, n=as_count(n), minimum=FEWEST_ROWS), side)

@@ -44,6 +44,7 @@ from fairgauge.inference.interval import (
     StatisticInterval,
     insufficient_clusters,
     insufficient_rows,
+    insufficient_weights,
     limits_of_several,
     no_intervals,
 )
@@ -143,7 +144,7 @@ class Uncertainty:
                 continue
             (low, high), methods = next(limits)
             reason = attempt.reason or (CLUSTERS_TOO_FEW if attempt.clustered else None)
-            few = _insufficient(attempt, size)
+            few = _insufficient(attempt, evidence)
             limited = Intervals(low, high, none, [methods] * size, few, reason)
             limited = limited.containing(attempt.estimate, statistic.range)
             intervals.append((limited, attempt.share))
@@ -180,6 +181,9 @@ class Uncertainty:
                 made = jackknife_interval(metric, compared, how.spec)
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
+        weights = insufficient_weights(compared.effective_sizes, len(value))
+        few = [a or b for a, b in zip(made.too_few, weights, strict=True)]
+        made = replace(made, too_few=few)
         if self.spec.profile is not Profile.DOCUMENTED:  # it may make 0 of 0/0
             right = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
             value = np.where(np.isclose(value, right), value, np.nan)
@@ -237,6 +241,12 @@ class Uncertainty:
         rows = rows_per_group(metric, groups.evidence.cases).reshape(slots, -1)
         slot = np.arange(slots)
         too_few = insufficient_rows((rows[slot, spread.first], rows[slot, spread.second]))
+        effective = groups.evidence.effective_size
+        if effective is not None:
+            of_slots = effective.reshape(slots, -1)
+            extremes = of_slots[slot, spread.first], of_slots[slot, spread.second]
+            weights = insufficient_weights(extremes, slots)
+            too_few = [a or b for a, b in zip(too_few, weights, strict=True)]
         none = np.full(slots, np.nan)
         try:
             if clustered is not None and "score" not in metric.needs:
@@ -252,8 +262,8 @@ class Uncertainty:
         if made.sparse is not None:
             few = zip(made.sparse.insufficient(), rows.ravel().tolist(), strict=True)
             held = np.array([why if n > 0 else None for why, n in few], dtype=object)
-            of_slots = made.counted(held.reshape(slots, -1), spread).tolist()
-            first = [next(filter(None, of_slot), None) for of_slot in of_slots]
+            of_every = made.counted(held.reshape(slots, -1), spread).tolist()
+            first = [next(filter(None, of_slot), None) for of_slot in of_every]
             too_few = [a or b for a, b in zip(too_few, first, strict=True)]
         reason = made.reason if clustered is None else JACKKNIFE_UNDEFINED
         intervals = Intervals(*made.limits, none, [made.methods] * slots, too_few, reason)
@@ -335,11 +345,11 @@ class Uncertainty:
         return comparison
 
 
-def _insufficient(attempt: StatisticInterval, size: int) -> list[Reason | None]:
+def _insufficient(attempt: StatisticInterval, evidence: Evidence) -> list[Reason | None]:
     """Return why a statistic of every group has insufficient data, its number of rows aside."""
-    few: list[Reason | None] = [None] * size
+    few = insufficient_weights(evidence.effective_size, len(attempt.estimate))
     if attempt.clusters is not None:
-        few = insufficient_clusters(attempt.clusters)
+        few = [a or b for a, b in zip(insufficient_clusters(attempt.clusters), few, strict=True)]
     if attempt.sparse is not None:
         few = [a or b for a, b in zip(few, attempt.sparse.insufficient(), strict=True)]
     return few

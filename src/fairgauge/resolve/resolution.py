@@ -97,7 +97,7 @@ def _wrong_populations(features: Sequence[GroupCounts], spec: Spec) -> Iterator[
             message = (
                 f"leaves no share for {listing(absent, _MOST_SHOWN)}, which the data "
                 "have; give every group its share, or shares of the whole population that leave "
-                "the rest to the others"
+                "some to the groups that are not named"
             )
             yield Problem(path, message)
         elif not whole and not absent and not each.has_others:
