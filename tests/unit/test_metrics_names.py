@@ -128,6 +128,12 @@ def test_an_alias_is_compared_only_as_rates_are() -> None:
         find_metric("TPX.difference")
 
 
+def test_a_name_with_an_underscore_for_a_dot_is_proposed_as_it_is_typed():
+    """Not as the title, "Representation, difference", which has a comma."""
+    with pytest.raises(LookupError, match=r"Did you mean 'representation\.difference'\?"):
+        find_metric("representation_difference")
+
+
 ALIASES = sorted(
     {name for row in RATES for name in (*row.aka, row.title)}
     | {each.name for each in NAMES if each.ours in {row.name for row in RATES}}

@@ -328,7 +328,8 @@ def _unknown(name: str, others: Iterable[str]) -> str:
     if plain(name) in _metrics():
         return f"{quote(name)} is a metric that compares groups, not a rate of one group"
     names = (*(row.name for row in RATES), *(row.name for row in METRICS))
-    known = [*others, *_metrics(), *_rates(), *names, *SETS]
+    titles = (each for each in (*_metrics(), *_rates()) if "," not in each)  # nobody types these
+    known = [*others, *titles, *names, *SETS]
     return f"no metric named {quote(name)}.{nearest(name, known)} See: fairgauge metrics"
 
 
