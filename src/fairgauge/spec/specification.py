@@ -161,13 +161,10 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
 
 def _wrong_strata(spec: Spec) -> Iterator[Problem]:
     """Yield why nothing can be adjusted for the strata: they are what is compared."""
-    taken = dict.fromkeys((spec.prediction, spec.score, *spec.candidate), "the prediction")
-    features = [each.column for each in spec.sensitive]
-    features += [column for columns in spec.intersections for column in columns]
-    taken |= dict.fromkeys(features, "a sensitive feature")
-    if spec.strata is not None and spec.strata in taken:
+    predicted = (spec.prediction, spec.score, *spec.candidate)
+    if spec.strata is not None and spec.strata in predicted:
         message = (
-            f"{quote(spec.strata)} is {taken[spec.strata]}, which is the same for all rows of a "
+            f"{quote(spec.strata)} is the prediction, which is the same for all rows of a "
             "stratum: nothing is left to compare; name a column that is known before the decision"
         )
         yield Problem("strata", message)
