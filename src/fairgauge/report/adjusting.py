@@ -50,8 +50,8 @@ def after_adjusting(
     if interval is not None and overall.value not in interval:
         return AfterAdjusting.DISAPPEARS
     before, after = (_distance(value, neutral, log) for value in (overall.value, adjusted.value))
-    changed = abs(after - before) > _LITTLE * abs(before)
-    return AfterAdjusting.NOT_SIGNIFICANT if changed else AfterAdjusting.CHANGES_LITTLE
+    little = math.isfinite(before) and abs(after - before) <= _LITTLE * abs(before)
+    return AfterAdjusting.CHANGES_LITTLE if little else AfterAdjusting.NOT_SIGNIFICANT
 
 
 def _distance(value: float, neutral: float, log: bool) -> float:

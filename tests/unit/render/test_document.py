@@ -186,6 +186,21 @@ def test_ratios_are_compared_by_their_logarithms(adjusted, becomes):
     assert after_adjusting(one, other, 1.0, log=True) is becomes
 
 
+@pytest.mark.parametrize("ratio", [0.0, float("inf")])
+def test_a_ratio_without_a_finite_logarithm_does_not_change_little(ratio):
+    """None of 60 against 12 of 60 is a ratio of 0: 0.9 after adjusting is another number."""
+    one, other = (
+        dataclasses.replace(
+            estimate_pair((-0.2, -0.3, -0.1), (0.1, 0.0, 0.2))[0],
+            value=value,
+            interval=Interval(low, high, 0.95, NEWCOMBE),
+            simultaneous=None,
+        )
+        for value, low, high in ((ratio, ratio, ratio), (0.9, 0.0, float("inf")))
+    )
+    assert after_adjusting(one, other, 1.0, log=True) is AfterAdjusting.NOT_SIGNIFICANT
+
+
 def test_strata_that_are_noise_do_not_make_a_difference_disappear():
     """The difference barely moves, and loses its significance by the precision that is lost."""
     rng = np.random.default_rng(3)
