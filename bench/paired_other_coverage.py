@@ -28,7 +28,7 @@ from fairgauge.inference.paired_extremes import combined_changes, spread_change
 from fairgauge.inference.paired_scores import ScoredRows, score_change
 from fairgauge.inference.paired_strata import pooled_change, pooled_odds_change
 from fairgauge.inference.paired_tables import PairedTable, confusion
-from fairgauge.spec.specification import Spec
+from fairgauge.question.specification import Spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,8 +15,8 @@ from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.enums import Profile
 from fairgauge.inference import Comparisons, Evidence, Uncertainty
 from fairgauge.inference.uncertainty import rate_values
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
-from fairgauge.spec.specification import Spec
 
 if TYPE_CHECKING:
     from fairgauge.inference.interval import Intervals

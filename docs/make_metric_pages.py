@@ -20,13 +20,13 @@ from fairgauge.catalogue.descriptions import MetricDescription, metrics
 from fairgauge.catalogue.synonyms import NAMES, TOOLS, Name
 from fairgauge.cube.confusion import confusion
 from fairgauge.enums import Status
-from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.render.words.reason_sentences import describe_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from fairgauge.report.estimates import Estimate
-    from fairgauge.report.report import Report
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.report import Report
 
 COUNTS = {
     "A": {"tp": 20, "fp": 5, "fn": 7, "tn": 18},

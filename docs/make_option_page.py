@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from fairgauge.spec.option_docs import page
+from fairgauge.question.option_docs import page
 
 if __name__ == "__main__":
     Path(sys.argv[1]).write_text(page(), encoding="utf-8")

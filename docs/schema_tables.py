@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.report.schemas import (
+from fairgauge.results.schemas import (
     comparison_schema,
     cube_schema,
     monitor_schema,

@@ -8,7 +8,7 @@ import fairgauge as fg
 import sample_reports
 
 if TYPE_CHECKING:
-    from fairgauge.report.report import Report
+    from fairgauge.results.report import Report
 
 RULES = [fg.rule("DI", at_least=0.8), fg.rule("RD", between=(-0.1, 0.1))]
 

@@ -10,10 +10,10 @@ import polars as pl
 
 import fairgauge as fg
 from fairgauge.enums import IntervalMethod, Status
-from fairgauge.report.results import Interval
+from fairgauge.results.scopes import Interval
 
 if TYPE_CHECKING:
-    from fairgauge.report.report import Report
+    from fairgauge.results.report import Report
 
 _BERKELEY = {  # admitted and rejected, by department: women, men (Bickel, Hammel, O'Connell 1975)
     "A": ((89, 19), (512, 313)),

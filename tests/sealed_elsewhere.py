@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 import fairgauge as fg
-from fairgauge.report.verification import VerificationResult
+from fairgauge.results.verification import VerificationResult
 
 BINARY = {"label": "y", "prediction": "p", "sensitive": ["g", "h"], "positive": 1}
 CASES = {

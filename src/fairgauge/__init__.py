@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import FN, FP, TN, TP
     from fairgauge.catalogue.descriptions import metric, metrics
     from fairgauge.catalogue.own import quotient, rate, statistic
-    from fairgauge.comparison.comparison import Comparison
-    from fairgauge.comparison.model_comparison import ModelComparison
-    from fairgauge.comparison.threshold_choice import ThresholdChoice
     from fairgauge.cube.confusion import confusion
     from fairgauge.cube.cube import Cube
     from fairgauge.errors import (
@@ -43,57 +40,60 @@ if TYPE_CHECKING:
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor
     from fairgauge.published.check_results import Check
-    from fairgauge.report.estimates import Estimate
-    from fairgauge.report.monitor_results import MonitorReport
-    from fairgauge.report.report import Report
-    from fairgauge.report.verdicts import RulesNotMet
+    from fairgauge.question.features import above, cut, ordered
+    from fairgauge.question.rules import Rule, rule
+    from fairgauge.question.specification import Spec
+    from fairgauge.results.comparison import Comparison
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.model_comparison import ModelComparison
+    from fairgauge.results.monitor_results import MonitorReport
+    from fairgauge.results.report import Report
+    from fairgauge.results.threshold_choice import ThresholdChoice
+    from fairgauge.results.verdicts import RulesNotMet
     from fairgauge.scan.group_probabilities import by_probability
     from fairgauge.scan.sql_query import sql
-    from fairgauge.spec.features import above, cut, ordered
-    from fairgauge.spec.rules import Rule, rule
-    from fairgauge.spec.specification import Spec
 
 _HOME = {
     "Check": "published.check_results",
-    "Comparison": "comparison.comparison",
+    "Comparison": "results.comparison",
     "Cube": "cube.cube",
     "CubeError": "errors",
     "DataError": "errors",
     "DuplicateCountsWarning": "errors",
-    "Estimate": "report.estimates",
+    "Estimate": "results.estimates",
     "FN": "catalogue.cells",
     "FP": "catalogue.cells",
     "FairgaugeError": "errors",
     "History": "monitoring.history",
     "MissingExtra": "errors",
-    "ModelComparison": "comparison.model_comparison",
-    "MonitorReport": "report.monitor_results",
-    "Report": "report.report",
-    "Rule": "spec.rules",
-    "RulesNotMet": "report.verdicts",
-    "Spec": "spec.specification",
+    "ModelComparison": "results.model_comparison",
+    "MonitorReport": "results.monitor_results",
+    "Report": "results.report",
+    "Rule": "question.rules",
+    "RulesNotMet": "results.verdicts",
+    "Spec": "question.specification",
     "SpecError": "errors",
     "TN": "catalogue.cells",
     "TP": "catalogue.cells",
-    "ThresholdChoice": "comparison.threshold_choice",
-    "above": "spec.features",
+    "ThresholdChoice": "results.threshold_choice",
+    "above": "question.features",
     "audit": "api.audit",
     "by_probability": "scan.group_probabilities",
     "check": "api.checking",
     "compare": "api.comparing",
     "confusion": "cube.confusion",
     "count": "api.audit",
-    "cut": "spec.features",
+    "cut": "question.features",
     "load": "api.loading",
     "metric": "catalogue.descriptions",
     "metrics": "catalogue.descriptions",
     "monitor": "monitoring.monitor",
-    "ordered": "spec.features",
+    "ordered": "question.features",
     "plan": "api.planning",
     "protect": "evidence.protection",
     "quotient": "catalogue.own",
     "rate": "catalogue.own",
-    "rule": "spec.rules",
+    "rule": "question.rules",
     "scorer": "integrations.scikit_learn",
     "seal": "evidence.sealing",
     "sql": "scan.sql_query",

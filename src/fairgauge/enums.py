@@ -214,7 +214,7 @@ class ReferenceKind(StrEnum):
 
 
 class IntervalMethod(StrEnum):
-    """A step in making a confidence interval; `fairgauge.render.method_descriptions` explains."""
+    """A step in making a confidence interval, as `method_descriptions` under `render` explains."""
 
     WILSON = "wilson"
     WILSON_ODDS = "wilson_odds"

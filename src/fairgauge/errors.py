@@ -7,7 +7,7 @@
     ├── DataError             the data cannot answer it: unreadable, missing columns, wrong values
     ├── CubeError             a cube file is damaged, or two cubes do not fit together
     │   └── ChangedCountsError  its counts do not fit its digest
-    ├── RulesNotMet           a rule of an audit is not met (`Report.check`, in report/verdicts.py)
+    ├── RulesNotMet           a rule of an audit is not met (`Report.check`, in results/verdicts.py)
     └── MissingExtra          an optional library is not installed
 """
 

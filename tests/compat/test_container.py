@@ -16,7 +16,7 @@ from clarify_cases import MONITORED, both, cases, config, values
 from client_libraries import ask
 from folders import Folder, write_csv
 
-from fairgauge.render.pdf import find_browser
+from fairgauge.render.writers.pdf import find_browser
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = ROOT / "container" / "Dockerfile"

@@ -33,7 +33,7 @@ def test_dbt_builds_the_verdicts_and_its_test_finds_the_rule_that_fails(tmp_path
 @pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("*.py")), ids=lambda path: path.name)
 def test_options_of_examples_are_options(path):
     """What cannot be run here for want of a scheduler names options that there are."""
-    from fairgauge.spec.options import BY_NAME
+    from fairgauge.question.options import BY_NAME
 
     tree = ast.parse(path.read_text())
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]

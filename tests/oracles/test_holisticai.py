@@ -16,7 +16,7 @@ from test_sklearn import TABLES
 
 import fairgauge as fg
 from fairgauge.enums import ClassKind
-from fairgauge.report.results import OVERALL
+from fairgauge.results.scopes import OVERALL
 
 SCORE_OF = {"compas_pred": 1, "adult_pred": ">50K", "hmda_pred": "no"}
 DIFFERENCES = {

@@ -11,9 +11,9 @@ from polars.io.plugins import register_io_source
 import fairgauge as fg
 from fairgauge.cube.plan import plan
 from fairgauge.errors import DataError
+from fairgauge.question.specification import ask
 from fairgauge.scan import duckdb_connection, open_source
 from fairgauge.scan.sql import select
-from fairgauge.spec.specification import ask
 
 ASKED = {
     "label": "y", "sensitive": ["a", "b", "c", "d"], "intersections": [("a", "b"), ("c", "d")],

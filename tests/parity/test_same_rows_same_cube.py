@@ -12,8 +12,8 @@ import pytest
 
 from fairgauge.cube.plan import plan
 from fairgauge.errors import DataError
+from fairgauge.question.specification import ask
 from fairgauge.scan import open_source
-from fairgauge.spec.specification import ask
 
 if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube

@@ -16,9 +16,9 @@ import fairgauge as fg
 from fairgauge.cube.cube import read_cube
 from fairgauge.cube.plan import plan
 from fairgauge.errors import DataError, MissingExtra
+from fairgauge.question.specification import ask
 from fairgauge.scan import database, open_source
 from fairgauge.scan.sql_query import sql
-from fairgauge.spec.specification import ask
 
 ROWS = pa.table({
     "g": ["a", "b", "b", None] * 25, "h": [1, 2, 3, 4] * 25, "y": [1, 0, 1, 1] * 25,

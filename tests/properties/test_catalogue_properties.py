@@ -24,7 +24,7 @@ from fairgauge.catalogue.lookup import SETS, expand, find_metric, find_rate
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.catalogue.synonyms import NAMES, plain
 from fairgauge.enums import Better, Profile, Task
-from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.render.words.reason_sentences import describe_reason
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric

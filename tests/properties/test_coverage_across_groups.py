@@ -13,8 +13,8 @@ from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import Profile
 from fairgauge.inference import Evidence, Uncertainty
 from fairgauge.inference.evidence import EveryGroup
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.sides import BOTH
-from fairgauge.spec.specification import Spec
 from fairgauge.stats import dispersion, intervals
 
 Z = intervals.critical(0.95)

@@ -11,8 +11,8 @@ from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.enums import Profile
 from fairgauge.inference import Comparisons, Evidence, Uncertainty
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
-from fairgauge.spec.specification import Spec
 
 SETS = 3_000
 FLOOR = 0.935 - 3 * np.sqrt(0.05 * 0.95 / SETS)

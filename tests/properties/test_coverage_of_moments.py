@@ -17,8 +17,8 @@ from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.moments import MomentStatistic
 from fairgauge.enums import Profile
 from fairgauge.inference import Comparisons, Evidence, Uncertainty
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.sides import PREDICTION
-from fairgauge.spec.specification import Spec
 
 RATE = {row.name: row for row in RATES if isinstance(row, MomentStatistic)}
 SQUARES = ("mean_squared_error", "root_mean_squared_error", "residual_spread", "r2")

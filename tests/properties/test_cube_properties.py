@@ -11,8 +11,8 @@ import fairgauge as fg
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.cube.plan import plan
+from fairgauge.question.specification import ask
 from fairgauge.scan import open_source
-from fairgauge.spec.specification import ask
 
 VALUES = st.sampled_from(["a", "b", "c ", "", None])
 NUMBERS = st.sampled_from([0, 1, 2, 2.5, None])

@@ -94,9 +94,9 @@ def test_libraries_are_imported_only_where_allowed(path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "source", "problems"),
     [
-        ("render/html.py", "import click.testing", 1),
-        ("render/html.py", "def f():\n    from scipy import stats\n", 1),
-        ("spec/rules.py", "import urllib.request, pickle\n", 2),
+        ("render/writers/html.py", "import click.testing", 1),
+        ("render/writers/html.py", "def f():\n    from scipy import stats\n", 1),
+        ("question/rules.py", "import urllib.request, pickle\n", 2),
         ("stats/exact.py", "from sklearn.metrics import roc_auc_score\n", 1),
         ("scan_other.py", "import duckdb\n", 1),
         ("stats/exact.py", "from scipy import stats\nimport numpy as np\n", 0),
@@ -145,7 +145,7 @@ def test_no_two_classes_have_one_name() -> None:
 def test_a_name_of_two_files_is_found() -> None:
     one, other = SOURCE / "spec" / "rules.py", SOURCE / "stats" / "rules.py"
     assert shared([("Rule", one), ("Rule", other), ("Spec", one)]) == {
-        "Rule": ["spec/rules.py", "stats/rules.py"]
+        "Rule": ["question/rules.py", "stats/rules.py"]
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairgauge.catalogue.catalogue import METRICS, RATES
-from fairgauge.render.metric_words import adds_up_over_classes
+from fairgauge.render.words.metric_words import adds_up_over_classes
 
 RENDER = Path(__file__).parents[2] / "src" / "fairgauge" / "render"
 OF_ONE_RATE = {"preset_blocks.py", "score_sections.py"}

@@ -91,7 +91,7 @@ def test_names_are_no_modules() -> None:
     for name in fg.__all__:
         assert not isinstance(getattr(fg, name), ModuleType), name
     program = (
-        "import fairgauge.spec.rules, fairgauge.api.audit, fairgauge.catalogue.lookup\n"
+        "import fairgauge.question.rules, fairgauge.api.audit, fairgauge.catalogue.lookup\n"
         "import fairgauge as fg\n"
         "assert all(callable(each) for each in (fg.rule, fg.audit, fg.confusion, fg.metrics))\n"
     )

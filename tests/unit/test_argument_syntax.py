@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairgauge.spec import argument_syntax
+from fairgauge.question import argument_syntax
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import fairgauge as fg
 from fairgauge.choosing.questions import QUESTIONS, next_question
 from fairgauge.choosing.recommendation import Expected, recommend
 from fairgauge.choosing.specification_text import specification
-from fairgauge.spec.spec_file import read_options
+from fairgauge.question.spec_file import read_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

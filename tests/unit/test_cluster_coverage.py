@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
-from fairgauge.report.results import OVERALL, POOLED
+from fairgauge.results.scopes import OVERALL, POOLED
 
 CELLS = np.array([0.30, 0.10, 0.15, 0.45])
 LABEL, PREDICTION = np.array([1, 0, 1, 0]), np.array([1, 1, 0, 0])

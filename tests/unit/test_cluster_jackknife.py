@@ -16,7 +16,7 @@ from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.inference import clusters
 from fairgauge.reasons import ReasonCode
-from fairgauge.report.results import NO_CLASS, OVERALL, POOLED
+from fairgauge.results.scopes import NO_CLASS, OVERALL, POOLED
 from fairgauge.stats.cluster_robust import satterthwaite_degrees
 from fairgauge.stats.intervals import wilson
 

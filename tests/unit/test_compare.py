@@ -24,20 +24,20 @@ from hypothesis import strategies as st
 import compared_reports as pairs
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.comparison.changes import changes
-from fairgauge.comparison.comparison import Comparison
-from fairgauge.comparison.verdict_changes import turned
 from fairgauge.enums import Direction, Outcome, ReferenceKind, Status, Turn
+from fairgauge.measure.verdict_changes import turned
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
-from fairgauge.render.comparison_document import comparison_document, sort_changes
-from fairgauge.render.display_names import width
 from fairgauge.render.document_tree import Chart, Unit
-from fairgauge.render.metric_words import unit
-from fairgauge.render.names_in_use import naming
-from fairgauge.render.numbers import points
-from fairgauge.report.estimates import Estimate
-from fairgauge.report.results import OVERALL, POOLED, Interval, Reference, stratum
+from fairgauge.render.documents.comparison_document import comparison_document, sort_changes
+from fairgauge.render.words.display_names import width
+from fairgauge.render.words.metric_words import unit
+from fairgauge.render.words.names_in_use import naming
+from fairgauge.render.words.numbers import points
+from fairgauge.results.changes import changes
+from fairgauge.results.comparison import Comparison
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.scopes import OVERALL, POOLED, Interval, Reference, stratum
 from fairgauge.stats.contrasts import mover_difference, newcombe
 
 

@@ -17,7 +17,7 @@ from fairgauge.cube.cube import Cube, _digest, aggregate, read_cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError, DataError
-from fairgauge.spec.specification import ask
+from fairgauge.question.specification import ask
 
 ASKED = {"label": "y", "sensitive": "g"}
 

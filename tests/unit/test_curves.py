@@ -11,8 +11,8 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.errors import DataError
-from fairgauge.report.curves import at_threshold, edges, reliability, roc, steps, sweep
-from fairgauge.report.estimates import ScoreCounts
+from fairgauge.results.curves import at_threshold, edges, reliability, roc, steps, sweep
+from fairgauge.results.estimates import ScoreCounts
 
 GRID = [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95]
 

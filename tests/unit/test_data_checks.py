@@ -13,8 +13,8 @@ import fairgauge as fg
 from fairgauge.api.audit import check_groups
 from fairgauge.enums import DiagnosticCode, Level, Task
 from fairgauge.errors import DataError
+from fairgauge.question.specification import ask
 from fairgauge.scan import open_source
-from fairgauge.spec.specification import ask
 
 ROWS = 40
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import fairgauge as fg
-from fairgauge.render.finding_sentences import describe_finding
-from fairgauge.render.outline import findings, sections_of, singled_out, unconfirmed
+from fairgauge.render.documents.outline import findings, sections_of, singled_out, unconfirmed
+from fairgauge.render.words.finding_sentences import describe_finding
 
 _REPORTS = 120
 

@@ -12,8 +12,8 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import IntervalMethod, ReferenceKind
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.report import Report
-from fairgauge.report.results import NO_CLASS, OVERALL, Reference
+from fairgauge.results.report import Report
+from fairgauge.results.scopes import NO_CLASS, OVERALL, Reference
 
 CUBE = fg.confusion(
     "sex",

@@ -11,7 +11,7 @@ import fairgauge as fg
 from fairgauge.enums import DiagnosticCode
 
 if TYPE_CHECKING:
-    from fairgauge.report.results import Diagnostic
+    from fairgauge.results.scopes import Diagnostic
 
 ROWS = 40
 

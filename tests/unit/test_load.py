@@ -18,8 +18,8 @@ from fairgauge.api.loading import NOT_READ, READERS
 from fairgauge.cli import main
 from fairgauge.render import render
 from fairgauge.render.formats import SUBJECTS, _subject, names
-from fairgauge.report.monitor_results import ImportedValue
-from fairgauge.report.shown_result import ShownResult
+from fairgauge.results.monitor_results import ImportedValue
+from fairgauge.results.shown_result import ShownResult
 
 CUBE = fg.confusion("sex", {"F": {"tp": 20, "fp": 5, "fn": 7, "tn": 18}, "M": {"tp": 65, "tn": 20}})
 

@@ -10,7 +10,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import ReferenceKind
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.results import Reference
+from fairgauge.results.scopes import Reference
 
 COUNTS = {
     "a": {"tp": 8, "fn": 2, "fp": 1, "tn": 9},  # TPR .8, FPR .1

@@ -15,7 +15,7 @@ from fairgauge.enums import Profile
 from fairgauge.inference.evidence import Evidence
 from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.reasons import ReasonCode
-from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.render.words.reason_sentences import describe_reason
 
 # --- definitions, row by row ---
 

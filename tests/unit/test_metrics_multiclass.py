@@ -11,7 +11,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import Average, ClassKind, IntervalMethod, ReferenceKind
 from fairgauge.reasons import ReasonCode
-from fairgauge.report.results import NO_CLASS, ClassScope, Reference
+from fairgauge.results.scopes import NO_CLASS, ClassScope, Reference
 
 #            prediction:  a  b  c     label
 TABLES = {

@@ -10,7 +10,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Status
-from fairgauge.report.results import OVERALL, POOLED
+from fairgauge.results.scopes import OVERALL, POOLED
 
 BERKELEY = {  # department: men admitted, men rejected, women admitted, women rejected
     "A": (512, 313, 89, 19),

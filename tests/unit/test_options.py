@@ -16,15 +16,15 @@ import fairgauge as fg
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cube.plan import COUNTED, plan
 from fairgauge.enums import ReferenceRule
+from fairgauge.question import option_types as types
+from fairgauge.question.document import DESCRIPTIONS, Document
+from fairgauge.question.option_docs import page
+from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
+from fairgauge.question.spec_file import read_options, schema
+from fairgauge.question.specification import ask
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
-from fairgauge.render.command_line import command, command_with_file, flags_of
-from fairgauge.spec import option_types as types
-from fairgauge.spec.document import DESCRIPTIONS, Document
-from fairgauge.spec.option_docs import page
-from fairgauge.spec.options import BY_NAME, OPTIONS, Options, Spec
-from fairgauge.spec.spec_file import read_options, schema
-from fairgauge.spec.specification import ask
+from fairgauge.render.words.command_line import command, command_with_file, flags_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 NAMES = [option.name for option in OPTIONS]

@@ -14,7 +14,7 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.monitoring.monitor_spec import read_monitor_spec
 from fairgauge.render import render
-from fairgauge.report.schemas import report_schema
+from fairgauge.results.schemas import report_schema
 
 LEVELS = ("top", "middle", "bottom")
 

@@ -18,11 +18,11 @@ import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.derived import comparisons_of
 from fairgauge.enums import IntervalMethod
+from fairgauge.question.spec_file import read_options
+from fairgauge.question.specification import ask
 from fairgauge.render import names, render
-from fairgauge.render.reason_sentences import describe_reason
-from fairgauge.report.report import Report
-from fairgauge.spec.spec_file import read_options
-from fairgauge.spec.specification import ask
+from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.results.report import Report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -272,7 +272,7 @@ def test_a_specification_names_them_by_import_path(module):
 
 
 def test_rules_in_text_and_fg_metric_take_import_paths(module):
-    from fairgauge.spec.rules import parse_rule
+    from fairgauge.question.rules import parse_rule
 
     assert str(parse_rule("house_metrics:recall.ratio >= 0.8")) == "own_recall.ratio >= 0.8"
     assert fg.metric("house_metrics:missed").formula == "FN / n"

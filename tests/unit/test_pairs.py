@@ -19,11 +19,11 @@ from fairgauge.enums import DiagnosticCode, ReferenceKind, Status
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.inference import Evidence, FeatureGroups
 from fairgauge.inference.pairwise import MOST_LISTED, pairs_not_listed, pairwise
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.report import Report
-from fairgauge.report.results import NO_CLASS, OVERALL
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
-from fairgauge.spec.specification import Spec
+from fairgauge.results.report import Report
+from fairgauge.results.scopes import NO_CLASS, OVERALL
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.many import shrunken_rates
 from fairgauge.stats.significance import newcombe_p

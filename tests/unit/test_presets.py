@@ -14,10 +14,10 @@ from click.testing import CliRunner
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.enums import Outcome
+from fairgauge.question.presets import preset, preset_names
 from fairgauge.render import render
 from fairgauge.render.document_tree import Table
-from fairgauge.render.report_document import report_document
-from fairgauge.spec.presets import preset, preset_names
+from fairgauge.render.documents.report_document import report_document
 
 MEN = {"Hispanic": (205, 90), "White": (412, 215), "Black": (226, 95), "NHPI": (87, 37),
        "Asian": (321, 167), "AIAN": (24, 11), "Two or more": (115, 52)}  # fmt: skip

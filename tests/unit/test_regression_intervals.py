@@ -14,7 +14,7 @@ import fairgauge as fg
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.reasons import ReasonCode
-from fairgauge.report.results import POOLED
+from fairgauge.results.scopes import POOLED
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.squares import square_limits, tail_weight
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import Decide, Insufficient
-from fairgauge.spec.rules import Rule, check_rule, parse_rule
+from fairgauge.question.rules import Rule, check_rule, parse_rule
 
 
 @pytest.mark.parametrize(

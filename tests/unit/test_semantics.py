@@ -20,7 +20,7 @@ from fairgauge.catalogue.catalogue import CLARIFY
 from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.enums import ReferenceKind
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.results import Reference
+from fairgauge.results.scopes import Reference
 
 DOCUMENTED, SMCLARIFY = "documented", "clarify"
 

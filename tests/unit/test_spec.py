@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.enums import Profile, ReferenceRule, Task
-from fairgauge.spec.features import Feature
-from fairgauge.spec.options import Options
-from fairgauge.spec.specification import Spec, ask
+from fairgauge.question.features import Feature
+from fairgauge.question.options import Options
+from fairgauge.question.specification import Spec, ask
 
 
 def problems(columns=None, **options):

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
-from fairgauge.spec.options import Options
-from fairgauge.spec.spec_file import read_options, schema
-from fairgauge.spec.specification import ask
+from fairgauge.question.options import Options
+from fairgauge.question.spec_file import read_options, schema
+from fairgauge.question.specification import ask
 
 TOML = """\
 label = "approved"

@@ -10,7 +10,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import ReferenceKind
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.results import OVERALL, Reference
+from fairgauge.results.scopes import OVERALL, Reference
 
 OTHERS = Reference(ReferenceKind.OTHERS)
 

@@ -15,7 +15,7 @@ import fairgauge as fg
 from fairgauge.enums import Average, DiagnosticCode, Status
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.results import NO_CLASS, POOLED
+from fairgauge.results.scopes import NO_CLASS, POOLED
 from fairgauge.stats.weighted import skewed_limits
 
 Z = reference.Z

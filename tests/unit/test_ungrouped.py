@@ -12,8 +12,8 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Level, Outcome
 from fairgauge.measure.measure import measure
+from fairgauge.question.specification import ask as make_spec
 from fairgauge.reasons import ReasonCode
-from fairgauge.spec.specification import ask as make_spec
 
 CELLS = ("tp", "fp", "fn", "tn")
 KNOWN = {"a": (14, 6, 5, 25), "b": (20, 9, 6, 30), "c": (9, 4, 8, 20)}

@@ -12,9 +12,9 @@ from fairgauge.enums import Average, ClassKind, Outcome, ReferenceKind, Status, 
 from fairgauge.inference.sample_size import detectable_disparity, needed_rows
 from fairgauge.measure.decide import judge as decide
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import Estimate, Measured
-from fairgauge.report.results import ClassScope, Interval, Reference
-from fairgauge.report.verdicts import Verdict, overall
+from fairgauge.results.estimates import Estimate, Measured
+from fairgauge.results.scopes import ClassScope, Interval, Reference
+from fairgauge.results.verdicts import Verdict, overall
 from fairgauge.stats.rows_to_decide import rows_to_decide_rates
 
 

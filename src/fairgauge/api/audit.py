@@ -15,9 +15,9 @@ from fairgauge.measure.decide import judge
 from fairgauge.measure.familywise import false_fail_notes, judge_familywise
 from fairgauge.measure.measure import measure, reversed_scores
 from fairgauge.measure.other_references import reference_notes
-from fairgauge.report.report import Data, Report
-from fairgauge.report.results import Diagnostic
-from fairgauge.report.verdicts import overall
+from fairgauge.question.features import Ordered
+from fairgauge.question.option_docs import with_options
+from fairgauge.question.specification import Spec, ask, check_names
 from fairgauge.resolve.data_checks import (
     assumed_positive,
     check_known,
@@ -36,11 +36,11 @@ from fairgauge.resolve.data_checks import (
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.resolution import resolve
+from fairgauge.results.report import Data, Report
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.verdicts import overall
 from fairgauge.scan import open_rows
 from fairgauge.scan.source import at_hand, readable
-from fairgauge.spec.features import Ordered
-from fairgauge.spec.option_docs import with_options
-from fairgauge.spec.specification import Spec, ask, check_names
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Sums
     from fairgauge.cube.plan import Axis
     from fairgauge.measure.measure import ByRows
-    from fairgauge.report.estimates import Measured
-    from fairgauge.report.verdicts import Verdict
+    from fairgauge.question.options import Options
+    from fairgauge.results.estimates import Measured
+    from fairgauge.results.verdicts import Verdict
     from fairgauge.scan.source import Source
-    from fairgauge.spec.options import Options
 
 _MOST_REPEATED = 10_000_000
 """Cases of a count column up to which each becomes a row, for the metrics of single rows."""

@@ -28,7 +28,7 @@ from fairgauge.published.table_arithmetic import (
     highest,
     printed_reference,
 )
-from fairgauge.spec.readers import read_word
+from fairgauge.question.readers import read_word
 from fairgauge.stats.fisher import fisher
 from fairgauge.stats.significance import chi_square_p
 from fairgauge.stats.unknown_people import ratio_bounds

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Unpack, overload
 
 from fairgauge.api.audit import counted
 from fairgauge.catalogue.facts import described
-from fairgauge.comparison.compare_reports import compare_reports
-from fairgauge.comparison.model_comparison import ModelComparison
 from fairgauge.errors import Problem, SpecError
 from fairgauge.measure.compare_models import compare_candidates
+from fairgauge.measure.compare_reports import compare_reports
+from fairgauge.question.option_docs import with_options
 from fairgauge.resolve.outcomes import decide_task
+from fairgauge.results.model_comparison import ModelComparison
 from fairgauge.rowwise.paired_score_rows import read_paired_scores
-from fairgauge.spec.option_docs import with_options
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fairgauge.comparison.comparison import Comparison
-    from fairgauge.report.report import Report
-    from fairgauge.spec.options import Options
+    from fairgauge.question.options import Options
+    from fairgauge.results.comparison import Comparison
+    from fairgauge.results.report import Report
 
 
 @overload

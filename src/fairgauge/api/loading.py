@@ -7,18 +7,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.errors import CubeError, FairgaugeError, quote
-from fairgauge.report.saved_files import read_saved
+from fairgauge.results.saved_files import read_saved
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fairgauge.comparison.comparison import Comparison
-    from fairgauge.comparison.model_comparison import ModelComparison
-    from fairgauge.comparison.threshold_choice import ThresholdChoice
     from fairgauge.cube.cube import Cube
     from fairgauge.published.check_results import Check
-    from fairgauge.report.monitor_results import MonitorReport
-    from fairgauge.report.report import Report
+    from fairgauge.results.comparison import Comparison
+    from fairgauge.results.model_comparison import ModelComparison
+    from fairgauge.results.monitor_results import MonitorReport
+    from fairgauge.results.report import Report
+    from fairgauge.results.threshold_choice import ThresholdChoice
     from fairgauge.values import Saved
 
 Loaded: TypeAlias = (
@@ -48,14 +48,14 @@ class Reader:
 
 READERS: dict[str, Reader] = {
     "fairgauge.cube/1": Reader("cube.cube", "Cube"),
-    "fairgauge.report/2": Reader("report.report", "Report"),
-    "fairgauge.report/1": Reader("report.report", "Report"),
-    "fairgauge.comparison/2": Reader("comparison.comparison", "Comparison"),
-    "fairgauge.comparison/1": Reader("comparison.comparison", "Comparison"),
-    "fairgauge.models/1": Reader("comparison.model_comparison", "ModelComparison"),
-    "fairgauge.thresholds/1": Reader("comparison.threshold_choice", "ThresholdChoice"),
+    "fairgauge.report/2": Reader("results.report", "Report"),
+    "fairgauge.report/1": Reader("results.report", "Report"),
+    "fairgauge.comparison/2": Reader("results.comparison", "Comparison"),
+    "fairgauge.comparison/1": Reader("results.comparison", "Comparison"),
+    "fairgauge.models/1": Reader("results.model_comparison", "ModelComparison"),
+    "fairgauge.thresholds/1": Reader("results.threshold_choice", "ThresholdChoice"),
     "fairgauge.check/1": Reader("published.check_results", "Check"),
-    "fairgauge.monitor_report/1": Reader("report.monitor_results", "MonitorReport"),
+    "fairgauge.monitor_report/1": Reader("results.monitor_results", "MonitorReport"),
 }
 """What reads the files of each schema; of version 1 of comparisons, what explains the change."""
 NOT_READ = {

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.api.audit import audit
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.sample_size import POWER, detectable_disparity
-from fairgauge.spec.specification import ask
+from fairgauge.question.specification import ask
 from fairgauge.stats.power import design_effect, paired_power
 from fairgauge.stats.verdict_power import rows_for_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from fairgauge.report.report import Report
+    from fairgauge.results.report import Report
     from fairgauge.stats.power import Comparison
     from fairgauge.stats.verdict_power import Goal
     from fairgauge.values import Json
@@ -75,8 +75,8 @@ class Smallest:
     ratio: float | None
 
     def __str__(self) -> str:
-        from fairgauge.render.display_names import group_called
-        from fairgauge.render.metric_words import compared_rate, rate_words
+        from fairgauge.render.words.display_names import group_called
+        from fairgauge.render.words.metric_words import compared_rate, rate_words
 
         ratio = "" if self.ratio is None else f", or a ratio of {self.ratio:.2f}"
         shown = f"{100 * self.difference:.1f} pp{ratio}"

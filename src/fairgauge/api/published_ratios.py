@@ -18,9 +18,9 @@ from fairgauge.cube.plan import plan
 from fairgauge.enums import IntervalMethod, Outcome, ReferenceRule
 from fairgauge.inference.evidence import FEWEST_GROUPS
 from fairgauge.published.check_results import AlternativeReference
+from fairgauge.question.features import Feature
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.spec.features import Feature
-from fairgauge.spec.specification import Spec
 from fairgauge.stats.many import tukey_level
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from fairgauge.published.published_table import PublishedRow
     from fairgauge.published.selected_people import CountedCategory
     from fairgauge.published.smallest_reference import SmallestReference
-    from fairgauge.report.report import Report
-    from fairgauge.report.results import Interval
-    from fairgauge.report.verdicts import Verdict
+    from fairgauge.results.report import Report
+    from fairgauge.results.scopes import Interval
+    from fairgauge.results.verdicts import Verdict
 
 _METRIC = "selection_rate.ratio"
 

@@ -8,20 +8,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Unpack
 
 from fairgauge.api.audit import counted, repeated_people
-from fairgauge.comparison.threshold_choice import ThresholdChoice
 from fairgauge.enums import Better, Threshold
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.measure.choose_thresholds import choose_thresholds
-from fairgauge.report.results import Diagnostic
-from fairgauge.spec.argument_syntax import parse_number
-from fairgauge.spec.option_docs import with_options
-from fairgauge.spec.option_types import read_margins
-from fairgauge.spec.rules import Rule, parse_rule
+from fairgauge.question.argument_syntax import parse_number
+from fairgauge.question.option_docs import with_options
+from fairgauge.question.option_types import read_margins
+from fairgauge.question.rules import Rule, parse_rule
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.threshold_choice import ThresholdChoice
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from fairgauge.spec.options import Options
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.options import Options
+    from fairgauge.question.specification import Spec
 
 _KEEP = re.compile(r"\s*(?P<rate>\S+)\s+within\s+(?P<margin>[0-9.eE+-]+)\s*")
 

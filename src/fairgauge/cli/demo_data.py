@@ -17,7 +17,7 @@ import numpy as np
 
 from fairgauge.api.audit import audit
 from fairgauge.atomic_files import write_whole
-from fairgauge.report.results import POOLED
+from fairgauge.results.scopes import POOLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.report.estimates import Estimate
-    from fairgauge.report.report import Report
-    from fairgauge.spec.options import Options
+    from fairgauge.question.options import Options
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.report import Report
 
 ADMISSIONS = (
     # department, men admitted, men rejected, women admitted, women rejected

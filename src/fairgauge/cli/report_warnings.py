@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairgauge.cli.streams import print_message
 
 if TYPE_CHECKING:
-    from fairgauge.report.report import Report
+    from fairgauge.results.report import Report
 
 _SHOWING = ("text", "markdown", "html")
 
@@ -19,8 +19,8 @@ def shows_warnings(format_: str) -> bool:
 
 def print_warnings(report: Report) -> None:
     """Write the gravest warnings to standard error, and count the others."""
-    from fairgauge.render.names_in_use import naming
-    from fairgauge.render.report_notes import opening_warnings, report_warnings
+    from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
+    from fairgauge.render.words.names_in_use import naming
 
     with naming(report.catalogue):
         for each in opening_warnings(report_warnings(report)):

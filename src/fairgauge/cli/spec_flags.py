@@ -9,7 +9,7 @@ import click
 
 from fairgauge.cli.data_arguments import open_data, read_data
 from fairgauge.errors import SpecError
-from fairgauge.spec.options import BY_NAME, OPTIONS, Spec
+from fairgauge.question.options import BY_NAME, OPTIONS, Spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from fairgauge.cli.data_arguments import Where
     from fairgauge.cube.cube import Cube
     from fairgauge.errors import Problem
+    from fairgauge.question.options import Option
     from fairgauge.scan.source import Source
-    from fairgauge.spec.options import Option
 
 
 Command = TypeVar("Command", bound="Callable[..., object]")
@@ -66,7 +66,7 @@ class Asked:
         return read_data(data, at)
 
     def _ask(self, columns: Sequence[str] | None = None, base: Spec | None = None) -> Spec:
-        from fairgauge.spec.specification import ask
+        from fairgauge.question.specification import ask
 
         try:
             spec = ask(columns, base, **self.options)
@@ -128,7 +128,7 @@ def asked(config: str | None, flags: Mapping[str, Texts]) -> Asked:
     options: dict[str, Any] = {}
     problems: list[Problem] = []
     if config is not None:
-        from fairgauge.spec.spec_file import read_options
+        from fairgauge.question.spec_file import read_options
 
         options = read_options(config)
         options.pop("monitor", None)  # options of `fairgauge monitor`, which share the file

@@ -53,7 +53,7 @@ def terminal_style(format_: str) -> TerminalStyle:
     """Return colour and width for the terminal; a file or a pipe gets plain text of fixed width."""
     if format_ != "text" or sys.stdout is None or not sys.stdout.isatty():
         return {}
-    from fairgauge.render.terminal import wants_colour
+    from fairgauge.render.writers.terminal import wants_colour
 
     colour = wants_colour(sys.stdout)
     return {"colour": colour, "width": min(max(shutil.get_terminal_size().columns, 80), 120)}

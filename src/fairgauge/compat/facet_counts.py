@@ -11,7 +11,7 @@ from fairgauge.compat.column_reading import DataType
 from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import Profile, Role
-from fairgauge.spec.specification import ask
+from fairgauge.question.specification import ask
 from fairgauge.values import Value, canonical, match, name_of, sort_key
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairgauge.compat.coded_column import CodedColumn, Codes
     from fairgauge.compat.facet_blocks import BinaryOutcome, Blocks
     from fairgauge.cube.plan import Axis
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
 
 OTHERS = "(others)"
 _MOST_CLASSES = 200

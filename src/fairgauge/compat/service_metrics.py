@@ -14,7 +14,7 @@ from fairgauge.catalogue.comparisons import ComparisonMetric
 from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.compat.service_texts import CONDITIONAL, NO_GROUP, error_text, result
 from fairgauge.enums import Profile, Task
-from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.resolve.group_counts import count_everyone, count_groups
 from fairgauge.resolve.outcomes import outcome_masks
 from fairgauge.resolve.sides import BOTH, CountsBySide

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import plan
 from fairgauge.errors import Problem, SpecError, nearest, quote, shown
-from fairgauge.spec.features import Feature
-from fairgauge.spec.specification import Spec
+from fairgauge.question.features import Feature
+from fairgauge.question.specification import Spec
 
 if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube

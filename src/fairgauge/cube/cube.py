@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
 
     Codes = NDArray[np.int64]
     Sums = NDArray[np.float64]

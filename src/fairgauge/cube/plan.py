@@ -9,9 +9,9 @@ import numpy as np
 
 from fairgauge.enums import Closed, Profile, Role, Task, Threshold
 from fairgauge.errors import Problem, SpecError
-from fairgauge.spec.features import Above, Feature, interval_names
-from fairgauge.spec.options import OPTIONS
-from fairgauge.spec.specification import Spec, ask
+from fairgauge.question.features import Above, Feature, interval_names
+from fairgauge.question.options import OPTIONS
+from fairgauge.question.specification import Spec, ask
 from fairgauge.values import Json, Saved, Value, name_of
 
 if TYPE_CHECKING:

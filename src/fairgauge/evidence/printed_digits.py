@@ -6,13 +6,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.render.formats import render
-from fairgauge.report.report import Report
-from fairgauge.report.verification import DifferentNumber
+from fairgauge.results.report import Report
+from fairgauge.results.verification import DifferentNumber
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.report.plain_values import Plain
+    from fairgauge.results.plain_values import Plain
 
 FORMATS = ("text", "markdown", "html")
 """The formats whose every line is compared."""

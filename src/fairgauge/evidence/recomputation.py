@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from fairgauge.api.audit import audit
 from fairgauge.enums import DiagnosticCode
 from fairgauge.evidence.printed_digits import printed_differences
+from fairgauge.question.options import BY_NAME
 from fairgauge.reasons import ReasonCode
-from fairgauge.report.verification import DifferentNumber
-from fairgauge.spec.options import BY_NAME
+from fairgauge.results.verification import DifferentNumber
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.cube.cube import Cube
-    from fairgauge.report.plain_values import Plain
-    from fairgauge.report.report import Report
+    from fairgauge.results.plain_values import Plain
+    from fairgauge.results.report import Report
     from fairgauge.values import Saved
 
 STATED = ("created", "tool.version", "data.source", "spec.document")

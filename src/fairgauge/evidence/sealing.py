@@ -25,10 +25,10 @@ from fairgauge.evidence.bundle import (
 )
 from fairgauge.evidence.bundle import unpack as read_bundle
 from fairgauge.evidence.recomputation import STATED, drawn_numbers, options_beside, recompute
-from fairgauge.report.report import SCHEMA as REPORT_SCHEMA
-from fairgauge.report.report import Report, read_report
-from fairgauge.report.saved_files import read_saved
-from fairgauge.report.verification import (
+from fairgauge.results.report import SCHEMA as REPORT_SCHEMA
+from fairgauge.results.report import Report, read_report
+from fairgauge.results.saved_files import read_saved
+from fairgauge.results.verification import (
     NAME_OF_SIGNATURE,
     DifferentNumber,
     Verification,

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.clusters import Clusters
     from fairgauge.inference.evidence import Comparisons, Evidence
+    from fairgauge.question.specification import Spec
     from fairgauge.reasons import Reason
     from fairgauge.resolve.sides import Index
-    from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
 
 

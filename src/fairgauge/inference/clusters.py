@@ -21,8 +21,8 @@ from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import DiagnosticCode, Profile
 from fairgauge.inference.interval import NoInterval
 from fairgauge.reasons import ReasonCode
-from fairgauge.report.results import Diagnostic
 from fairgauge.resolve.sides import BOTH, COUNTS, LABEL, PREDICTION, CountsBySide, with_others
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.blocks import assign_blocks
 from fairgauge.stats.cluster_robust import (

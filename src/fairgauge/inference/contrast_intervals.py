@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Contrast
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.interval import MappedProportion, Methods
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 
 _SMALL, _FAR = 50, 0.5

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
     from fairgauge.inference.evidence import Comparisons, Evidence
+    from fairgauge.question.specification import Spec
     from fairgauge.reasons import Reason
-    from fairgauge.spec.specification import Spec
 
 _TWO = 2
 _MOST_SIMULATED = 4_000_000

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from fairgauge.inference.clusters import ClusteredProportion, Clusters
     from fairgauge.inference.interval import StatisticInterval
     from fairgauge.inference.uncertainty import Uncertainty
-    from fairgauge.report.results import ClassScope
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.sides import Index
-    from fairgauge.spec.specification import Spec
+    from fairgauge.results.scopes import ClassScope
 
 FEWEST_GROUPS = 3
 """With two groups, their comparison is an estimate already."""

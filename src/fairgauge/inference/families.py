@@ -25,8 +25,8 @@ from fairgauge.enums import (
 )
 from fairgauge.inference.evidence import generator, is_one_test
 from fairgauge.inference.group_intervals import statistic_interval
-from fairgauge.report.adjusting import after_adjusting
-from fairgauge.report.results import Diagnostic, Reference
+from fairgauge.results.adjusting import after_adjusting
+from fairgauge.results.scopes import Diagnostic, Reference
 from fairgauge.stats.many import between_variance, expected_range
 from fairgauge.stats.multiplicity import adjust
 from fairgauge.stats.significance import homogeneity
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import FeatureGroups
-    from fairgauge.report.estimates import Estimate
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
+    from fairgauge.results.estimates import Estimate
 
 _PAIR = 2
 _CHANCE = 0.5

@@ -16,8 +16,8 @@ import numpy as np
 
 from fairgauge.enums import IntervalMethod, Method, Status
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import as_count
-from fairgauge.report.results import Interval, simultaneous_interval
+from fairgauge.results.estimates import as_count
+from fairgauge.results.scopes import Interval, simultaneous_interval
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS
 from fairgauge.stats.intervals import (
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from fairgauge.catalogue.cells import Array
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.sides import Index
-    from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
 
 Methods: TypeAlias = tuple[IntervalMethod, ...]

@@ -14,9 +14,9 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode
-from fairgauge.report.estimates import WorstCase
-from fairgauge.report.results import OVERALL, Diagnostic
 from fairgauge.resolve.sides import CountsBySide
+from fairgauge.results.estimates import WorstCase
+from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.effective import missing_bounds
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.enums import Profile
-    from fairgauge.report.estimates import ComparisonKey
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.sides import Index, Measure
+    from fairgauge.results.estimates import ComparisonKey
     from fairgauge.stats.arrays import Limits
 
 _FEW = 0.01

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.conditional import ConditionalDisparity
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.paired_tables import ClusterCounts, PairedTable
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 
 _PRIOR_ROWS = 4.0

@@ -20,8 +20,8 @@ from fairgauge.inference.evidence import FEWEST_GROUPS
 from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.inference.interval import concatenated
 from fairgauge.reasons import Reason
-from fairgauge.report.estimates import GroupPair
-from fairgauge.report.results import Diagnostic, Interval
+from fairgauge.results.estimates import GroupPair
+from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.many import tukey_critical, tukey_p
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Rate
     from fairgauge.inference.evidence import FeatureGroups
     from fairgauge.inference.interval import Methods
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.sides import Index
-    from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
 
 MOST_LISTED = 435

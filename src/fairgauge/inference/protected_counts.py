@@ -25,8 +25,8 @@ from fairgauge.inference.evidence import Comparisons, Evidence
 from fairgauge.inference.interval import Intervals, certainty, insufficient_rows
 from fairgauge.inference.missing_groups import worst_values
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import RateValue
-from fairgauge.report.results import Bounds
+from fairgauge.results.estimates import RateValue
+from fairgauge.results.scopes import Bounds
 from fairgauge.stats.arrays import quotient
 
 if TYPE_CHECKING:

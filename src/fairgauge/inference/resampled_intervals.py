@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import Comparisons, Evidence
     from fairgauge.inference.interval import Methods
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 
 MOST_DRAWN = 40_000_000

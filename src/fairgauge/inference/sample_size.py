@@ -12,7 +12,7 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import IntervalMethod, ReferenceKind
-from fairgauge.report.results import OVERALL
+from fairgauge.results.scopes import OVERALL
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.power import detectable_difference
@@ -20,7 +20,7 @@ from fairgauge.stats.rows_to_decide import RowsToDecide, rows_to_decide, rows_to
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.report.estimates import Estimate
+    from fairgauge.results.estimates import Estimate
 
 POWER = 0.8
 """The default power."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.conditional import ConditionalDisparity
     from fairgauge.catalogue.representation import Representation
     from fairgauge.inference.evidence import Comparisons, Evidence
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 
 _FEWEST = 5

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         StandardisedDifference,
     )
     from fairgauge.inference.evidence import Comparisons
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 
 _OVERALL: Methods = (IntervalMethod.MOVER, IntervalMethod.WILSON)

@@ -49,8 +49,8 @@ from fairgauge.inference.interval import (
     no_intervals,
 )
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import RateValue, as_number
-from fairgauge.report.results import Interval
+from fairgauge.results.estimates import RateValue, as_number
+from fairgauge.results.scopes import Interval
 from fairgauge.stats.absolute_sum import absolute_sum_quantile, absolute_sum_tail
 from fairgauge.stats.contrasts import fold
 from fairgauge.stats.intervals import critical
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import Comparisons, EveryGroup, Evidence
     from fairgauge.inference.interval import MappedProportion
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 
 _PAIR = 2

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from fairgauge.api.loading import load
 from fairgauge.cli import main as run_command
 from fairgauge.enums import Outcome
-from fairgauge.render.names_in_use import naming
-from fairgauge.render.verdict_sentences import describe_outcome
-from fairgauge.report.report import Report
+from fairgauge.render.words.names_in_use import naming
+from fairgauge.render.words.verdict_sentences import describe_outcome
+from fairgauge.results.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -22,9 +22,9 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fairgauge.report.estimates import Estimate
-    from fairgauge.report.monitor_results import MonitorReport
-    from fairgauge.report.report import Report
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.monitor_results import MonitorReport
+    from fairgauge.results.report import Report
 
 __all__ = ["FairgaugeEvaluator", "log_monitor", "log_report"]
 

@@ -20,9 +20,9 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show the rules in place of the traceback."""
     report = yield
-    if call.excinfo is None or "fairgauge.report.verdicts" not in sys.modules:
+    if call.excinfo is None or "fairgauge.results.verdicts" not in sys.modules:
         return report  # the plugin costs nothing where fairgauge is not used
-    from fairgauge.report.verdicts import RulesNotMet
+    from fairgauge.results.verdicts import RulesNotMet
 
     error = call.excinfo.value
     if isinstance(error, RulesNotMet):

@@ -11,7 +11,7 @@ from fairgauge.api.audit import audit
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, ScopeKind
 from fairgauge.errors import DataError, Problem, SpecError, quote
-from fairgauge.spec.specification import ask
+from fairgauge.question.specification import ask
 from fairgauge.values import canonical, matches
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.report.report import Report
-    from fairgauge.spec.options import Array, Spec
+    from fairgauge.question.options import Array, Spec
+    from fairgauge.results.report import Report
 
 _GIVEN = ("label", "prediction", "score")
 

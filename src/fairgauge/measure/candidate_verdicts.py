@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.comparison.model_comparison import Candidate, DisparityChange, MarginTest
     from fairgauge.measure.change_records import MeasuredDisparities
+    from fairgauge.results.model_comparison import Candidate, DisparityChange, MarginTest
     from fairgauge.stats.arrays import Limits
 
 

@@ -12,9 +12,9 @@ from fairgauge.catalogue.arithmetic import divide, subtract
 from fairgauge.enums import Direction, Profile, Status
 from fairgauge.inference.paired_changes import distance, distance_limits
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import as_count, as_number
-from fairgauge.report.results import Interval
 from fairgauge.resolve.references import FEWEST_ROWS
+from fairgauge.results.estimates import as_count, as_number
+from fairgauge.results.scopes import Interval
 from fairgauge.stats.intervals import critical
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Contrast, Metric
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.comparison.model_comparison import DisparityChange, RateChange
     from fairgauge.enums import IntervalMethod
     from fairgauge.inference.paired_changes import DisparityChanges, StatisticChange
+    from fairgauge.results.model_comparison import DisparityChange, RateChange
     from fairgauge.stats.arrays import Limits
 
 _ROUNDING = 1e-12

@@ -18,12 +18,6 @@ import numpy as np
 
 from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.comparison.model_comparison import DisparityChange, RateChange
-from fairgauge.comparison.threshold_choice import (
-    FeatureThresholds,
-    OperatingPoint,
-    ThresholdEffect,
-)
 from fairgauge.enums import Accepts, Better, Outcome, Profile, ReferenceKind, ReferenceRule, Task
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.evidence import Evidence
@@ -40,10 +34,16 @@ from fairgauge.measure.change_records import (
 )
 from fairgauge.measure.measure import reversed_scores
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import EVERYONE, as_number
-from fairgauge.report.results import Interval, Reference
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import with_others
+from fairgauge.results.estimates import EVERYONE, as_number
+from fairgauge.results.model_comparison import DisparityChange, RateChange
+from fairgauge.results.scopes import Interval, Reference
+from fairgauge.results.threshold_choice import (
+    FeatureThresholds,
+    OperatingPoint,
+    ThresholdEffect,
+)
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
 from fairgauge.stats.halves import halves
@@ -60,11 +60,11 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.inference.interval import StatisticInterval
     from fairgauge.inference.paired_changes import StatisticChange
-    from fairgauge.report.results import Diagnostic
+    from fairgauge.question.rules import Rule
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts, Histogram
     from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.spec.rules import Rule
-    from fairgauge.spec.specification import Spec
+    from fairgauge.results.scopes import Diagnostic
 
     Index = NDArray[np.int64]
     Mask = NDArray[np.bool_]

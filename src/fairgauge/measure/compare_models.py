@@ -19,13 +19,6 @@ from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.pooling import is_odds_ratio, pool
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.standardised_differences import StandardisedDifference
-from fairgauge.comparison.model_comparison import (
-    Candidate,
-    DisparityChange,
-    MarginTest,
-    RateChange,
-    Reclassified,
-)
 from fairgauge.cube.pairs import candidate_axes, pair
 from fairgauge.enums import (
     Better,
@@ -65,11 +58,18 @@ from fairgauge.measure.change_records import (
 )
 from fairgauge.measure.paired_slices import PairedSlice, paired_counts
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import EVERYONE
-from fairgauge.report.results import NO_CLASS, POOLED, ClassScope, Interval, Reference
 from fairgauge.resolve.asked_metrics import asked_metrics
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import resolve
+from fairgauge.results.estimates import EVERYONE
+from fairgauge.results.model_comparison import (
+    Candidate,
+    DisparityChange,
+    MarginTest,
+    RateChange,
+    Reclassified,
+)
+from fairgauge.results.scopes import NO_CLASS, POOLED, ClassScope, Interval, Reference
 from fairgauge.stats.intervals import critical, wilson
 
 if TYPE_CHECKING:
@@ -78,16 +78,16 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.comparison.model_comparison import Among
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis
     from fairgauge.inference.paired_changes import DisparityChanges, StatisticChange
     from fairgauge.inference.paired_scores import ScoredRows
     from fairgauge.measure.slices import Compared, Slice
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.sides import Index
-    from fairgauge.spec.specification import Spec
+    from fairgauge.results.model_comparison import Among
 
 STANDARD = ("selection_rate.difference", "true_positive_rate.difference",
             "false_positive_rate.difference")  # fmt: skip

@@ -16,15 +16,15 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import Decide, Insufficient, IntervalMethod, Outcome, ScopeKind, Status
 from fairgauge.inference.sample_size import POWER, detectable_disparity, needed_rows
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
-from fairgauge.report.results import OVERALL, ClassScope
-from fairgauge.report.verdicts import Verdict
+from fairgauge.results.scopes import OVERALL, ClassScope
+from fairgauge.results.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from fairgauge.report.estimates import ComparisonKey, Estimate, Measured, WorstCase
-    from fairgauge.report.results import Bounds, Interval
-    from fairgauge.spec.rules import Rule
+    from fairgauge.question.rules import Rule
+    from fairgauge.results.estimates import ComparisonKey, Estimate, Measured, WorstCase
+    from fairgauge.results.scopes import Bounds, Interval
 
 _WORST_FIRST = (
     Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,

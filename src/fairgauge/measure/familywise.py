@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from fairgauge.enums import DiagnosticCode, Multiplicity, Outcome
 from fairgauge.measure.decide import interval_decisions, judge
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.results import Diagnostic
+from fairgauge.results.scopes import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from fairgauge.measure.decide import IntervalDecision
-    from fairgauge.report.estimates import Measured
-    from fairgauge.report.verdicts import Verdict
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
+    from fairgauge.results.estimates import Measured
+    from fairgauge.results.verdicts import Verdict
 
 _OUTSIDE = (
     ReasonCode.BELOW, ReasonCode.ABOVE, ReasonCode.SIGNIFICANT_OUTSIDE, ReasonCode.ALTERNATIVES,

@@ -34,15 +34,15 @@ from fairgauge.inference.missing_groups import missing_groups
 from fairgauge.measure.other_references import ties, with_other_references
 from fairgauge.measure.slices import Slice
 from fairgauge.measure.small_groups import mark_estimates, mark_groups, mark_pairs, small_groups
+from fairgauge.question.features import Ordered
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import EVERYONE, Estimate, Measured
-from fairgauge.report.results import NO_CLASS, ClassScope, Diagnostic
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import admissible_groups
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import score_counts
-from fairgauge.spec.features import Ordered
+from fairgauge.results.estimates import EVERYONE, Estimate, Measured
+from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -53,16 +53,16 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Rate, Statistic
     from fairgauge.cube.cube import Cube
     from fairgauge.inference.evidence import FeatureGroups
-    from fairgauge.report.estimates import (
+    from fairgauge.question.specification import Spec
+    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.resolve.resolution import Resolution
+    from fairgauge.results.estimates import (
         ComparisonKey,
         Group,
         GroupPair,
         OtherReference,
         WorstCase,
     )
-    from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.resolve.resolution import Resolution
-    from fairgauge.spec.specification import Spec
 
 _FULL_COVERAGE = 0.9
 

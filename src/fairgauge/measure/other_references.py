@@ -11,18 +11,18 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import DiagnosticCode, Outcome, ReferenceKind, ReferenceRule
 from fairgauge.measure.decide import judge
 from fairgauge.measure.slices import Slice
-from fairgauge.report.estimates import OtherReference
-from fairgauge.report.results import Diagnostic
 from fairgauge.resolve.references import admissible_groups
+from fairgauge.results.estimates import OtherReference
+from fairgauge.results.scopes import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.report.estimates import Measured
-    from fairgauge.report.verdicts import Verdict
+    from fairgauge.question.rules import Rule
     from fairgauge.resolve.asked_metrics import AskedMetric
     from fairgauge.resolve.references import Tie
-    from fairgauge.spec.rules import Rule
+    from fairgauge.results.estimates import Measured
+    from fairgauge.results.verdicts import Verdict
 
 MOST_REFERENCES = 10
 """How many other references are tried for a feature: the largest."""

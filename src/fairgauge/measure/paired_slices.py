@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.pairs import PairedCubes
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts, JointCells
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.sides import Index
-    from fairgauge.spec.specification import Spec
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,17 +26,17 @@ from fairgauge.inference.protected_counts import (
 )
 from fairgauge.inference.uncertainty import rate_values
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import (
+from fairgauge.resolve.protected_metrics import protection_obstacle
+from fairgauge.resolve.references import admissible_groups, resolve_references
+from fairgauge.resolve.sides import BOTH, CountsBySide
+from fairgauge.results.estimates import (
     Estimate,
     Group,
     WorstCase,
     as_count,
     as_number,
 )
-from fairgauge.report.results import OVERALL, POOLED, ClassScope, Reference
-from fairgauge.resolve.protected_metrics import protection_obstacle
-from fairgauge.resolve.references import admissible_groups, resolve_references
-from fairgauge.resolve.sides import BOTH, CountsBySide
+from fairgauge.results.scopes import OVERALL, POOLED, ClassScope, Reference
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     from fairgauge.inference.clusters import ClustersBySide
     from fairgauge.inference.interval import Intervals
     from fairgauge.inference.protected_counts import Range
-    from fairgauge.report.estimates import ComparisonKey
-    from fairgauge.report.results import Bounds
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.references import References
     from fairgauge.resolve.sides import Index
-    from fairgauge.spec.specification import Spec
+    from fairgauge.results.estimates import ComparisonKey
+    from fairgauge.results.scopes import Bounds
     from fairgauge.stats.arrays import Limits
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import ReferenceKind, Status
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import as_count
+from fairgauge.results.estimates import as_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from fairgauge.report.estimates import Estimate, Group, GroupPair
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.spec.specification import Spec
+    from fairgauge.results.estimates import Estimate, Group, GroupPair
 
 _NAMED = (ReferenceKind.GROUP, ReferenceKind.BEST, ReferenceKind.LARGEST)
 Small = dict[tuple[str, str], Reason]

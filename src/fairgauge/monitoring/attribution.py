@@ -14,9 +14,9 @@ from fairgauge.monitoring.comparison_counts import (
     sum_cubes,
     without_rows,
 )
-from fairgauge.report.monitor_results import Alarm, Decomposition, PooledPeriods
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.references import resolve_references
+from fairgauge.results.monitor_results import Alarm, Decomposition, PooledPeriods
 from fairgauge.stats.contrasts import mover_difference, mover_wilson_ratio, newcombe
 from fairgauge.stats.decomposition import kitagawa
 from fairgauge.stats.intervals import critical, wilson
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.comparison_counts import ComparisonId, SideCounts
     from fairgauge.monitoring.monitor_spec import MonitoredRate
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.sides import CountsBySide
-    from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Array
     from fairgauge.stats.sequential import Contrasted
 

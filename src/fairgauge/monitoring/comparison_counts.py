@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.monitoring.monitor_spec import MonitorRule, MonitorSpec
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Array
 
 ACCURACY = agreement()

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.monitoring.fold import state_of
-from fairgauge.report.monitor_results import Baseline
+from fairgauge.results.monitor_results import Baseline
 from fairgauge.stats.exact_contrasts import exact_limits
 from fairgauge.stats.sequential import EDetector, Tolerated
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairgauge.monitoring.monitor_spec import MonitorSpec
-    from fairgauge.report.monitor_results import LargestGroup
+    from fairgauge.results.monitor_results import LargestGroup
     from fairgauge.stats.arrays import Array
     from fairgauge.stats.sequential import EDetector
 

@@ -21,7 +21,7 @@ from fairgauge.monitoring.kept_decisions import KeptDecisions
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
 from fairgauge.monitoring.store import DraftStore, open_store
-from fairgauge.report.monitor_results import ImportedValue
+from fairgauge.results.monitor_results import ImportedValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

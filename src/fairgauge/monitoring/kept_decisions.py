@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
-from fairgauge.report.monitor_results import LargestGroup
+from fairgauge.results.monitor_results import LargestGroup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

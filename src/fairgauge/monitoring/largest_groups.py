@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import ReferenceRule
 from fairgauge.monitoring.comparison_counts import sides_by_class
-from fairgauge.report.monitor_results import LargestGroup
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.references import resolve_references
+from fairgauge.results.monitor_results import LargestGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.cube.cube import Cube
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
 
 
 def largest_groups(

@@ -39,7 +39,9 @@ from fairgauge.monitoring.periods import Period, gaps, parse_period
 from fairgauge.monitoring.spending import estimated, needs_label, spending
 from fairgauge.monitoring.undefined_periods import lacks_values
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.monitor_results import (
+from fairgauge.resolve.group_counts import count_groups
+from fairgauge.resolve.outcomes import decide_task
+from fairgauge.results.monitor_results import (
     Alarm,
     Detector,
     MonitoredComparison,
@@ -49,8 +51,6 @@ from fairgauge.report.monitor_results import (
     SparseGroup,
     Unmatched,
 )
-from fairgauge.resolve.group_counts import count_groups
-from fairgauge.resolve.outcomes import decide_task
 from fairgauge.stats.confidence_sequences import running_contrast
 from fairgauge.stats.sequential import Tolerated, likeliest_start
 from fairgauge.version import __version__
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from fairgauge.monitoring.detection import Detected
     from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
     from fairgauge.monitoring.period_rows import CountedRows
-    from fairgauge.report.monitor_results import Baseline
+    from fairgauge.results.monitor_results import Baseline
     from fairgauge.stats.arrays import Array
 
 

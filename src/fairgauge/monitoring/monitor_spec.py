@@ -19,13 +19,13 @@ from fairgauge.cube.plan import plan, read_question
 from fairgauge.enums import ReferenceRule, Threshold
 from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.monitoring.periods import Period, parse_period
-from fairgauge.spec.features import Ordered
-from fairgauge.spec.needs import unmet_needs_of_rule
-from fairgauge.spec.option_types import OptionType, number, word
-from fairgauge.spec.readers import items, read_names, read_number, unknown_keys
-from fairgauge.spec.rules import Rule, check_rule, parse_rule
-from fairgauge.spec.spec_file import read_options
-from fairgauge.spec.specification import Spec, ask
+from fairgauge.question.features import Ordered
+from fairgauge.question.needs import unmet_needs_of_rule
+from fairgauge.question.option_types import OptionType, number, word
+from fairgauge.question.readers import items, read_names, read_number, unknown_keys
+from fairgauge.question.rules import Rule, check_rule, parse_rule
+from fairgauge.question.spec_file import read_options
+from fairgauge.question.specification import Spec, ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable

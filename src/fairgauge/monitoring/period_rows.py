@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairgauge.cube.cube import HANDFUL
 from fairgauge.monitoring.period_values import new_values
-from fairgauge.report.monitor_results import PeriodRows
 from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.results.monitor_results import PeriodRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.periods import Period
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
 
 
 class CountedRows(NamedTuple):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis
     from fairgauge.monitoring.periods import Period
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
     from fairgauge.values import Value
 
 _MOST_SHOWN = 5

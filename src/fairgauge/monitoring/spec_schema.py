@@ -6,8 +6,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from fairgauge.monitoring.monitor_spec import SETTINGS, MonitorSpec
-from fairgauge.spec import spec_file
-from fairgauge.spec.option_types import plain
+from fairgauge.question import spec_file
+from fairgauge.question.option_types import plain
 
 if TYPE_CHECKING:
     from fairgauge.values import Json

@@ -16,7 +16,7 @@ from fairgauge.monitoring.attribution import LEVEL
 from fairgauge.monitoring.comparison_counts import ComparisonId
 from fairgauge.monitoring.undefined_periods import lacks_values
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.monitor_results import (
+from fairgauge.results.monitor_results import (
     Alarm,
     Detector,
     MonitoredComparison,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.monitor_spec import MonitorSpec
-    from fairgauge.report.estimates import Estimate
+    from fairgauge.results.estimates import Estimate
     from fairgauge.stats.arrays import Array
 
 ALL_GROUPS = "all groups"

@@ -10,12 +10,12 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from fairgauge.report.monitor_results import periods_without_value
+from fairgauge.results.monitor_results import periods_without_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairgauge.report.monitor_results import Point
+    from fairgauge.results.monitor_results import Point
 
 
 def lacks_values(points: Sequence[Point], min_group: int, *, two_sided: bool) -> bool:

@@ -10,7 +10,7 @@ from fairgauge.published.check_summary import decision_of, decisions, fault_kind
 from fairgauge.published.faults import Fault, FaultCode
 from fairgauge.published.smallest_reference import SmallestReference
 from fairgauge.published.sources import UnreadTable
-from fairgauge.report.plain_values import (
+from fairgauge.results.plain_values import (
     number,
     plain,
     plain_interval,
@@ -19,16 +19,16 @@ from fairgauge.report.plain_values import (
     read_verdict,
     reading,
 )
-from fairgauge.report.shown_result import ShownResult
-from fairgauge.report.verdicts import overall
+from fairgauge.results.shown_result import ShownResult
+from fairgauge.results.verdicts import overall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairgauge.published.check_summary import Decision, FaultKind
-    from fairgauge.report.plain_values import Plain
-    from fairgauge.report.results import Interval
-    from fairgauge.report.verdicts import Verdict
+    from fairgauge.results.plain_values import Plain
+    from fairgauge.results.scopes import Interval
+    from fairgauge.results.verdicts import Verdict
     from fairgauge.values import Saved
 
 SCHEMA = "fairgauge.check/1"

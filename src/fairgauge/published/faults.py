@@ -105,7 +105,7 @@ class Fault:
     @property
     def message(self) -> str:
         """Return the fault as a sentence."""
-        from fairgauge.render.fault_sentences import describe_fault
+        from fairgauge.render.words.fault_sentences import describe_fault
 
         return describe_fault(self)
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, nearest, quote
-from fairgauge.render.numbers import listing, plural
+from fairgauge.render.words.numbers import listing, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fairgauge.render.document_tree import DocumentTree
-    from fairgauge.report.shown_result import ShownResult
+    from fairgauge.results.shown_result import ShownResult
 
 Subject = Literal["report", "comparison", "models", "thresholds", "check", "monitor"]
 """A report, a comparison of two reports or of models, a choice of thresholds, published tables that
@@ -169,9 +169,9 @@ def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
         allowed = ", ".join(found.options) or "no options"
         raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
     from fairgauge.catalogue.lookup import BUILT_IN
-    from fairgauge.render.names_in_use import naming
+    from fairgauge.render.words.names_in_use import naming
 
-    writer = import_module(f"fairgauge.render.{found.module}").write
+    writer = import_module(f"fairgauge.render.writers.{found.module}").write
     with naming(getattr(shown, "catalogue", BUILT_IN)):
         return writer(*_arguments(shown, found, options), **options)
 
@@ -233,11 +233,11 @@ def _file_content(shown: ShownResult, path: str | Path, options: Mapping[str, An
 
 
 def _subject(shown: ShownResult) -> Subject:
-    from fairgauge.comparison.model_comparison import ModelComparison
-    from fairgauge.comparison.threshold_choice import ThresholdChoice
     from fairgauge.published.check_results import Check
-    from fairgauge.report.monitor_results import MonitorReport
-    from fairgauge.report.report import Report
+    from fairgauge.results.model_comparison import ModelComparison
+    from fairgauge.results.monitor_results import MonitorReport
+    from fairgauge.results.report import Report
+    from fairgauge.results.threshold_choice import ThresholdChoice
 
     if isinstance(shown, ModelComparison):
         return "models"
@@ -260,26 +260,26 @@ def _arguments(shown: ShownResult, found: Format, options: Any) -> tuple[Any, ..
 def _document(shown: Any, *, full: bool) -> DocumentTree:
     match _subject(shown):
         case "check":
-            from fairgauge.render.check_document import check_document
+            from fairgauge.render.documents.check_document import check_document
 
             return check_document(shown, full=full)
         case "comparison":
-            from fairgauge.render.comparison_document import comparison_document
+            from fairgauge.render.documents.comparison_document import comparison_document
 
             return comparison_document(shown)
         case "models":
-            from fairgauge.render.models_document import models_document
+            from fairgauge.render.documents.models_document import models_document
 
             return models_document(shown)
         case "thresholds":
-            from fairgauge.render.thresholds_document import thresholds_document
+            from fairgauge.render.documents.thresholds_document import thresholds_document
 
             return thresholds_document(shown)
         case "monitor":
-            from fairgauge.render.monitor_document import monitor_document
+            from fairgauge.render.documents.monitor_document import monitor_document
 
             return monitor_document(shown)
         case "report":
-            from fairgauge.render.report_document import report_document
+            from fairgauge.render.documents.report_document import report_document
 
             return report_document(shown, full=full)

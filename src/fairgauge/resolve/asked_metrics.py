@@ -9,9 +9,9 @@ from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import SETS
 from fairgauge.enums import Role, Task
 from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.question.needs import unmet_need
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.protected_metrics import protection_obstacle
-from fairgauge.spec.needs import unmet_need
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.cube import Cube
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
 
 
 @dataclass(frozen=True, slots=True)

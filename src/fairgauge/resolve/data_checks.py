@@ -15,10 +15,10 @@ import numpy as np
 from fairgauge.cube.levels import quartiles
 from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task
 from fairgauge.errors import DataError, closest, quote
-from fairgauge.report.results import Diagnostic
+from fairgauge.question.features import Ordered
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.references import FEWEST_ROWS
-from fairgauge.spec.features import Ordered
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import matches, name_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube, Sums
     from fairgauge.cube.plan import Axis
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
     from fairgauge.values import Value
 
 _FAVOURABLE = re.compile(

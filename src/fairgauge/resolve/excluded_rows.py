@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube, Sums
     from fairgauge.cube.plan import Axis
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
 
 
 _NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}

@@ -13,8 +13,8 @@ import numpy as np
 from fairgauge.cube.cube import CountTable
 from fairgauge.enums import Missing, Profile, Role
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
-from fairgauge.report.estimates import EVERYONE
-from fairgauge.report.results import OVERALL, Scope, stratum
+from fairgauge.results.estimates import EVERYONE
+from fairgauge.results.scopes import OVERALL, Scope, stratum
 from fairgauge.stats.blocks import content_ranks
 from fairgauge.values import MISSING_NAME, Value, match, matches, name_of
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
 
     Index = NDArray[np.int64]
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from fairgauge.enums import ClassKind, Role, Task
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
-from fairgauge.report.results import NO_CLASS, ClassScope
-from fairgauge.spec.features import Ordered
+from fairgauge.question.features import Ordered
+from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.values import Value, match, matches, name_of, sort_key
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
 
 _MOST_SHOWN = 5
 _TWO = 2

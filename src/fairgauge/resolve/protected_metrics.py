@@ -11,7 +11,7 @@ from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
 
 _CHOSEN = (ReferenceRule.BEST, ReferenceRule.LARGEST)
 

@@ -10,16 +10,16 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.enums import Better, ReferenceKind, ReferenceRule
-from fairgauge.report.results import Reference
+from fairgauge.results.scopes import Reference
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.sides import CountsBySide
-    from fairgauge.spec.specification import Spec
 
     Index = NDArray[np.int64]
     Values = NDArray[np.float64]

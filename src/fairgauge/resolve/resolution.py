@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.errors import Problem, SpecError, listing
+from fairgauge.question.option_types import POPULATION_ROUNDING
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_metrics
 from fairgauge.resolve.group_counts import GroupCounts, count_everyone, count_groups
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
-from fairgauge.spec.option_types import POPULATION_ROUNDING
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.enums import Task
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
 
 Resolved = TypeVar("Resolved")
 _MOST_SHOWN = 5

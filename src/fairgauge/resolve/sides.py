@@ -10,7 +10,7 @@ from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
 from fairgauge.cube.cube import RANGE
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import Profile, ReferenceKind
-from fairgauge.report.estimates import ScoreCounts
+from fairgauge.results.estimates import ScoreCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.cube.cube import Cube
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.scan.source import Source
-    from fairgauge.spec.specification import Spec
     from fairgauge.values import Value
 
     Array = NDArray[np.float64]

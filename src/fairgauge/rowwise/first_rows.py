@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import DiagnosticCode, Task
-from fairgauge.report.results import Diagnostic
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.scan.row_access import read_rows
 from fairgauge.scan.source import at_hand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairgauge.question.specification import Spec
     from fairgauge.scan.source import Source
-    from fairgauge.spec.specification import Spec
 
 _FIRST_ROWS = 1_000
 _IDENTIFIER = re.compile(

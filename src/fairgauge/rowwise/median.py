@@ -10,8 +10,8 @@ from fairgauge.errors import DataError, quote
 from fairgauge.scan.row_access import numbers_of, read_rows
 
 if TYPE_CHECKING:
+    from fairgauge.question.specification import Spec
     from fairgauge.scan.source import Source
-    from fairgauge.spec.specification import Spec
 
 
 def median_score(source: Source, spec: Spec) -> float:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.cube.cube import Cube
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.scan.source import Source
-    from fairgauge.spec.specification import Spec
     from fairgauge.values import Value
 
 

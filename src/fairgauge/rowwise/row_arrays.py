@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.cube.cube import Cube
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.spec.specification import Spec
     from fairgauge.values import Value
 
     Array = NDArray[np.float64]

@@ -11,15 +11,15 @@ import numpy as np
 from fairgauge.enums import Status
 from fairgauge.inference.interval import certainty
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import Estimate
+from fairgauge.results.estimates import Estimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.row_metrics import RowMetric
     from fairgauge.inference.interval import Intervals
-    from fairgauge.report.results import Reference
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
+    from fairgauge.results.scopes import Reference
 
     Array = NDArray[np.float64]
     Mask = NDArray[np.bool_]

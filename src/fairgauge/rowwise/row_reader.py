@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.measure.slices import Slice
-from fairgauge.report.results import Diagnostic
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.rowwise.exact_scores import MOST_ROWS, exact_histograms
 from fairgauge.rowwise.row_arrays import as_arrays, repeated
 from fairgauge.rowwise.row_slices import RowSlice, consistency
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.row_metrics import RowMetric
     from fairgauge.cube.cube import Cube
-    from fairgauge.report.estimates import Estimate
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.resolution import Resolution
+    from fairgauge.results.estimates import Estimate
     from fairgauge.scan.source import Source
-    from fairgauge.spec.specification import Spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from fairgauge.catalogue.arithmetic import divide
 from fairgauge.enums import DiagnosticCode, Profile
 from fairgauge.inference.evidence import generator
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import EVERYONE
-from fairgauge.report.results import Diagnostic
+from fairgauge.results.estimates import EVERYONE
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.rowwise.row_estimates import RowAnswer, RowSides, row_estimate
 from fairgauge.rowwise.row_intervals import (
     at_top,
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.row_metrics import RowMetric
     from fairgauge.measure.slices import Slice
-    from fairgauge.report.estimates import Estimate
+    from fairgauge.question.specification import Spec
+    from fairgauge.results.estimates import Estimate
     from fairgauge.rowwise.row_arrays import Rows
-    from fairgauge.spec.specification import Spec
     from fairgauge.stats.cumulative import Cumulative
 
     Array = NDArray[np.float64]

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from fairgauge.errors import DataError
+from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES
+from fairgauge.question.options import OPTIONS
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
 from fairgauge.scan.source import ALLOWED_DATA, Opened
 from fairgauge.scan.sql_query import Query
-from fairgauge.spec.option_types import COLUMN, COLUMNS, FEATURES
-from fairgauge.spec.options import OPTIONS
 
 if TYPE_CHECKING:
     from fairgauge.scan.source import Source

@@ -16,10 +16,10 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from fairgauge.errors import DataError, Problem, SpecError, quote
+from fairgauge.question.features import KEYS
+from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES
+from fairgauge.question.options import BY_NAME
 from fairgauge.scan.frames import open_frame
-from fairgauge.spec.features import KEYS
-from fairgauge.spec.option_types import COLUMN, COLUMNS, FEATURES
-from fairgauge.spec.options import BY_NAME
 from fairgauge.values import Value, canonical
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from loan_cases import BASIC, SEX
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.render import names
-from fairgauge.report.report import Report
+from fairgauge.results.report import Report
 
 
 def spec_of(run, *args):

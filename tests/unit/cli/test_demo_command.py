@@ -11,7 +11,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.cli.demo_data import admissions, loans
-from fairgauge.report.results import POOLED
+from fairgauge.results.scopes import POOLED
 
 
 def test_it_prints_two_audits_and_writes_reports(run, tmp_path, monkeypatch):

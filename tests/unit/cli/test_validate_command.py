@@ -13,8 +13,8 @@ from loan_cases import SEX, table
 
 import fairgauge as fg
 from fairgauge.api.audit import check_groups
+from fairgauge.question.specification import ask
 from fairgauge.scan import open_source
-from fairgauge.spec.specification import ask
 
 
 def test_what_is_right(run, loans, tmp_path):

@@ -18,7 +18,7 @@ from fairgauge.errors import CubeError
 from fairgauge.evidence.protection import protected
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
-from fairgauge.report.verification import VerificationResult
+from fairgauge.results.verification import VerificationResult
 
 METRICS = ["standard", "true_positive_rate.ratio", "false_positive_rate.ratio", "DI", "DPPL"]
 ASKED = {"label": "y", "prediction": "p", "sensitive": "g", "positive": 1}

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.evidence.bundle import COUNTS, HIDDEN, MANIFEST, REPORT, SIGNATURE, digest
-from fairgauge.report.verification import VerificationResult
+from fairgauge.results.verification import VerificationResult
 
 ROWS = pl.DataFrame(
     {

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import Decide, Outcome
+from fairgauge.question.rules import Rule, parse_rule
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
-from fairgauge.render.verdict_sentences import describe_outcome
-from fairgauge.report.schemas import report_schema
-from fairgauge.report.verdicts import counted_as
-from fairgauge.spec.rules import Rule, parse_rule
+from fairgauge.render.words.verdict_sentences import describe_outcome
+from fairgauge.results.schemas import report_schema
+from fairgauge.results.verdicts import counted_as
 
 AIR, DIFFERENCE = "selection_rate.ratio", "selection_rate.difference"
 PRACTICAL = f"{AIR} >= 0.9 or {DIFFERENCE} >= -0.05"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
-from fairgauge.report.verdicts import counted_as, overall
+from fairgauge.results.verdicts import counted_as, overall
 
 random = np.random.default_rng(3)
 ROWS = 300

@@ -11,7 +11,7 @@ from tests.unit.models.model_rows import QUESTION, rows
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.render import render
-from fairgauge.report.schemas import models_schema, thresholds_schema
+from fairgauge.results.schemas import models_schema, thresholds_schema
 
 PEOPLE = rows(2_000)
 FLAGS = ("--label", "repaid", "--prediction", "current", "--sensitive", "sex")

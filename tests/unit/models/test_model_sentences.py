@@ -9,7 +9,7 @@ from tests.unit.models.model_rows import QUESTION, rows
 import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render.document_tree import Table, Tone
-from fairgauge.render.models_document import models_document
+from fairgauge.render.documents.models_document import models_document
 
 PEOPLE = rows(2_000)
 

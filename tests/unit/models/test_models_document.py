@@ -6,7 +6,8 @@ import pytest
 from tests.unit.models.model_rows import QUESTION, rows
 
 import fairgauge as fg
-from fairgauge.render import models_document, render
+from fairgauge.render import render
+from fairgauge.render.documents import models_document
 
 RNG = np.random.default_rng(1)
 PEOPLE = rows(600).with_columns(

@@ -7,7 +7,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.render import render
-from fairgauge.render.thresholds_document import thresholds_document
+from fairgauge.render.documents.thresholds_document import thresholds_document
 from fairgauge.stats.halves import halves
 
 

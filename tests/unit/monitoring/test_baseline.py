@@ -19,7 +19,7 @@ from fairgauge.monitoring.monitor_spec import (
     MonitorSpec,
     read_monitor_spec,
 )
-from fairgauge.report.monitor_results import MonitorState
+from fairgauge.results.monitor_results import MonitorState
 from fairgauge.stats.exact_contrasts import exact_limits
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.render import render
-from fairgauge.report.monitor_results import LargestGroup
+from fairgauge.results.monitor_results import LargestGroup
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.monitoring.detection import divide_alpha
 from fairgauge.monitoring.monitor_spec import read_monitor_spec
-from fairgauge.report.monitor_results import MonitorState
+from fairgauge.results.monitor_results import MonitorState
 from fairgauge.stats.sequential import EDetector, Tolerated
 
 OWN = fg.rate("mine", of=fg.TP, among=fg.TP + fg.FN)

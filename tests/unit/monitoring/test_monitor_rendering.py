@@ -11,9 +11,9 @@ from conftest_monitoring import RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
 from fairgauge.render import render
+from fairgauge.render.charts.time_charts import placed_times
 from fairgauge.render.document_tree import Mark, TimeChart, Unit
-from fairgauge.render.flat_rows import periods_of
-from fairgauge.render.time_charts import placed_times
+from fairgauge.render.writers.flat_rows import periods_of
 
 
 def test_thresholds_are_written_without_rounding_errors():

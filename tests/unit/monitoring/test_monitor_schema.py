@@ -9,8 +9,8 @@ import pytest
 from conftest_monitoring import RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
-from fairgauge.report.monitor_results import ImportedValue
-from fairgauge.report.schemas import monitor_schema
+from fairgauge.results.monitor_results import ImportedValue
+from fairgauge.results.schemas import monitor_schema
 
 
 def errors(report):

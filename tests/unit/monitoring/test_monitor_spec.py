@@ -14,8 +14,8 @@ from fairgauge.cli import main
 from fairgauge.errors import SpecError
 from fairgauge.monitoring.monitor_spec import SETTINGS, read_monitor_spec
 from fairgauge.monitoring.spec_schema import schema
-from fairgauge.spec.needs import unmet_need
-from fairgauge.spec.specification import ask
+from fairgauge.question.needs import unmet_need
+from fairgauge.question.specification import ask
 
 LABELS_ALONE = {"label": "approved", "positive": 1, "sensitive": "sex"}
 

@@ -13,7 +13,7 @@ from conftest_monitoring import QUESTION, RATIO, asked, cube, day_names, days
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.render import render
-from fairgauge.report.monitor_results import MonitorState
+from fairgauge.results.monitor_results import MonitorState
 
 
 def without_labels() -> dict[str, fg.Cube]:

@@ -12,7 +12,7 @@ import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.monitoring.undefined_periods import lacks_values
 from fairgauge.render import render
-from fairgauge.report.monitor_results import MonitorState, Point
+from fairgauge.results.monitor_results import MonitorState, Point
 
 BALANCED = {"metric": "balanced_accuracy.difference", "between": [-0.5, 0.5], "groups": "F"}
 MEN = {"M": {"tp": 80, "fn": 120}}

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
-from fairgauge.render import comparison_document, render
+from fairgauge.render import render
+from fairgauge.render.documents import comparison_document
 
 ASKED = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
 SCORED = {"label": "label", "score": "score", "positive": 1, "sensitive": "sex"}

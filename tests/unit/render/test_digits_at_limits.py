@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render.document_tree import Unit
-from fairgauge.render.metric_words import shown
+from fairgauge.render.words.metric_words import shown
 
 LIMITS = st.integers(-200, 200).map(lambda hundredths: hundredths / 100)
 STEPS = st.sampled_from([1, -1]).flatmap(

@@ -11,15 +11,22 @@ import pytest
 import fairgauge as fg
 import sample_reports
 from fairgauge.enums import AfterAdjusting, DiagnosticCode, IntervalMethod, Status
-from fairgauge.render import question, render
+from fairgauge.render import render
 from fairgauge.render.document_tree import Chart, Items, Paragraph, Section, Table
-from fairgauge.render.finding_sentences import adjusted_sentence, describe_finding
-from fairgauge.render.metric_words import equivalents, metric_words, significant
-from fairgauge.render.names_in_use import metric_row
-from fairgauge.render.outline import adjustments, findings, reverses, sections_of, verdicts_by_rule
-from fairgauge.render.report_document import report_document
-from fairgauge.report.adjusting import after_adjusting
-from fairgauge.report.results import Interval
+from fairgauge.render.documents.outline import (
+    adjustments,
+    findings,
+    reverses,
+    sections_of,
+    verdicts_by_rule,
+)
+from fairgauge.render.documents.report_document import report_document
+from fairgauge.render.words import question_sentences as question
+from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
+from fairgauge.render.words.metric_words import equivalents, metric_words, significant
+from fairgauge.render.words.names_in_use import metric_row
+from fairgauge.results.adjusting import after_adjusting
+from fairgauge.results.scopes import Interval
 
 NEWCOMBE = (IntervalMethod.NEWCOMBE,)
 

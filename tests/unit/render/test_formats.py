@@ -17,9 +17,10 @@ import sample_reports
 from fairgauge.cli.commands import audit_command, compare_command, render_command
 from fairgauge.enums import Outcome
 from fairgauge.errors import DataError, MissingExtra
-from fairgauge.render import data_frames, formats, names, render, save, suffixes
-from fairgauge.render.flat_rows import ESTIMATES, TABLES, table_of
-from fairgauge.report.verdicts import counted_as
+from fairgauge.render import formats, names, render, save, suffixes
+from fairgauge.render.writers import data_frames
+from fairgauge.render.writers.flat_rows import ESTIMATES, TABLES, table_of
+from fairgauge.results.verdicts import counted_as
 
 
 @pytest.fixture(scope="module")

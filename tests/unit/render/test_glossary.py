@@ -9,8 +9,8 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
-from fairgauge.render.glossary import metric_entries, rate_entries
-from fairgauge.render.names_in_use import naming
+from fairgauge.render.words.glossary import metric_entries, rate_entries
+from fairgauge.render.words.names_in_use import naming
 
 ENTRIES = [*metric_entries(m.name for m in METRICS), *rate_entries(r.name for r in RATES)]
 ROWS = [*METRICS, *RATES]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import sample_reports
 from fairgauge.render import render
-from fairgauge.render.display_names import printable, shorten, width
+from fairgauge.render.words.display_names import printable, shorten, width
 
 OVERRIDES = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
@@ -74,7 +74,7 @@ def test_csv_is_safe_in_a_spreadsheet(hostile):
 
 
 def test_a_full_width_formula_is_disarmed_too():
-    from fairgauge.render.csv_format import cell
+    from fairgauge.render.writers.csv_format import cell
 
     assert cell("＝1+1") == "'＝1+1"
     assert cell("  +1") == "'  +1"
@@ -84,7 +84,7 @@ def test_a_full_width_formula_is_disarmed_too():
 @pytest.mark.parametrize("text", ["-1", "+2.5", "-1e-5", "-0.1 <= RD <= 0.1", "-1+1", "-1 "])
 def test_a_text_that_is_a_number_needs_no_apostrophe(text):
     """A group ``-1`` is the same in CSV and JSON; everything else that begins so is disarmed."""
-    from fairgauge.render.csv_format import cell
+    from fairgauge.render.writers.csv_format import cell
 
     (shown,) = next(csv.reader([cell(text)]))
     assert shown == (text if text in ("-1", "+2.5", "-1e-5") else f"'{text}")
@@ -92,7 +92,7 @@ def test_a_text_that_is_a_number_needs_no_apostrophe(text):
 
 @given(st.text(alphabet="=+-@0123456789.eE ,;A'\uff1d\uff0b"))
 def test_nothing_but_a_number_begins_as_a_formula_does(text):
-    from fairgauge.render.csv_format import cell
+    from fairgauge.render.writers.csv_format import cell
 
     (shown,) = next(csv.reader([cell(text)])) or [""]
     if unicodedata.normalize("NFKC", shown).lstrip().startswith(("=", "+", "-", "@")):

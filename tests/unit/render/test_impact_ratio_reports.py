@@ -11,8 +11,9 @@ import pytest
 import fairgauge as fg
 import sample_reports
 from fairgauge.enums import DiagnosticCode
-from fairgauge.render import question, render
-from fairgauge.render.diagnostic_sentences import describe_diagnostic
+from fairgauge.render import render
+from fairgauge.render.words import question_sentences as question
+from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 
 CELLS = {
     ("Female", "White"): (300, 600), ("Male", "White"): (330, 600),

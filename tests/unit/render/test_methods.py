@@ -14,7 +14,7 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.enums import IntervalMethod, Method
 from fairgauge.render import render
-from fairgauge.render.method_descriptions import DESCRIPTIONS, described_methods, method_name
+from fairgauge.render.words.method_descriptions import DESCRIPTIONS, described_methods, method_name
 
 BINARY = {"label": "y", "prediction": "p", "score": "s", "task": "binary"}
 CLASSES = {"label": "y3", "prediction": "p3", "task": "multiclass"}

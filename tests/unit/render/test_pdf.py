@@ -10,7 +10,8 @@ import pytest
 
 import sample_reports
 from fairgauge.errors import DataError
-from fairgauge.render import pdf, render
+from fairgauge.render import render
+from fairgauge.render.writers import pdf
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
-from fairgauge.render import feature_sections, render, rule_blocks
+from fairgauge.render import render
+from fairgauge.render.documents import feature_sections, rule_blocks
 
 BINARY = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
 GRADES = {"label": "grade", "prediction": "given", "sensitive": "sex"}

@@ -16,10 +16,10 @@ from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import Profile
 from fairgauge.render import render
-from fairgauge.render.line_charts import labels, path
-from fairgauge.render.score_sections import scored
-from fairgauge.render.threshold_slider import quotients, slider
-from fairgauge.report.curves import at_threshold
+from fairgauge.render.charts.line_charts import labels, path
+from fairgauge.render.charts.score_sections import scored
+from fairgauge.render.charts.threshold_slider import quotients, slider
+from fairgauge.results.curves import at_threshold
 
 NEEDS = {
     "both": frozenset({"label", "prediction"}),

@@ -225,8 +225,8 @@ def test_not_significant_although_the_interval_excludes_no_difference_is_explain
     """The p-value is adjusted, the interval is not."""
     from dataclasses import replace
 
-    from fairgauge.render.finding_sentences import adjusted_sentence
-    from fairgauge.report.results import Interval
+    from fairgauge.render.words.finding_sentences import adjusted_sentence
+    from fairgauge.results.scopes import Interval
 
     report = _audit(loans, metrics="selection_rate", strata="region")
     overall = report["selection_rate.difference", "sex", "F"]

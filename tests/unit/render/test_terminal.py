@@ -11,8 +11,8 @@ import pytest
 import fairgauge as fg
 import sample_reports
 from fairgauge.render import render
-from fairgauge.render.display_names import width as columns_of
-from fairgauge.render.terminal import ONE_SCREEN, wants_colour
+from fairgauge.render.words.display_names import width as columns_of
+from fairgauge.render.writers.terminal import ONE_SCREEN, wants_colour
 
 COMPAS = {
     "data": "compas_pred.csv", "label": "two_year_recid", "prediction": "prediction",

@@ -12,7 +12,7 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.errors import DataError, MissingExtra
 from fairgauge.render import render, save
-from fairgauge.render.flat_rows import table_of
+from fairgauge.render.writers.flat_rows import table_of
 
 
 def workbook(report, folder):

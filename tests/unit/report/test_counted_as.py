@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.verdicts import Verdict, counted_as, overall
+from fairgauge.results.verdicts import Verdict, counted_as, overall
 
 REASONS = {
     Outcome.PASS: [ReasonCode.INSIDE],

@@ -11,7 +11,7 @@ import pytest
 import compared_reports
 import fairgauge as fg
 import sample_reports
-from fairgauge.report.schemas import comparison_schema, cube_schema, report_schema
+from fairgauge.results.schemas import comparison_schema, cube_schema, report_schema
 
 SAMPLES = {
     name: getattr(sample_reports, name)

@@ -14,8 +14,8 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Average, ClassKind, Outcome, ScopeKind
-from fairgauge.report.results import OVERALL, POOLED, stratum
-from fairgauge.report.schemas import report_schema
+from fairgauge.results.schemas import report_schema
+from fairgauge.results.scopes import OVERALL, POOLED, stratum
 
 FOLDER = Path(__file__).parent / "version1"
 

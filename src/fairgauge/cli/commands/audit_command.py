@@ -18,7 +18,7 @@ from fairgauge.errors import DataError, nearest, quote
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairgauge.report.report import Report
+    from fairgauge.results.report import Report
 
 TABLES = ("estimates", "groups", "verdicts", "pairs")
 _EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
@@ -88,8 +88,8 @@ def command(
 
 def _counted_as(report: Report, outcome: Outcome) -> Report:
     """Return the report with every undecided verdict replaced by an outcome, and a note of it."""
-    from fairgauge.report.results import Diagnostic
-    from fairgauge.report.verdicts import counted_as, overall
+    from fairgauge.results.scopes import Diagnostic
+    from fairgauge.results.verdicts import counted_as, overall
 
     verdicts = counted_as(report.verdicts, outcome)
     changed = sum(one != other for one, other in zip(report.verdicts, verdicts, strict=True))

@@ -11,7 +11,7 @@ from fairgauge.choosing.questions import QUESTIONS, Question, next_question
 from fairgauge.cli.spec_flags import Texts, asked, flags_for
 from fairgauge.cli.streams import print_result
 from fairgauge.errors import SpecError
-from fairgauge.spec.options import BY_NAME
+from fairgauge.question.options import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -16,8 +16,8 @@ from fairgauge.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairgauge.comparison.comparison import Comparison
-    from fairgauge.comparison.model_comparison import ModelComparison
+    from fairgauge.results.comparison import Comparison
+    from fairgauge.results.model_comparison import ModelComparison
 
 WORSE, INCOMPLETE = 1, 3
 _REPORTS = 2

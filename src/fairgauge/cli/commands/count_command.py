@@ -73,7 +73,7 @@ def command(
     rows = what.read(data, at)
 
     from fairgauge.api.audit import counted_with_warnings
-    from fairgauge.render.report_notes import opening_warnings
+    from fairgauge.render.documents.report_notes import opening_warnings
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):

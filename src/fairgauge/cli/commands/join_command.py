@@ -30,7 +30,7 @@ def command(predictions: str, labels: str, on: str, output: str) -> int:
     """  # noqa: D301 - the paragraph mark of click
     check_outputs([output], [predictions, labels])
 
-    from fairgauge.render.join_sentences import describe_disjoint, describe_join
+    from fairgauge.render.words.join_sentences import describe_disjoint, describe_join
     from fairgauge.scan import open_source
     from fairgauge.scan.label_join import join_labels
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor_spec import MonitorSpec
-    from fairgauge.report.monitor_results import ImportedValue, MonitorReport
+    from fairgauge.results.monitor_results import ImportedValue, MonitorReport
 
 _EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d")
@@ -167,7 +167,7 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
 def _values(path: Path, period: str | None) -> Iterator[ImportedValue]:
     from fairgauge.compat.clarify.analysis_files import read_results, values_of
     from fairgauge.monitoring.periods import parse_period
-    from fairgauge.report.monitor_results import ImportedValue
+    from fairgauge.results.monitor_results import ImportedValue
 
     dated = _DATE.search(path.as_posix())
     if period is None and dated is None:
@@ -214,7 +214,7 @@ def _keep(held: History, spec: MonitorSpec) -> None:
 
 def _warn_of_values(report: MonitorReport, period: str) -> None:
     """Warn where values of the period may be mistakes: a stray group, or another coding."""
-    from fairgauge.render.monitor_sentences import describe_new_values, describe_sparse_group
+    from fairgauge.render.words.monitor_sentences import describe_new_values, describe_sparse_group
 
     for each in report.sparse_groups:
         if each.first == period:
@@ -289,7 +289,7 @@ def _before_labels(rows: object, spec: MonitorSpec) -> object:
 def _options(spec: MonitorSpec, config: str | None) -> dict[str, Any]:
     """Return the question as the options of an audit."""
     if config is not None:
-        from fairgauge.spec.spec_file import read_options
+        from fairgauge.question.spec_file import read_options
 
         return {key: value for key, value in read_options(config).items() if key != "monitor"}
     return {k: v for k, v in spec.question.to_dict().items() if v not in ([], {}, None)}
@@ -327,7 +327,7 @@ def _show(
 
 def _parquet(report: MonitorReport) -> bytes:
     """Return a Parquet file of every period of every comparison."""
-    from fairgauge.render.flat_rows import PERIOD_TYPES, periods_of
+    from fairgauge.render.writers.flat_rows import PERIOD_TYPES, periods_of
     from fairgauge.scan.parquet_output import parquet_file
 
     return parquet_file(PERIOD_TYPES, periods_of(report).rows)

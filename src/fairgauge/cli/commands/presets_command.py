@@ -11,7 +11,7 @@ import click
 from fairgauge.cli.streams import print_result
 
 if TYPE_CHECKING:
-    from fairgauge.spec.presets import Preset
+    from fairgauge.question.presets import Preset
 
 _WIDTH = 80
 _INDENT = 32
@@ -30,7 +30,7 @@ def command(name: str | None, as_json: bool) -> None:
     fairgauge presets nyc-ll144
     fairgauge audit applicants.csv --preset nyc-ll144 --prediction hired --sensitive sex --sensitive race
     """  # noqa: D301, E501 - the paragraph mark of click
-    from fairgauge.spec.presets import preset, presets
+    from fairgauge.question.presets import preset, presets
 
     found = presets() if name is None else (preset(name),)
     if as_json:

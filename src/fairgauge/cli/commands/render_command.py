@@ -12,7 +12,7 @@ from fairgauge.errors import DataError, quote
 from fairgauge.render.formats import SUBJECTS
 
 if TYPE_CHECKING:
-    from fairgauge.report.report import Report
+    from fairgauge.results.report import Report
 
 
 @click.command("render", short_help="Write a saved result in another format.")

@@ -32,7 +32,7 @@ def command(name: str) -> None:
 def _schema(name: str) -> Callable[[], dict[str, Json]]:
     """Return what makes a schema, imported when it is asked for."""
     from fairgauge.monitoring.spec_schema import schema as spec_schema
-    from fairgauge.report import schemas
+    from fairgauge.results import schemas
 
     return {
         "report": schemas.report_schema,

@@ -14,7 +14,7 @@ from fairgauge.errors import listing
 
 if TYPE_CHECKING:
     from fairgauge.monitoring.monitor_spec import MonitorRule
-    from fairgauge.spec.specification import Spec
+    from fairgauge.question.specification import Spec
 
 
 @click.command("validate", short_help="Check a specification against the data.")
@@ -76,7 +76,7 @@ def _monitored(config: str | None) -> tuple[MonitorRule, ...]:
     SpecError
         A monitor would refuse the file.
     """
-    from fairgauge.spec.spec_file import read_options
+    from fairgauge.question.spec_file import read_options
 
     if config is None or "monitor" not in read_options(config):
         return ()

@@ -26,7 +26,7 @@ def command(bundle: str, signed_by: str) -> int:
     fairgauge verify audit.fairgauge
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge.evidence.sealing import verify
-    from fairgauge.report.verification import VerificationResult
+    from fairgauge.results.verification import VerificationResult
 
     found = verify(bundle, signed_by)
     print_result(str(found))

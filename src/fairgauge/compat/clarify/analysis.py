@@ -14,7 +14,7 @@ from fairgauge.compat.clarify.segments import segments_of
 from fairgauge.compat.service_texts import CONDITIONAL, read, spelled
 from fairgauge.compat.smclarify.bias.performance import performance
 from fairgauge.enums import Profile
-from fairgauge.report.results import OVERALL, POOLED
+from fairgauge.results.scopes import OVERALL, POOLED
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fairgauge.compat.local_models import Model
     from fairgauge.compat.service_texts import BlockEntry, MetricEntry
     from fairgauge.compat.uri_paths import Places
-    from fairgauge.report.report import Report
+    from fairgauge.results.report import Report
 
 VERSION = "1.0"
 _SECTIONS = {

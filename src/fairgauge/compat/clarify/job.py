@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from fairgauge.compat.interval_options import IntervalOptions
     from fairgauge.compat.service_texts import BlockEntry, StageEntry
     from fairgauge.cube.cube import Cube
-    from fairgauge.report.report import Report
-    from fairgauge.spec.options import Options
+    from fairgauge.question.options import Options
+    from fairgauge.results.report import Report
 
 
 @dataclass(frozen=True, slots=True, eq=False)

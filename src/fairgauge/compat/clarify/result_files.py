@@ -9,14 +9,14 @@ from fairgauge.atomic_files import write_all
 from fairgauge.compat.clarify.analysis_files import ADDITIONS, ANALYSIS
 from fairgauge.errors import DataError
 from fairgauge.render import render
-from fairgauge.render.pdf import print_page
+from fairgauge.render.writers.pdf import print_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from fairgauge.compat.clarify.analysis import Analysis
-    from fairgauge.report.report import Report
+    from fairgauge.results.report import Report
 
 REPORT = ("html",)
 JOB_REPORT = ("html", "ipynb", "pdf")

@@ -24,7 +24,7 @@ from fairgauge.compat.vertex.records import (
 from fairgauge.compat.vertex.vertex_config import ARGMAX
 from fairgauge.enums import Profile
 from fairgauge.errors import Problem, SpecError, listing, nearest
-from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.values import canonical, matches, name_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fairgauge.compat.uri_paths import Places
     from fairgauge.compat.vertex.vertex_config import VertexConfig
     from fairgauge.compat.vertex.vertex_slices import BiasConfig, Mask
-    from fairgauge.report.report import Report
+    from fairgauge.results.report import Report
 
 SLICE_A: Final = "slice_a"
 SLICE_B: Final = "slice_b"

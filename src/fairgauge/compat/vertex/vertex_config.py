@@ -18,7 +18,7 @@ from pydantic import (
 from fairgauge.compat.config_problems import problems_of
 from fairgauge.compat.vertex.vertex_slices import BiasConfig, read_bias_configs
 from fairgauge.errors import DataError, Problem, SpecError, quote
-from fairgauge.spec.file_formats import Unreadable, loads
+from fairgauge.question.file_formats import Unreadable, loads
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,1 +1,0 @@
-"""Two reports compared: which disparities and verdicts changed."""

@@ -1,0 +1,282 @@
+"""Sensitive features: which column, and which of its values make a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Required, TypeAlias, TypedDict
+
+from fairgauge.enums import Closed
+from fairgauge.errors import Problem, SpecError, quote, shown
+from fairgauge.question.readers import is_finite, items, read_values, read_word, unknown_keys
+from fairgauge.values import Value, canonical, name_of
+
+KEYS = ("column", "values", "cuts", "closed")
+
+
+class FeatureKeys(TypedDict, total=False):
+    """The keys of a feature in a specification file."""
+
+    column: Required[str]
+    values: list[list[Value]]
+    cuts: list[float]
+    closed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A sensitive feature.
+
+    Attributes
+    ----------
+    column : name of the column.
+    values : value sets, each one group; empty means every value is a group.
+    cuts : ascending cut points of a numeric column, whose intervals are groups.
+    closed : the edge that belongs to an interval: "right" makes (-inf, c1], (c1, c2], ...,
+        (ck, inf), "left" makes [-inf, c1), [c1, c2), ..., [ck, inf).
+    """
+
+    column: str
+    values: tuple[tuple[Value, ...], ...] = ()
+    cuts: tuple[float, ...] = ()
+    closed: Closed = Closed.RIGHT
+
+    def to_dict(self) -> FeatureKeys:
+        """Return the keys of a specification file."""
+        keys: FeatureKeys = {"column": self.column}
+        if self.values:
+            keys["values"] = [list(each) for each in self.values]
+        if self.cuts:
+            keys["cuts"] = list(self.cuts)
+        if self.closed is not Closed.RIGHT:
+            keys["closed"] = str(self.closed)
+        return keys
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """A cut of a numeric label (and prediction): values above ``threshold`` are positive."""
+
+    threshold: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the keys of a specification file."""
+        return {"above": self.threshold}
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Levels of an outcome, the most favourable first: every cut between two is a selection.
+
+    Attributes
+    ----------
+    levels : every value that label and prediction have.
+    """
+
+    levels: tuple[Value, ...]
+
+    @property
+    def selections(self) -> tuple[tuple[Value, ...], ...]:
+        """Return the sets of values that count as selected: the first level, the first two ..."""
+        return tuple(self.levels[:i] for i in range(1, len(self.levels)))
+
+    def to_dict(self) -> dict[str, list[Value]]:
+        """Return the keys of a specification file."""
+        return {"ordered": list(self.levels)}
+
+
+Positive: TypeAlias = tuple[Value, ...] | Above | Ordered
+"""What is favourable: values, numbers above a cut, or each cut of ordered levels."""
+
+
+def cut(column: str, points: Sequence[float] | float, *, closed: str = "right") -> Feature:
+    """Cut a numeric column into groups.
+
+    Parameters
+    ----------
+    column : str
+        Name of a numeric column.
+    points : float or list of float
+        Cut points; ``[40, 60]`` makes (-inf, 40], (40, 60] and (60, inf).
+    closed : {"right", "left"}
+        The edge that belongs to an interval; "left" makes [-inf, 40), [40, 60) and [60, inf).
+
+    Raises
+    ------
+    SpecError
+        No points, a point that is not a finite number, or an edge that is neither.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> fg.cut("age", [40]).cuts
+    (40.0,)
+    """
+    problems: list[Problem] = []
+    cuts = _cuts(points, "cut", problems)
+    edge = read_word(Closed)(closed, "cut.closed", problems)
+    if problems:
+        raise SpecError(problems)
+    return Feature(column, cuts=cuts, closed=edge)
+
+
+def above(threshold: float) -> Above:
+    """Make values above ``threshold`` the positive ones, of a numeric label and its predictions.
+
+    Raises
+    ------
+    SpecError
+        The threshold is not a finite number.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> fg.above(50_000)
+    Above(threshold=50000.0)
+    """
+    if not is_finite(threshold):
+        raise SpecError(Problem("above", f"must be a finite number, not {shown(threshold)}"))
+    return Above(float(threshold))
+
+
+def ordered(*levels: object) -> Ordered:
+    """Order the values of an outcome: each cut between two of them is a selection of its own.
+
+    Of "top", "middle" and "bottom", an audit compares who is "top", and who is "top or middle".
+
+    Parameters
+    ----------
+    *levels
+        Every value that the label and the prediction have, the most favourable first.
+
+    Raises
+    ------
+    SpecError
+        There are fewer than two levels, or one of them twice.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> fg.ordered("top", "middle", "bottom").selections
+    (('top',), ('top', 'middle'))
+    """
+    problems: list[Problem] = []
+    made = read_ordered(list(levels), "ordered", problems)
+    if problems:
+        raise SpecError(problems)
+    return made
+
+
+def read_ordered(value: object, path: str, problems: list[Problem]) -> Ordered:
+    """Read the levels of an outcome, the most favourable first."""
+    levels = read_values(value, path, problems)
+    if len(levels) < 2:
+        problems.append(Problem(path, "must be two levels or more, the most favourable first"))
+    elif len(set(levels)) < len(levels):
+        problems.append(Problem(path, "has a level twice"))
+    return Ordered(levels)
+
+
+def interval_names(cuts: Sequence[float], closed: str = "right") -> list[str]:
+    """Return the names of the groups that cut points make.
+
+    >>> interval_names([40, 60.5])
+    ['(-inf, 40]', '(40, 60.5]', '(60.5, inf)']
+    >>> interval_names([40], "left")
+    ['[-inf, 40)', '[40, inf)']
+    """
+    edges = ["-inf", *(name_of(canonical(c)) for c in cuts), "inf"]
+    if closed == Closed.LEFT:
+        return [f"[{low}, {high})" for low, high in pairwise(edges)]
+    inner = [f"({low}, {high}]" for low, high in pairwise(edges[:-1])]
+    return [*inner, f"({edges[-2]}, inf)"]
+
+
+def read_features(value: object, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
+    """Read every form of sensitive features; value sets of one column become one feature."""
+    if not isinstance(value, (str, Feature, Mapping, Sequence)):
+        problems.append(Problem(path, f"must be a list of columns, not {shown(value)}"))
+        return ()
+    features: list[Feature] = []
+    for i, item in enumerate(items(value)):
+        features += _features_of(item, f"{path}[{i}]", problems)
+    return _joined(features, path, problems)
+
+
+def _features_of(item: object, path: str, problems: list[Problem]) -> list[Feature]:
+    if isinstance(item, Feature):
+        return [item]
+    if isinstance(item, str):
+        return [Feature(item)]
+    if not isinstance(item, Mapping):
+        problems.append(Problem(path, f"must be the name of a column, not {shown(item)}"))
+        return []
+    if set(KEYS) & set(item):
+        return _feature_of_table(item, path, problems)
+    return [
+        Feature(str(column), values=_value_sets(values, f"{path}.{column}", problems))
+        for column, values in item.items()
+    ]
+
+
+def _feature_of_table(
+    table: Mapping[str, object], path: str, problems: list[Problem]
+) -> list[Feature]:
+    problems += unknown_keys(table, KEYS, path)
+    column, values, cuts = (table.get(key) for key in ("column", "values", "cuts"))
+    closed = table.get("closed")
+    if not isinstance(column, str):
+        message = f"must be the name of a column, not {shown(column)}"
+        problems.append(Problem(f"{path}.column", "is missing" if column is None else message))
+    if values is not None and cuts is not None:
+        problems.append(Problem(path, "takes either values or cuts"))
+    if closed is not None and cuts is None:
+        message = "is the closed edge of intervals and needs cuts, such as cuts = [40]"
+        problems.append(Problem(f"{path}.closed", message))
+    sets = () if values is None else _value_sets(values, f"{path}.values", problems)
+    points = () if cuts is None else _cuts(cuts, f"{path}.cuts", problems)
+    edge = Closed.RIGHT if closed is None else read_word(Closed)(closed, f"{path}.closed", problems)
+    return [Feature(column, sets, points, edge)] if isinstance(column, str) else []
+
+
+def _value_sets(
+    values: object, path: str, problems: list[Problem]
+) -> tuple[tuple[Value, ...], ...]:
+    """Read one value, one set, or several sets."""
+    every = items(values)
+    if every and all(isinstance(each, Sequence) and not isinstance(each, str) for each in every):
+        return tuple(read_values(each, f"{path}[{i}]", problems) for i, each in enumerate(every))
+    values_read = read_values(values, path, problems)
+    return (values_read,) if values_read else ()
+
+
+def _joined(features: list[Feature], path: str, problems: list[Problem]) -> tuple[Feature, ...]:
+    columns: dict[str, Feature] = {}
+    for feature in features:
+        before = columns.get(feature.column)
+        if before is None:
+            columns[feature.column] = feature
+        elif before.values and feature.values:
+            columns[feature.column] = Feature(feature.column, before.values + feature.values)
+        elif before != feature:
+            problems.append(
+                Problem(path, f"column {quote(feature.column)} is asked for in two different ways")
+            )
+    for feature in columns.values():
+        listed = [value for each in feature.values for value in each]
+        twice = sorted({name_of(v) for v in listed if listed.count(v) > 1})
+        if twice:
+            problems.append(
+                Problem(path, f"value {quote(twice[0])} of {quote(feature.column)} is listed twice")
+            )
+    return tuple(columns.values())
+
+
+def _cuts(points: object, path: str, problems: list[Problem]) -> tuple[float, ...]:
+    every = items(points)
+    cuts = [float(point) for point in every if is_finite(point)]
+    if not every or len(cuts) < len(every):
+        problems.append(Problem(path, f"must be finite numbers, not {shown(points)}"))
+        return ()
+    return tuple(sorted(set(cuts)))

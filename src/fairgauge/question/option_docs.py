@@ -1,0 +1,126 @@
+"""The documentation of options: parameters of a docstring, and a page, both from their table."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from typing import TYPE_CHECKING, ForwardRef, TypeVar
+
+from fairgauge.question.options import OPTIONS, Options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Function = TypeVar("Function", bound="Callable[..., object]")
+
+_PLACE = "{options}\n"
+_WIDTH = 92
+_PAGE = """\
+# Options of an audit
+
+An option is a keyword of `fairgauge.audit`, a key of a specification file (TOML, YAML or JSON) and
+a flag of `fairgauge audit`, `count`, `validate` and `plan`. A flag overrides the key of a file.
+`fairgauge validate --schema` prints the JSON Schema of a file.
+
+| Option | Description | Flag | Default |
+|---|---|---|---|
+"""
+_FORMS = """\
+
+## A specification file
+
+```toml
+label = "approved"
+prediction = "predicted"
+positive = [1]
+unknown = ["Not stated"]              # rows of these groups are rows without a group
+min_n = 30
+rules = ["selection_rate.ratio >= 0.8", "accuracy >= 0.9"]
+
+[[sensitive]]
+column = "sex"
+
+[[sensitive]]
+column = "race"
+values = ["Black", "Hispanic"]        # one group: these values together
+
+[[sensitive]]
+column = "age"
+cuts = [40]
+closed = "left"                       # [-inf, 40) and [40, inf); "right": (-inf, 40] and (40, inf)
+
+[document]
+title = "Lending, first quarter"
+author = "A. Author"
+```
+
+A rule is a text, or a table with the keys `metric` (a metric, or a rate of every group),
+`at_least`, `at_most`, `between`, `alternatives` (other limits, of which one that is met is enough:
+`"selection_rate.ratio >= 0.8 or selection_rate.difference >= -0.05"` as a text), `features`,
+`groups`, `decide` ("interval": the whole confidence interval decides; "point": the value alone;
+"significant": a value outside the limits fails where it differs statistically significantly from
+no difference) and `insufficient` (the verdict where the data are insufficient: "report", "pass",
+"fail" or "ignore").
+
+## Values of flags
+
+A backslash escapes `=`, `:`, `*` and `,` in a name.
+
+"""
+
+
+def with_options(function: Function) -> Function:
+    """Put the parameters of all options in the place of ``{options}`` in a docstring."""
+    if function.__doc__ is not None:  # python -OO has none
+        # Python 3.13 takes the indentation off docstrings, earlier versions do not
+        function.__doc__ = inspect.cleandoc(function.__doc__).replace(_PLACE, parameters())
+    return function
+
+
+def parameters() -> str:
+    """Return the options as the parameters of a numpy docstring.
+
+    >>> print(parameters().split("prediction")[0].strip())
+    label : str | Array | None
+        Column of the observed outcome.
+    """
+    return "".join(
+        f"{option.name} : {_type(option.name)}\n{textwrap.indent(_filled(option.help()), '    ')}\n"
+        for option in OPTIONS
+    )
+
+
+def page() -> str:
+    """Return the page of documentation: every option, its flags, its default, its description."""
+    table = "".join(
+        f"| `{option.name}` | {_cell(_description(option.name))} "
+        f"| {_cell(', '.join(f'`{flag}`' for flag in option.flags))} "
+        f"| {f'`{option.usual}`' if option.usual else ''} |\n"
+        for option in OPTIONS
+    )
+    forms = "".join(
+        f"- `{flag}`: {option.syntax}\n"
+        for option in OPTIONS
+        for flag in option.flags
+        if option.syntax
+    )
+    return f"{_PAGE}{table}{_FORMS}{forms}"
+
+
+def _description(name: str) -> str:
+    (option,) = (each for each in OPTIONS if each.name == name)
+    words = f" One of {', '.join(f'`{word}`' for word in option.type.words)}."
+    return f"{option.description}.{words if option.type.words else ''}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, break_on_hyphens=False)
+
+
+def _type(name: str) -> str:
+    annotation = Options.__annotations__[name]
+    return annotation.__forward_arg__ if isinstance(annotation, ForwardRef) else str(annotation)

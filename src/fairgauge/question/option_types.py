@@ -1,0 +1,446 @@
+"""Types of options: how their values are read, described by JSON Schema and written as flags."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.enums import Closed, Decide, Insufficient, ReferenceRule, Threshold
+from fairgauge.errors import Problem, nearest, shown
+from fairgauge.question import argument_syntax as syntax
+from fairgauge.question.document import DESCRIPTIONS, read_document
+from fairgauge.question.features import Above, Ordered, Positive, read_features, read_ordered
+from fairgauge.question.presets import preset_names
+from fairgauge.question.readers import (
+    Problems,
+    Reader,
+    is_finite,
+    items,
+    one_name,
+    one_of,
+    read_column,
+    read_names,
+    read_number,
+    read_numbers,
+    read_range,
+    read_value,
+    read_values,
+    read_word,
+)
+from fairgauge.question.rules import read_rules
+from fairgauge.values import Json, Value, canonical, name_of
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
+
+Schema = dict[str, Json]
+"""A JSON Schema."""
+
+
+def plain(value: object) -> Any:
+    """Return a meaning as a specification file has it: tables, lists, text, numbers."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, StrEnum):
+        return str(value)
+    return [plain(each) for each in value] if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OptionType:
+    """How values of an option are written, wherever they can be.
+
+    Attributes
+    ----------
+    read : the reader of what is written in Python or in a specification file.
+    schema : the JSON Schema of what a specification file may hold.
+    plain : the inverse of ``read``: a meaning as a specification file has it.
+    parse : the reader of the texts of its flag, into what ``read`` takes.
+    write : the inverse of ``parse``: the texts of its flag for what ``plain`` returns.
+    metavar : the value of its flag in help.
+    words : the closed vocabulary of its values, if there is one.
+    repeatable : whether its flag may be given more than once.
+    arguments : how many texts follow its flag.
+    """
+
+    read: Reader
+    schema: Schema
+    plain: Callable[[Any], Json] = plain
+    parse: Callable[[Sequence[str], str, Problems], object] = syntax.parse_text
+    write: Callable[[Any], list[str]] = syntax.write_text
+    metavar: str
+    words: tuple[str, ...] = ()
+    repeatable: bool = False
+    arguments: int = 1
+
+
+def one_or_many(schema: Schema, *others: Schema) -> Schema:
+    """Return the schema of one value, or a list of them, or of something else."""
+    return {"anyOf": [schema, {"type": "array", "items": schema}, *others]}
+
+
+def _table(properties: Mapping[str, Schema], *required: str) -> Schema:
+    optional: dict[str, Json] = {
+        key: each if key in required else {"anyOf": [each, {"type": "null"}]}
+        for key, each in properties.items()
+    }
+    table: Schema = {"type": "object", "properties": optional, "additionalProperties": False}
+    return table | ({"required": list(required)} if required else {})
+
+
+_TEXT: Schema = {"type": "string"}
+_NUMBER: Schema = {"type": "number"}
+_SCALAR: Schema = {"type": ["string", "boolean", "number"]}
+_NAMES = one_or_many(_TEXT)
+_SCALARS: Schema = {"type": "array", "items": _SCALAR}
+_VALUE_SETS: Schema = {"anyOf": [_SCALAR, _SCALARS, {"type": "array", "items": _SCALARS}]}
+_FEATURE_KEYS: dict[str, Schema] = {
+    "column": _TEXT,
+    "values": _VALUE_SETS | {"description": "Values of one group; a list of lists: of several."},
+    "cuts": one_or_many(_NUMBER) | {"description": "Cut points of a numeric column."},
+    "closed": {"enum": list(Closed), "description": "The edge that belongs to an interval."},
+}
+_FEATURE_TABLE = _table(_FEATURE_KEYS, "column")
+_VALUES_BY_COLUMN: Schema = {
+    "type": "object",
+    "propertyNames": {"not": {"enum": list(_FEATURE_KEYS)}},
+    "additionalProperties": _VALUE_SETS,
+}
+_LIMIT_KEYS: dict[str, Schema] = {
+    "metric": {"$ref": "#/$defs/Metric"},
+    "at_least": _NUMBER,
+    "at_most": _NUMBER,
+    "between": {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+}
+_RULE_TABLE = _table(
+    {
+        **_LIMIT_KEYS,
+        "alternatives": one_or_many({"anyOf": [_TEXT, _table(_LIMIT_KEYS, "metric")]}),
+        "features": _NAMES,
+        "groups": _NAMES,
+        "insufficient": {"enum": list(Insufficient)},
+        "decide": {"enum": list(Decide)},
+    },
+    "metric",
+)
+
+
+def _read_metrics(
+    value: object, path: str, problems: Problems
+) -> tuple[str | Statistic | Metric, ...]:
+    """Read names, import paths and metrics of a user's own; names may be of these."""
+    from fairgauge.catalogue.lookup import Catalogue, metric_or_name, own_of  # not for --help
+
+    asked: dict[int, str | Statistic | Metric] = {}
+    for i, item in enumerate(items(value)):
+        try:
+            asked[i] = metric_or_name(item)
+        except LookupError as error:
+            problems.append(Problem(f"{path}[{i}]", str(error)))
+    catalogue = Catalogue(own_of(asked.values()))
+    for i, each in asked.items():
+        try:
+            catalogue.expand([each])
+        except LookupError as error:
+            problems.append(Problem(f"{path}[{i}]", str(error)))
+    if isinstance(value, Sequence) and not value:
+        problems.append(Problem(path, "must name at least one metric"))
+    return tuple(asked.values())
+
+
+def _plain_metrics(value: tuple[str | Statistic | Metric, ...]) -> Json:
+    return [each if isinstance(each, str) else each.name for each in value]
+
+
+def _read_positive(value: object, path: str, problems: Problems) -> Positive:
+    if isinstance(value, (Above, Ordered)):
+        return value
+    if not isinstance(value, Mapping):
+        return read_values(value, path, problems)
+    if set(value) == {"above"} and is_finite(value["above"]):
+        return Above(float(value["above"]))
+    if set(value) == {"ordered"}:
+        return read_ordered(value["ordered"], f"{path}.ordered", problems)
+    allowed = "values, {above = NUMBER} or {ordered = [VALUE, ...]}"
+    problems.append(Problem(path, f"must be {allowed}, not {shown(value)}"))
+    return ()
+
+
+def _plain_positive(value: Positive) -> Json:
+    return plain(value) or None  # no values: they are not asked for
+
+
+def _read_threshold(value: object, path: str, problems: Problems) -> tuple[float, ...] | Threshold:
+    if isinstance(value, str):
+        if value in list(Threshold):
+            return Threshold(value)
+        problems.append(Problem(path, f"must be numbers or 'median', not {shown(value)}"))
+        return ()
+    return read_numbers(value, path, problems)
+
+
+def _read_intersections(
+    value: object, path: str, problems: Problems
+) -> tuple[tuple[str, ...], ...]:
+    every = items(value)
+    if every and all(isinstance(each, str) and "*" not in each for each in every):
+        every = [every]  # one intersection, without its list
+    intersections = []
+    for i, each in enumerate(every):
+        columns = [part.strip() for part in each.split("*")] if isinstance(each, str) else each
+        names = read_names(columns, f"{path}[{i}]", problems)
+        if len(names) == len(items(columns)) and (len(names) < 2 or len(set(names)) < len(names)):
+            problems.append(Problem(f"{path}[{i}]", "must name two or more different columns"))
+        intersections.append(names)
+    return tuple(dict.fromkeys(intersections))
+
+
+_SYNONYMS = {"rest": ReferenceRule.OTHERS}
+
+
+def _read_reference(
+    value: object, path: str, problems: Problems
+) -> ReferenceRule | tuple[tuple[str, Value], ...]:
+    if isinstance(value, Mapping):
+        named = tuple(
+            (str(column), read_value(group, f"{path}.{column}", problems))
+            for column, group in value.items()
+        )
+        return named or ReferenceRule.OTHERS
+    if isinstance(value, str) and value in _SYNONYMS:
+        return _SYNONYMS[value]
+    if isinstance(value, str) and value in list(ReferenceRule):
+        return ReferenceRule(value)
+    allowed = one_of([*ReferenceRule, "{column: value}"])
+    problems.append(
+        Problem(path, f"{shown(value)} is not allowed.{nearest(value, ReferenceRule)} {allowed}")
+    )
+    return ReferenceRule.OTHERS
+
+
+def _plain_reference(value: ReferenceRule | tuple[tuple[str, Value], ...]) -> Json:
+    return dict(value) if isinstance(value, tuple) else str(value)
+
+
+POPULATION_ROUNDING = 0.01
+"""How far rounded shares of a whole population may add up to more or less than 1."""
+
+Population = tuple[tuple[str, tuple[tuple[Value, float], ...]], ...]
+
+
+def _read_population(value: object, path: str, problems: Problems) -> Population:
+    """Read shares or counts of a population.
+
+    Whole numbers are counts, and numbers of which one is above 1, such as percentages, sum to the
+    whole. Shares are kept as they are, but for rounding: what they leave is of other groups.
+    """
+    if not isinstance(value, Mapping) or not all(isinstance(v, Mapping) for v in value.values()):
+        problems.append(Problem(path, f"must be {{column: {{value: share}}}}, not {shown(value)}"))
+        return ()
+    population = []
+    for column, shares in value.items():
+        numbers = [float(n) for n in shares.values() if is_finite(n)]
+        fit = len(numbers) == len(shares) and min(numbers, default=-1) >= 0
+        if not fit or not 0 < sum(numbers) < math.inf:
+            message = f"shares must be numbers, 0 or greater, not {shown(dict(shares))}"
+            problems.append(Problem(f"{path}.{column}", message))
+            continue
+        total = sum(numbers)
+        shared = max(numbers) <= 1 and not all(n.is_integer() for n in numbers)
+        if shared and total > 1 + POPULATION_ROUNDING:
+            message = f"the shares add up to {total:.4g}, more than 1; correct them, or give counts"
+            problems.append(Problem(f"{path}.{column}", message))
+            continue
+        if math.isclose(total, 1.0) or (shared and total < 1 - POPULATION_ROUNDING):
+            total = 1.0
+        each = tuple((canonical(v), n / total) for v, n in zip(shares, numbers, strict=True))
+        population.append((str(column), each))
+    return tuple(population)
+
+
+def _plain_population(population: Population) -> Json:
+    return {column: {name_of(v): s for v, s in shares} for column, shares in population}
+
+
+Margins = tuple[tuple[str, float], ...]
+
+
+def read_margins(value: object, path: str, problems: Problems) -> Margins:
+    """Read how much worse each rate may be, in the unit of the rate."""
+    if not isinstance(value, Mapping):
+        problems.append(Problem(path, f"must be {{rate: margin}}, not {shown(value)}"))
+        return ()
+    margins = []
+    for name, margin in value.items():
+        if is_finite(margin) and float(margin) >= 0:
+            margins.append((str(name), float(margin)))
+        else:
+            message = f"must be a number, 0 or greater, not {shown(margin)}"
+            problems.append(Problem(f"{path}.{name}", message))
+    return tuple(margins)
+
+
+COLUMN = OptionType(read=read_column, schema=_TEXT, metavar="COL")
+COLUMNS = OptionType(
+    read=read_names,
+    schema=_NAMES,
+    parse=syntax.parse_names,
+    write=syntax.write_names,
+    metavar="COL,...",
+    repeatable=True,
+)
+NAMES = replace(COLUMNS, metavar="NAME,...")
+PRESET = OptionType(
+    read=one_name(preset_names()),
+    schema={"enum": list(preset_names())},
+    metavar="NAME",
+    words=preset_names(),
+)
+VALUE = OptionType(read=read_value, schema=_SCALAR, metavar="VALUE")
+VALUES = OptionType(
+    read=lambda value, path, problems: read_values(value, path, problems) if value != [] else (),
+    schema=one_or_many(_SCALAR),
+    parse=syntax.parse_names,
+    write=syntax.write_names,
+    metavar="VALUE,...",
+    repeatable=True,
+)
+RANGE = OptionType(
+    read=read_range,
+    schema={"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+    parse=syntax.parse_range,
+    write=lambda value: [name_of(canonical(bound)) for bound in value],
+    metavar="LOW HIGH",
+    arguments=2,
+)
+THRESHOLD = OptionType(
+    read=_read_threshold,
+    schema=one_or_many(_NUMBER, {"enum": list(Threshold)}),
+    parse=syntax.parse_numbers,
+    write=syntax.write_names,
+    metavar="T,...",
+    repeatable=True,
+)
+POSITIVE = OptionType(
+    read=_read_positive,
+    schema=one_or_many(
+        _SCALAR,
+        _table({"above": _NUMBER}, "above"),
+        _table({"ordered": {**_SCALARS, "minItems": 2}}, "ordered"),
+    ),
+    plain=_plain_positive,
+    parse=syntax.parse_positive,
+    write=syntax.write_positive,
+    metavar="VALUE,...",
+    repeatable=True,
+)
+FEATURES = OptionType(
+    read=read_features,
+    schema=one_or_many({"anyOf": [_TEXT, _FEATURE_TABLE, _VALUES_BY_COLUMN]}),
+    parse=syntax.parse_sensitive,
+    write=syntax.write_sensitive,
+    metavar="COL...",
+    repeatable=True,
+)
+INTERSECTIONS = OptionType(
+    read=_read_intersections,
+    schema=one_or_many(_NAMES),
+    parse=syntax.parse_intersections,
+    write=syntax.write_intersections,
+    metavar="A*B",
+    repeatable=True,
+)
+REFERENCE = OptionType(
+    read=_read_reference,
+    schema={
+        "anyOf": [
+            {"enum": [*ReferenceRule, *_SYNONYMS]},
+            {"type": "object", "additionalProperties": _SCALAR},
+        ]
+    },
+    plain=_plain_reference,
+    parse=syntax.parse_reference,
+    write=syntax.write_reference,
+    metavar="R",
+    repeatable=True,
+)
+METRICS = OptionType(
+    read=_read_metrics,
+    plain=_plain_metrics,
+    schema=one_or_many({"$ref": "#/$defs/Name"}),
+    parse=syntax.parse_names,
+    write=syntax.write_names,
+    metavar="NAME,...",
+    repeatable=True,
+)
+MARGINS = OptionType(
+    read=read_margins,
+    schema={"type": "object", "additionalProperties": {"type": "number", "minimum": 0}},
+    plain=dict,
+    parse=syntax.parse_margins,
+    write=syntax.write_margins,
+    metavar="RATE=MARGIN",
+    repeatable=True,
+)
+POPULATION = OptionType(
+    read=_read_population,
+    schema={
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "additionalProperties": {"type": "number", "minimum": 0},
+        },
+    },
+    plain=_plain_population,
+    parse=syntax.parse_population,
+    write=syntax.write_population,
+    metavar="COL:V=SHARE,...",
+    repeatable=True,
+)
+RULES = OptionType(
+    read=read_rules,
+    schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}),
+    parse=syntax.parse_rules,
+    write=syntax.write_rules,
+    metavar="RULE",
+    repeatable=True,
+)
+DOCUMENT = OptionType(
+    read=read_document,
+    schema=_table(
+        {key: {**_TEXT, "description": f"{text}."} for key, text in DESCRIPTIONS.items()}
+    ),
+    metavar="TEXT",
+)
+
+
+def number(
+    low: float,
+    high: float = math.inf,
+    *,
+    inside: bool = False,
+    whole: bool = False,
+    metavar: str = "N",
+) -> OptionType:
+    """Return the type of a number between two limits, which are allowed unless ``inside``."""
+    least, most = ("exclusiveMinimum", "exclusiveMaximum") if inside else ("minimum", "maximum")
+    limits: Schema = {least: low}
+    if high < math.inf:
+        limits[most] = high
+    return OptionType(
+        read=read_number(low, high, inside=inside, whole=whole),
+        schema={"type": "integer" if whole else "number", **limits},
+        parse=syntax.parse_number,
+        metavar=metavar,
+    )
+
+
+def word(words: type[StrEnum], metavar: str) -> OptionType:
+    """Return the type of a closed vocabulary."""
+    return OptionType(
+        read=read_word(words), schema={"enum": list(words)}, metavar=metavar, words=tuple(words)
+    )

@@ -1,0 +1,360 @@
+"""The table of options: what may be asked of an audit, and how each option is written.
+
+`Spec` is the table. The fields of that class are the options: each has its type, its default and,
+as metadata, an `Option`: what it describes, how its values are read and written, and what depends
+on it. The keys and the JSON Schema of specification files, the flags of the command line with their
+help, the command that repeats an audit, the page of documentation and what a comparison of two
+reports calls "asked differently" are derived from the table. `Options`, which has the types that
+the keywords of `fairgauge.audit` accept, cannot be derived for type checkers: a test holds it to
+the table.
+"""
+
+# ruff: noqa: E501, RUF009 - an option is one row, so that the table reads as a table; `option` is
+# `dataclasses.field` with metadata
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack
+
+from fairgauge.enums import Method, Missing, Multiplicity, Profile, ReferenceRule, Task, Threshold
+from fairgauge.question import argument_syntax as syntax
+from fairgauge.question.document import DESCRIPTIONS, Document
+from fairgauge.question.features import Above, Feature, Ordered, Positive
+from fairgauge.question.option_types import (
+    COLUMN,
+    COLUMNS,
+    DOCUMENT,
+    FEATURES,
+    INTERSECTIONS,
+    MARGINS,
+    METRICS,
+    NAMES,
+    POPULATION,
+    POSITIVE,
+    PRESET,
+    RANGE,
+    REFERENCE,
+    RULES,
+    THRESHOLD,
+    VALUE,
+    VALUES,
+    Margins,
+    OptionType,
+    Population,
+    number,
+    word,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.lookup import Catalogue
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.question.rules import Rule
+    from fairgauge.values import Json, Value
+
+Default = TypeVar("Default")
+Column = str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Option:
+    """An option of an audit.
+
+    Attributes
+    ----------
+    name : the keyword of `fairgauge.audit` and the key of a specification file.
+    default : the meaning where it is not given; None means not asked.
+    type : how its values are read and written.
+    description : a noun phrase, for help, documentation and JSON Schema.
+    flags : its flags on the command line, each with its description; several only where the option
+        is a table, whose keys they then give.
+    syntax : the forms that the values of its flag have, for help.
+    counted : whether it decides what is counted, so that a cube must be asked for it.
+    effect : what follows if two reports differ in it, for their comparison.
+    comparable : whether changes between two reports that differ in it can have intervals.
+    described : whether it only describes the audit, so that no number depends on it.
+    """
+
+    name: str = ""
+    default: object = None
+    type: OptionType
+    description: str
+    flags: Mapping[str, str]
+    syntax: str = ""
+    counted: bool = False
+    effect: str = ""
+    comparable: bool = True
+    described: bool = False
+
+    @property
+    def usual(self) -> str:
+        """Return the default as its flag takes it; empty where nothing is asked by default."""
+        value = self.type.plain(self.default)
+        asked = bool(value) or isinstance(value, (int, float))
+        return " ".join(self.type.write(value)) if asked else ""
+
+    def help(self, flag: str | None = None) -> str:
+        """Return its description, or that of one of its flags, with choices and default."""
+        notes = [f"one of {', '.join(self.type.words)}"] if self.type.words else []
+        notes += [f"default {self.usual}"] if self.usual else []
+        noted = f" ({'; '.join(notes)})" if notes else ""
+        description = self.description if flag is None else self.flags[flag]
+        return f"{description}{noted}. {self.syntax if flag else ''}".strip()
+
+
+class Notes(TypedDict, total=False):
+    """What a row of the table states beyond its default, type, description and flags."""
+
+    syntax: str
+    counted: bool
+    effect: str
+    comparable: bool
+    described: bool
+
+
+def option(
+    default: Default,
+    type_: OptionType,
+    description: str,
+    *,
+    flag: str = "",
+    flags: Mapping[str, str] | None = None,
+    **notes: Unpack[Notes],
+) -> Default:
+    """Return the field of an option; its flag is named like the field unless ``flag`` is given."""
+    named = {flag: description} if flags is None else flags
+    row = Option(type=type_, description=description, flags=named, **notes)
+    return field(default=default, metadata={"option": row})
+
+
+# fmt: off
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """Everything that is asked of an audit, defaults included; see `fairgauge.audit`."""
+
+    label: Column = option(
+        None, COLUMN, "Column of the observed outcome",
+        counted=True, effect="one of the reports has no label")
+    prediction: Column = option(
+        None, COLUMN, "Column of the model's decision",
+        counted=True)
+    score: Column = option(
+        None, COLUMN, "Column of the model's score, a probability unless score_range is given",
+        counted=True)
+    candidate: tuple[str, ...] = option(
+        (), COLUMNS, "Columns of the decisions (or scores) of candidate models, which are compared with the model in use on the same rows",
+        syntax="Repeatable.",
+        counted=True)
+    margins: Margins = option(
+        (), MARGINS, "Non-inferiority margin of a candidate in a rate",
+        flag="--margin", syntax="In the unit of the rate: accuracy=0.01. Repeatable.")
+    score_of: Value = option(
+        None, VALUE, "Label value whose probability the score gives, if not the positive one",
+        counted=True)
+    score_range: tuple[float, float] = option(
+        (0.0, 1.0), RANGE, "Range of the score",
+        counted=True)
+    threshold: tuple[float, ...] | Threshold = option(
+        (0.5,), THRESHOLD, "Scores from which the prediction is positive, where no prediction is given",
+        syntax="Several: 0.3,0.5. The median of all rows: median.",
+        counted=True, effect="scores decide differently")
+    positive: Positive = option(
+        (), POSITIVE, "Favourable label values (default 1 and true), the number above which a label is favourable, or all values in order",
+        syntax="A cut of numbers: '>50000'. Ordered, the best first: 'top > middle > bottom'.",
+        counted=True)
+    sensitive: tuple[Feature, ...] = option(
+        (), FEATURES, "Columns whose values define groups",
+        syntax="COL=V1,V2: these values as one group. COL:40,60: intervals cut at 40 and 60, COL:40:left with closed left edges. Repeatable.",
+        counted=True)
+    intersections: tuple[tuple[str, ...], ...] = option(
+        (), INTERSECTIONS, "Columns whose combined values define groups",
+        flag="--intersect", syntax="Repeatable.",
+        counted=True)
+    strata: Column = option(
+        None, COLUMN, "Column that comparisons are stratified by",
+        counted=True, effect="the comparisons are stratified differently")
+    count: Column = option(
+        None, COLUMN, "Column of the number of cases that a row stands for",
+        counted=True, effect="the rows stand for different numbers of cases")
+    weight: Column = option(
+        None, COLUMN, "Column of sampling weights",
+        counted=True, effect="the rows have different weights")
+    cluster: Column = option(
+        None, COLUMN, "Column identifying clusters of non-independent rows (for example user or session)",
+        counted=True, effect="the intervals are computed differently")
+    reference: ReferenceRule | tuple[tuple[str, Value], ...] = option(
+        ReferenceRule.OTHERS, REFERENCE, "Reference that a group is compared with: all other groups, all rows, the largest group, the group that fares best, or a named group",
+        syntax="One of others, overall, largest, best, or COL=VALUE. Repeatable.",
+        effect="the groups are compared with another reference", comparable=False)
+    min_n: int | None = option(
+        None, replace(number(1, whole=True), parse=syntax.parse_count), "Smallest number of cases of a group that is a reference or has a verdict",
+        flag="--min-group", syntax="2%: smallest share of all cases. Repeatable.")
+    min_share: float | None = option(
+        None, replace(number(0, 1, inside=True, metavar="P%"), parse=syntax.parse_percentage, write=syntax.write_percentage),
+        "Smallest share of all cases of a group that is a reference or has a verdict",
+        flag="--min-group")
+    unknown: tuple[Value, ...] = option(
+        (), VALUES, "Values of sensitive features that mean that the group is missing (for example Unknown)",
+        effect="rows without a group are treated differently")
+    exclude_groups: tuple[str, ...] = option(
+        (), NAMES, "Groups whose rows are excluded from their feature, the other side of comparisons included",
+        effect="other groups are compared")
+    metrics: tuple[str | Statistic | Metric, ...] = option(
+        ("standard",), METRICS, "Metrics, rates or sets of metrics: standard, clarify, vertex, native, all",
+        syntax="See: fairgauge metrics.")
+    preset: str | None = option(
+        None, PRESET, "Preset of a regulation, whose options hold unless they are given",
+        syntax="See: fairgauge presets.",
+        described=True)
+    features: tuple[str, ...] = option(
+        (), COLUMNS, "Columns for the metrics that compare rows")
+    task: Task | None = option(
+        None, word(Task, "T"), "Task of the model, otherwise inferred from the labels",
+        counted=True)
+    confidence: float = option(
+        0.95, number(0, 1, inside=True, metavar="C"), "Confidence level",
+        effect="the intervals of the two reports have different confidence levels", comparable=False)
+    method: Method = option(
+        Method.DEFAULT, word(Method, "M"), "Method of the confidence intervals",
+        effect="the intervals are computed differently")
+    multiplicity: Multiplicity = option(
+        Multiplicity.PER_DECISION, word(Multiplicity, "M"), "What the confidence level of a verdict of fail covers: each comparison, or all together (Holm)",
+        effect="the verdicts control different error rates")
+    seed: int = option(
+        0, number(0, whole=True), "Random seed for resampling methods")
+    replicates: int = option(
+        2_000, number(1, 10_000_000, whole=True, metavar="R"), "Number of replicates of resampling methods")
+    profile: Profile = option(
+        Profile.DOCUMENTED, word(Profile, "P"), "Formulas of the metrics: as documented, or as smclarify computes them",
+        counted=True,
+        effect="the two profiles compute some metrics differently", comparable=False)
+    missing: Missing = option(
+        Missing.EXCLUDE, word(Missing, "M"), "Treatment of rows without a group: excluded, a group of their own, or an error",
+        effect="rows without a group are treated differently")
+    population: Population = option(
+        (), POPULATION, "Shares or counts of a population that the shares of the groups are compared with",
+        syntax="Shares of the whole population: what they leave is of other groups. Counts are of every group. Repeatable.",
+        effect="the shares of the groups are compared with another population")
+    rules: tuple[Rule, ...] = option(
+        (), RULES, "Limits that metrics, or rates of groups, must keep to",
+        flag="--rule", syntax="'DI >= 0.8', '-0.1 <= RD <= 0.1' or '|RD| <= 0.1', or several with 'or' between them. Repeatable.")
+    max_groups: int = option(
+        1_000, number(1, whole=True), "Largest number of values of a column")
+    max_classes: int = option(
+        100, number(1, whole=True), "Largest number of classes of a multiclass audit")
+    document: Document = option(
+        Document(), DOCUMENT, "Title, author and other descriptions of the audit",
+        flags={f"--{key.replace('_', '-')}": text for key, text in DESCRIPTIONS.items()}, described=True)
+# fmt: on
+
+    def columns(self) -> list[tuple[str, str]]:
+        """Return every column asked for, with the path of the question: (path, column)."""
+        single = [each.name for each in OPTIONS if each.type is COLUMN]
+        asked = [(name, getattr(self, name)) for name in single if getattr(self, name) is not None]
+        asked += [(f"sensitive[{i}]", f.column) for i, f in enumerate(self.sensitive)]
+        asked += [
+            (f"intersections[{i}][{j}]", part)
+            for i, parts in enumerate(self.intersections)
+            for j, part in enumerate(parts)
+            if part not in {f.column for f in self.sensitive}
+        ]
+        asked += [(f"candidate[{i}]", name) for i, name in enumerate(self.candidate)]
+        return asked + [(f"features[{i}]", name) for i, name in enumerate(self.features)]
+
+    @property
+    def limits(self) -> list[tuple[int, Rule]]:
+        """Return the limits of all rules, alternatives included, with the position of the rule."""
+        return [(i, limit) for i, rule in enumerate(self.rules) for limit in rule.limits]
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return the rates and metrics that can be named: those of fairgauge, and the user's own.
+
+        Raises
+        ------
+        LookupError
+            Two different metrics of the user's own have one name.
+        """
+        from fairgauge.catalogue.lookup import catalogue_of  # not for --help
+
+        ruled = (limit.own for _, limit in self.limits if limit.own is not None)
+        return catalogue_of((*self.metrics, *ruled))
+
+    def feature(self, column: str) -> Feature:
+        """Return the sensitive feature of a column (a plain one if only an intersection has it)."""
+        return next((f for f in self.sensitive if f.column == column), Feature(column))
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the specification with the keys and values of a specification file."""
+        values = {each.name: each.type.plain(getattr(self, each.name)) for each in OPTIONS}
+        # a given prediction leaves nothing for a threshold to decide
+        return values | ({} if self.prediction is None else {"threshold": None})
+
+
+class Array(Protocol):
+    """Values of rows: a Series of pandas or polars, a numpy or Arrow array, or a list."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Options(TypedDict, total=False):
+    """The options of `fairgauge.audit`, as they may be written; `Spec` holds what they mean."""
+
+    label: str | Array | None
+    prediction: str | Array | None
+    score: str | Array | None
+    candidate: str | Sequence[str]
+    margins: Mapping[str, float]
+    score_of: Value
+    score_range: tuple[float, float]
+    threshold: float | Sequence[float] | str
+    positive: Value | Sequence[Value] | Above | Ordered | Mapping[str, float | Sequence[Value]]
+    sensitive: str | Feature | Array | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
+    intersections: str | Sequence[str] | Sequence[Sequence[str]]
+    strata: str | Array | None
+    count: str | Array | None
+    weight: str | Array | None
+    cluster: str | Array | None
+    reference: str | Mapping[str, Value]
+    min_n: int | None
+    min_share: float | None
+    unknown: Value | Sequence[Value]
+    exclude_groups: str | Sequence[str]
+    metrics: str | Statistic | Metric | Sequence[str | Statistic | Metric]
+    preset: str | None
+    features: Sequence[str] | Array | None
+    task: str | None
+    confidence: float
+    method: str
+    multiplicity: str
+    seed: int
+    replicates: int
+    profile: str
+    missing: str
+    population: Mapping[str, Mapping[Any, float]]
+    rules: str | Rule | Mapping[str, object] | Sequence[str | Rule | Mapping[str, object]]
+    max_groups: int
+    max_classes: int
+    document: Document | Mapping[str, str]
+
+
+def _options() -> tuple[Option, ...]:
+    rows = []
+    for each in fields(Spec):
+        row: Option = each.metadata["option"]
+        usual = f"--{each.name.replace('_', '-')}"
+        flags = {flag or usual: text for flag, text in row.flags.items()}
+        rows.append(replace(row, name=each.name, default=each.default, flags=flags))
+    return tuple(rows)
+
+
+OPTIONS = _options()
+"""The rows of the table, in its order."""
+
+BY_NAME = {each.name: each for each in OPTIONS}
+"""The rows of the table by the names of the options."""

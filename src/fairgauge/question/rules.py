@@ -1,0 +1,438 @@
+"""Rules: limits set on a metric, and reading them from text."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Required, TypedDict, TypeGuard, TypeVar
+
+from fairgauge.enums import Decide, Insufficient
+from fairgauge.errors import Problem, SpecError, quote, shown
+from fairgauge.question.readers import items, read_names, read_word, unknown_keys
+from fairgauge.values import canonical, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
+
+Read = TypeVar("Read")
+
+_LIMIT_KEYS = ("metric", "at_least", "at_most", "between")
+_KEYS = (*_LIMIT_KEYS, "alternatives", "features", "groups", "insufficient", "decide")
+_OF_GROUPS = ("group", "pooled")
+"""The scopes of metrics that every group has a value of."""
+_OR = re.compile(r"\s+or\s+", re.IGNORECASE)
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
+_ONE_SIDED = re.compile(
+    rf"(?P<metric>[^<>]+?)\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBER})", re.IGNORECASE
+)
+_SIZE = re.compile(rf"\|\s*(?P<metric>[^<>|]+?)\s*\|\s*<=\s*(?P<bound>{_NUMBER})", re.IGNORECASE)
+_TWO_SIDED = re.compile(
+    rf"(?P<low>{_NUMBER})\s*<=\s*(?P<metric>[^<>]+?)\s*<=\s*(?P<high>{_NUMBER})", re.IGNORECASE
+)
+
+
+class LimitKeys(TypedDict, total=False):
+    """The keys of a limit in a specification file."""
+
+    metric: Required[str]
+    at_least: float
+    at_most: float
+
+
+class RuleKeys(LimitKeys, total=False):
+    """The keys of a rule in a specification file."""
+
+    alternatives: list[LimitKeys]
+    features: list[str]
+    groups: list[str]
+    decide: str
+    insufficient: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A metric, or the rate of a group, must lie in [low, high], or meet an alternative.
+
+    Attributes
+    ----------
+    metric : catalogue name of a metric, or of a rate (``accuracy``) of the groups themselves.
+    low, high : the limits; -inf and inf where there is none.
+    alternatives : other limits, for the same groups: one that is met is enough. A disparity is
+        practically significant, for example, only where both a ratio and a difference are large.
+    features, groups : the sensitive features and the groups that the rule is for; empty for all.
+    decide : whether the whole confidence interval decides, the value alone, or a value that differs
+        statistically significantly from "no difference".
+    insufficient : what the rule comes to where the data are insufficient to decide it.
+    own : the metric or rate itself where it is a user's, which no catalogue has.
+    """
+
+    metric: str
+    low: float = -math.inf
+    high: float = math.inf
+    features: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    decide: Decide = Decide.INTERVAL
+    insufficient: Insufficient = Insufficient.REPORT
+    own: Statistic | Metric | None = None
+    alternatives: tuple[Rule, ...] = ()
+
+    @property
+    def limits(self) -> tuple[Rule, ...]:
+        """Return the limit of the rule and its alternatives, each as a rule for the same groups."""
+        first = replace(self, alternatives=())
+        others = (
+            replace(first, metric=each.metric, low=each.low, high=each.high, own=each.own)
+            for each in self.alternatives
+        )
+        return (first, *others)
+
+    @property
+    def definition(self) -> Metric | None:
+        """Return the metric that the rule is about; None of a rate."""
+        from fairgauge.catalogue.comparisons import Metric  # not for --help
+        from fairgauge.catalogue.lookup import find_metric
+
+        if self.own is not None:
+            return self.own if isinstance(self.own, Metric) else None
+        try:
+            return find_metric(self.metric)
+        except LookupError:
+            return None
+
+    def __str__(self) -> str:
+        """Return the text form of the rule: ``DI >= 0.8``, ``-0.1 <= RD <= 0.1 or DI >= 0.9``."""
+        if self.alternatives:
+            return " or ".join(map(str, self.limits))
+        low, high = name_of(canonical(self.low)), name_of(canonical(self.high))
+        if math.isinf(self.high):
+            return f"{self.metric} >= {low}"
+        if math.isinf(self.low):
+            return f"{self.metric} <= {high}"
+        return f"{low} <= {self.metric} <= {high}"
+
+    def allows(self, value: float) -> bool:
+        """Return whether a value lies inside the limits."""
+        return self.low <= value <= self.high
+
+    def to_dict(self) -> RuleKeys:
+        """Return the rule with the keys of a specification file."""
+        keys: RuleKeys = {"metric": self.metric}
+        _set_limits(keys, self)
+        if self.alternatives:
+            keys["alternatives"] = [{"metric": each.metric} for each in self.alternatives]
+            for limit, each in zip(keys["alternatives"], self.alternatives, strict=True):
+                _set_limits(limit, each)
+        if self.features:
+            keys["features"] = list(self.features)
+        if self.groups:
+            keys["groups"] = list(self.groups)
+        keys["decide"] = str(self.decide)
+        keys["insufficient"] = str(self.insufficient)
+        return keys
+
+
+def _set_limits(keys: LimitKeys, rule: Rule) -> None:
+    if not math.isinf(rule.low):
+        keys["at_least"] = rule.low
+    if not math.isinf(rule.high):
+        keys["at_most"] = rule.high
+
+
+def rule(
+    metric: str | Statistic | Metric,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    between: tuple[float, float] | list[float] | None = None,
+    alternatives: str | Rule | Sequence[str | Rule] = (),
+    features: str | list[str] | tuple[str, ...] = (),
+    groups: str | list[str] | tuple[str, ...] = (),
+    decide: str = "interval",
+    insufficient: str = "report",
+) -> Rule:
+    """Set a limit on a metric, or on a rate of every group.
+
+    Parameters
+    ----------
+    metric : str, rate or metric
+        Name or synonym of a metric, or of a rate, of the catalogue; or one's own:
+        ``fg.rate(...)``, ``fg.rate(...).compared("ratio")``.
+    at_least, at_most : float, optional
+        The smallest and the largest value allowed.
+    between : pair of float, optional
+        Both limits at once.
+    alternatives : str, Rule or list of them
+        Other limits, of which one that is met is enough: ``"selection_rate.difference >= -0.05"``.
+    features, groups : str or list of str, optional
+        Only these sensitive features or groups are held to the rule; default all.
+    decide : {"interval", "point", "significant"}
+        Whether the whole confidence interval decides, the value alone, or the value where it
+        differs statistically significantly from "no difference".
+    insufficient : {"report", "pass", "fail", "ignore"}
+        What the rule comes to where the data are insufficient to decide it: inconclusive
+        ("report"), one of the two verdicts, or no verdict at all.
+
+    Raises
+    ------
+    SpecError
+        The metric is unknown, no limit is given, or the limits are impossible.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> print(fg.rule("RD", between=(-0.1, 0.1)))
+    -0.1 <= RD <= 0.1
+    >>> print(fg.rule("DI", at_least=0.9, alternatives="DPPL <= 0.05", decide="significant"))
+    DI >= 0.9 or DPPL <= 0.05
+    """
+    made, problems = check_rule(
+        {
+            "metric": metric,
+            "at_least": at_least,
+            "at_most": at_most,
+            "between": between,
+            "alternatives": alternatives,
+            "features": features,
+            "groups": groups,
+            "decide": decide,
+            "insufficient": insufficient,
+        },
+        "rule",
+    )
+    if made is None:
+        raise SpecError(problems)
+    return made
+
+
+def parse_rule(text: str) -> Rule:
+    """Read ``DI >= 0.8``, ``-0.1 <= RD <= 0.1``, or several of them with ``or`` between them.
+
+    ``|RD| <= 0.1`` is short for ``-0.1 <= RD <= 0.1``.
+
+    Raises
+    ------
+    SpecError
+        The text is not a rule, or the rule is impossible.
+    """
+    first, *others = _OR.split(text)
+    if not others:
+        return _parse_limit(text)
+    made, problems = check_rule({**_parse_limit(first).to_dict(), "alternatives": others}, "rule")
+    if made is None:
+        raise SpecError(problems)
+    return made
+
+
+def _parse_limit(text: str) -> Rule:
+    stripped = text.strip()
+    if size := _SIZE.fullmatch(stripped):
+        bound = float(size["bound"])
+        return rule(size["metric"], at_least=-bound, at_most=bound)
+    two, one = _TWO_SIDED.fullmatch(stripped), _ONE_SIDED.fullmatch(stripped)
+    if two:
+        return rule(two["metric"], at_least=float(two["low"]), at_most=float(two["high"]))
+    if one and one["sign"] == ">=":
+        return rule(one["metric"], at_least=float(one["bound"]))
+    if one:
+        return rule(one["metric"], at_most=float(one["bound"]))
+    shapes = "'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
+    raise SpecError(Problem("rule", f"cannot read {quote(text)}; write {shapes}"))
+
+
+def read_rules(value: object, path: str, problems: list[Problem]) -> tuple[Rule, ...]:
+    """Read rules, their keys or their texts, in a list or alone."""
+    rules: list[Rule] = []
+    for i, item in enumerate(items(value)):
+        at = f"{path}[{i}]"
+        rule = _read_rule(item, at, problems)
+        if rule is not None and rule in rules:
+            message = f"is the same rule as {path}[{rules.index(rule)}]; remove one of them"
+            problems.append(Problem(at, message))
+        if rule is not None:
+            rules.append(rule)
+    return tuple(rules)
+
+
+def _read_rule(item: object, path: str, problems: list[Problem]) -> Rule | None:
+    if isinstance(item, Rule):
+        return item
+    if isinstance(item, str):
+        try:
+            return parse_rule(item)
+        except SpecError as error:
+            problems += [
+                Problem(p.path.replace("rule", path, 1), p.message) for p in error.problems
+            ]
+            return None
+    if not isinstance(item, Mapping):
+        message = (
+            f"must be a rule, such as {quote('selection_rate.ratio >= 0.8')}, not {shown(item)}"
+        )
+        problems.append(Problem(path, message))
+        return None
+    unknown = unknown_keys(item, _KEYS, path)
+    rule, wrong = check_rule(item, path)
+    # a misspelt key is one mistake, not also a rule without a limit or a metric
+    absent = {path} if "metric" in item else {path, f"{path}.metric"}
+    problems += unknown + [problem for problem in wrong if not (unknown and problem.path in absent)]
+    return rule
+
+
+def check_rule(keys: Mapping[str, object], path: str) -> tuple[Rule | None, list[Problem]]:
+    """Make a rule from the keys of a specification, or return everything that is wrong with it."""
+    problems: list[Problem] = []
+    metric, own = _metric(keys.get("metric"), f"{path}.metric", problems)
+    low, high = _bounds(keys, path, problems)
+
+    def given(
+        key: str, reader: Callable[[object, str, list[Problem]], Read], default: Read
+    ) -> Read:
+        value = keys.get(key)
+        return default if value is None else reader(value, f"{path}.{key}", problems)
+
+    rule = Rule(
+        metric,
+        low,
+        high,
+        given("features", read_names, ()),
+        given("groups", read_names, ()),
+        given("decide", read_word(Decide), Decide.INTERVAL),
+        given("insufficient", read_word(Insufficient), Insufficient.REPORT),
+        own,
+        _alternatives(keys.get("alternatives"), f"{path}.alternatives", problems),
+    )
+    if metric:
+        problems += _too_narrow(rule, path)
+        problems += _undecidable(rule, path)
+    return (None if problems else rule), problems
+
+
+def _alternatives(value: object, path: str, problems: list[Problem]) -> tuple[Rule, ...]:
+    """Read the alternatives of a rule: texts, or tables with a metric and its limits alone."""
+    found = []
+    for i, item in enumerate(items(value) if value is not None else []):
+        at = f"{path}[{i}]"
+        if isinstance(item, Mapping) and (unknown := unknown_keys(item, _LIMIT_KEYS, at)):
+            problems += unknown
+            continue
+        limit = _read_rule(item, at, problems)
+        if limit is not None and limit != Rule(limit.metric, limit.low, limit.high, own=limit.own):
+            problems.append(Problem(at, "takes a metric and its limits alone"))
+        elif limit is not None:
+            found.append(limit)
+    return tuple(found)
+
+
+def _undecidable(rule: Rule, path: str) -> Iterator[Problem]:
+    """Yield the limits that cannot be decided as the rule asks: by significance, or together."""
+    for each in rule.limits:
+        metric = each.definition
+        if rule.decide is Decide.SIGNIFICANT and (metric is None or math.isnan(metric.neutral)):
+            message = f"{each.metric} has no value of no difference to be significantly away from"
+            yield Problem(f"{path}.decide", message)
+        if rule.alternatives and metric is not None and metric.scope not in _OF_GROUPS:
+            message = f"{each.metric} is no number of a single group, and has no alternatives"
+            yield Problem(f"{path}.alternatives", message)
+
+
+def _too_narrow(rule: Rule, path: str) -> Iterator[Problem]:
+    """Yield the groups of a number that all groups have together, and the features of all rows'."""
+    from fairgauge.catalogue.row_metrics import RowMetric  # not for --help
+
+    metric = rule.definition
+    if metric is None:
+        return
+    of = metric.facts.of if isinstance(metric, RowMetric) else metric.scope
+    if of == "table":
+        for key in ("features", "groups"):
+            if getattr(rule, key):
+                message = f"{metric.name} is one number of the whole table; remove {key}"
+                yield Problem(f"{path}.{key}", message)
+    elif of == "feature" and rule.groups:
+        rates = [rate.name for rate in metric.statistics]
+        others = f", or set a rule on {rates[0]} or {rates[0]}.difference" if rates else ""
+        message = f"{metric.name} is one number of all groups of a feature; remove groups{others}"
+        yield Problem(f"{path}.groups", message)
+
+
+def _metric(
+    asked: object, path: str, problems: list[Problem]
+) -> tuple[str, Statistic | Metric | None]:
+    """Return the name of a metric, or of a rate, and itself where it is a user's own."""
+    from fairgauge.catalogue.lookup import (  # not for --help
+        AmbiguousName,
+        find_metric,
+        find_rate,
+        is_own,
+        metric_or_name,
+    )
+
+    if asked is None:
+        problems.append(Problem(path, "is missing"))
+        return "", None
+    try:
+        found = metric_or_name(asked)
+        if not isinstance(found, str):
+            return found.name, found if is_own(found) else None
+        return find_metric(found).name, None
+    except AmbiguousName as error:
+        problems.append(Problem(path, str(error)))
+    except LookupError as unknown:
+        try:
+            return find_rate(str(asked)).name, None
+        except LookupError as error:
+            of_rate = isinstance(error, AmbiguousName)
+            problems.append(Problem(path, str(error if of_rate else unknown)))
+    return "", None
+
+
+def _bounds(asked: Mapping[str, object], path: str, problems: list[Problem]) -> tuple[float, float]:
+    low, high = asked.get("at_least"), asked.get("at_most")
+    between = asked.get("between")
+    if between is not None:
+        if low is not None or high is not None:
+            problems.append(Problem(path, "takes either between, or at_least and at_most"))
+        try:
+            low, high = between if isinstance(between, Iterable) else ()
+        except (TypeError, ValueError):
+            problems.append(Problem(f"{path}.between", "must be two numbers: [low, high]"))
+            return -math.inf, math.inf
+    if low is None and high is None:
+        problems.append(Problem(path, "has no limit; give at_least, at_most or between"))
+        return -math.inf, math.inf
+    if not (
+        _is_bound(low, f"{path}.at_least", problems)
+        and _is_bound(high, f"{path}.at_most", problems)
+    ):
+        return -math.inf, math.inf
+    try:
+        lowest = -math.inf if low is None else float(low)
+        highest = math.inf if high is None else float(high)
+    except OverflowError:
+        problems.append(Problem(path, "has a limit too large for a number"))
+        return -math.inf, math.inf
+    if lowest > highest:
+        problems.append(
+            Problem(path, f"is impossible: at least {lowest:g} and at most {highest:g}")
+        )
+    if math.isinf(lowest) and math.isinf(highest):
+        problems.append(Problem(path, "allows every value; give a finite limit"))
+    return lowest, highest
+
+
+def _is_bound(value: object, path: str, problems: list[Problem]) -> TypeGuard[float | None]:
+    """Return whether a value is a limit, or none; NaN is not."""
+    if value is None:
+        return True
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        problems.append(Problem(path, f"must be a number, not {shown(value)}"))
+        return False
+    if isinstance(value, float) and math.isnan(value):
+        problems.append(Problem(path, "must be a number, not NaN"))
+        return False
+    return True

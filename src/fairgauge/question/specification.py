@@ -1,0 +1,288 @@
+"""Specifications: `ask` makes a `Spec` from options, or reports everything that is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.enums import Better, Method, Task, Threshold
+from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.question.features import Ordered
+from fairgauge.question.options import BY_NAME, Spec
+from fairgauge.question.presets import preset, preset_names
+from fairgauge.values import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+__all__ = ["Spec", "ask", "check_names"]
+
+OTHER_NAMES = {
+    "y_true": "label",
+    "labels": "label",
+    "target": "label",
+    "y_pred": "prediction",
+    "predictions": "prediction",
+    "y_score": "score",
+    "y_prob": "score",
+    "scores": "score",
+    "sensitive_features": "sensitive",
+    "sensitive_attributes": "sensitive",
+    "protected_attributes": "sensitive",
+    "prot_attr": "sensitive",
+    "facet": "sensitive",
+    "control_features": "strata",
+    "sample_weight": "weight",
+    "weights": "weight",
+    "pos_label": "positive",
+}
+"""What scikit-learn, fairlearn, AIF360 and Clarify call an option."""
+
+_AS_HERE = """\
+Write: fg.audit(label=y_true, prediction=y_pred, sensitive={"sex": sex})
+or:    fg.audit(frame, label="y", prediction="p", sensitive="sex")"""
+
+_NEEDED = (
+    "label", "prediction", "score", "score_range", "strata", "population", "features", "weight",
+)  # fmt: skip
+"""The options that a metric may need, or not allow."""
+
+
+def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **options: object) -> Spec:
+    """Make a specification, or report everything that is wrong with it at once.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+        The columns that the data have, of which all that are asked for must be.
+    base : Spec, optional
+        The specification that holds where an option is not given.
+    **options
+        The options of `fairgauge.audit`, but for its data; None is an option that is not given.
+
+    Raises
+    ------
+    SpecError
+        With a path, what is allowed and the nearest name for every mistake.
+    """
+    problems: list[Problem] = []
+    given: dict[str, Any] = {}  # every reader returns the type of its field
+    for name, value in _with_preset(options).items():
+        if name not in BY_NAME:
+            problems.append(_unknown_option(name))
+        elif value is not None:
+            given[name] = BY_NAME[name].type.read(value, name, problems)
+    misread = {_option(problem) for problem in problems}
+    spec = replace(base or Spec(), **given)
+    if spec.prediction is not None and "threshold" not in given:
+        spec = replace(spec, threshold=Spec().threshold)  # the base's decides nothing
+    problems += [p for p in _contradictions(spec, given) if _option(p) not in misread]
+    problems += _unmet_needs(spec, misread)
+    problems += _unknown_columns(spec, columns)
+    if problems:
+        raise SpecError(problems)
+    return spec
+
+
+def _option(problem: Problem) -> str:
+    """Return the option that a problem is of: ``rules`` of ``rules[0].metric``."""
+    return problem.path.split(".")[0].split("[")[0]
+
+
+def _unmet_needs(spec: Spec, misread: Collection[str]) -> Iterator[Problem]:
+    """Yield what lacks a column or another option, unless that option was given but is wrong."""
+    if not {"metrics", "rules", *_NEEDED}.isdisjoint(misread):
+        return
+    from fairgauge.question.needs import unmet_needs  # not for --help
+
+    yield from unmet_needs(spec)
+
+
+def check_names(options: Mapping[str, object], positional: Sequence[object]) -> None:
+    """Check that all options are named, by their names here.
+
+    Raises
+    ------
+    SpecError
+        Arrays are given by position, or an option has the name that it has in another tool.
+    """
+    problems = [_unknown_option(name) for name in options if name in OTHER_NAMES]
+    if positional:
+        message = "takes the data alone by position; arrays are given by name"
+        problems.insert(0, Problem("audit", message))
+    if problems:
+        raise SpecError([*problems, Problem("", _AS_HERE)])
+
+
+def _unknown_option(name: str) -> Problem:
+    if name in OTHER_NAMES:
+        return Problem(name, f"is called {quote(OTHER_NAMES[name])} here")
+    return Problem(name, f"unknown option.{nearest(name, BY_NAME)} Allowed: {', '.join(BY_NAME)}")
+
+
+def _with_preset(options: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the options with those of a preset that are not given themselves."""
+    name = options.get("preset")
+    if not isinstance(name, str) or name not in preset_names():
+        return options
+    return {**options, **preset(name).options_for(options)}
+
+
+def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
+    """Yield what is wrong with options that contradict each other."""
+    if not spec.sensitive and not spec.intersections:
+        yield Problem("sensitive", "name at least one sensitive feature (--sensitive COL)")
+    try:
+        _ = spec.catalogue
+    except LookupError as error:
+        yield Problem("metrics", str(error))
+    yield from _unaudited(spec)
+    yield from _wrong_candidates(spec)
+    yield from _wrong_margins(spec)
+    if spec.weight is not None and spec.weight == spec.count:
+        yield Problem("weight", f"{quote(spec.weight)} is already the count column")
+    if spec.cluster is not None and spec.method is not Method.DEFAULT:
+        message = (
+            f"{spec.method} assumes independent rows; with a cluster only 'default' is allowed, "
+            "whose intervals are cluster-robust"
+        )
+        yield Problem("method", message)
+    if spec.score_of is not None and (spec.positive, spec.label, spec.prediction) == (
+        (),
+        None,
+        None,
+    ):
+        message = "needs a label, or the positive value (positive), to be compared with"
+        yield Problem("score_of", message)
+    yield from _wrong_strata(spec)
+    yield from _wrong_threshold(spec, given="threshold" in given)
+    yield from _wrong_order(spec)
+
+
+def _wrong_strata(spec: Spec) -> Iterator[Problem]:
+    """Yield why nothing can be adjusted for the strata: they are what is compared."""
+    predicted = (spec.prediction, spec.score, *spec.candidate)
+    if spec.strata is not None and spec.strata in predicted:
+        message = (
+            f"{quote(spec.strata)} is the prediction, which is the same for all rows of a "
+            "stratum: nothing is left to compare; name a column that is known before the decision"
+        )
+        yield Problem("strata", message)
+
+
+def _wrong_order(spec: Spec) -> Iterator[Problem]:
+    """Yield what ordered levels cannot be combined with."""
+    if not isinstance(spec.positive, Ordered):
+        return
+    if spec.score is not None and spec.prediction is None:
+        message = "is ordered levels, of which a score predicts none; give a prediction"
+        yield Problem("positive", message)
+    if spec.candidate:
+        cuts = (quote(",".join(map(name_of, each))) for each in spec.positive.selections[:2])
+        message = (
+            "is ordered levels; compare candidates at one cut, by the values above it, such as "
+            f"{' or '.join(cuts)}"
+        )
+        yield Problem("positive", message)
+    if spec.task not in (None, Task.BINARY):
+        message = "is ordered levels, each cut of which is binary; remove task, or make it binary"
+        yield Problem("positive", message)
+
+
+def _unaudited(spec: Spec) -> Iterator[Problem]:
+    """Yield the references, populations and rules of features that are not audited."""
+    single = {feature.column for feature in spec.sensitive}
+    parts = single | {column for columns in spec.intersections for column in columns}
+    tables = single | {"*".join(columns) for columns in spec.intersections}
+    if isinstance(spec.reference, tuple):
+        for column, _ in spec.reference:
+            if column not in parts:
+                yield Problem(f"reference.{column}", _not_audited(column, parts))
+    for column, _ in spec.population:
+        if column not in single:
+            yield Problem(f"population.{column}", _not_audited(column, single))
+    for i, rule in enumerate(spec.rules):
+        for name in rule.features:
+            if name not in tables:
+                yield Problem(f"rules[{i}].features", _not_audited(name, tables))
+
+
+def _not_audited(name: str, features: Collection[str]) -> str:
+    """Return that a feature is not among those that are audited, and which are."""
+    hint = nearest(name, features) or f" Audited: {listing(sorted(features))}" if features else ""
+    return f"{quote(name)} is not an audited feature.{hint}"
+
+
+def _wrong_candidates(spec: Spec) -> Iterator[Problem]:
+    """Yield the candidates that cannot be compared with the model in use."""
+    in_use = spec.prediction or spec.score
+    if spec.candidate and in_use is None:
+        message = "needs the model in use, whose decisions are its prediction or its score"
+        yield Problem("candidate", message)
+    if spec.candidate and spec.prediction is None and isinstance(spec.threshold, Threshold):
+        message = (
+            "the median of the scores of one model is no threshold of another; with candidates "
+            "give a number"
+        )
+        yield Problem("threshold", message)
+    seen = {spec.label: "the label", in_use: "the model in use"}
+    for i, column in enumerate(spec.candidate):
+        if column in seen:
+            yield Problem(f"candidate[{i}]", f"{quote(column)} is already {seen[column]}")
+        seen[column] = "a candidate"
+
+
+def _wrong_margins(spec: Spec) -> Iterator[Problem]:
+    """Yield the margins of what is no rate, or of a rate that is neither better high nor low."""
+    for name, _ in spec.margins:
+        path = f"margins.{name}"
+        try:
+            better = spec.catalogue.rate(name).better
+        except LookupError as error:
+            yield Problem(path, f"a margin is set on a rate, such as accuracy: {error}")
+            continue
+        if better is Better.NEITHER:
+            message = "has no margin: neither a higher nor a lower value of it is better"
+            yield Problem(path, message)
+
+
+def _wrong_threshold(spec: Spec, *, given: bool) -> Iterator[Problem]:
+    """Yield what is wrong with a threshold that is given, or with the default of a given range."""
+    if spec.prediction is not None or spec.score is None:
+        if given and spec.prediction is not None:
+            message = (
+                f"has no effect: the prediction is given by the column {quote(spec.prediction)}; "
+                "remove one of the two"
+            )
+            yield Problem("threshold", message)
+        elif given and spec.threshold != Spec().threshold:  # saved cubes state the default
+            yield Problem("threshold", "has no effect without a score (score, --score COL)")
+    elif not isinstance(spec.threshold, Threshold):
+        low, high = spec.score_range
+        for value in spec.threshold:
+            if not low <= value <= high:
+                which = f"{value:g}" if given else f"the default, {value:g},"
+                message = (
+                    f"{which} is outside the range of the score, {low:g} to {high:g}; set another "
+                    "threshold (--threshold T) or the range of the score (--score-range LOW HIGH)"
+                )
+                yield Problem("threshold", message)
+
+
+def _unknown_columns(spec: Spec, columns: Sequence[str] | None) -> list[Problem]:
+    if columns is None:
+        return []
+    return [
+        Problem(path, f"no column {quote(name)} in the data.{_instead(name, columns)}")
+        for path, name in spec.columns()
+        if name not in columns
+    ]
+
+
+def _instead(name: str, columns: Sequence[str]) -> str:
+    """Name the column that may have been meant, or the columns that there are."""
+    parts = name.split(",")
+    if len(parts) > 1 and all(part.strip() in columns for part in parts):
+        return f" Name {listing(part.strip() for part in parts)} one by one"
+    has = listing(columns) if columns else "no columns"
+    return nearest(name, columns) or f" It has {has}"

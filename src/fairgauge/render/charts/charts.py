@@ -1,0 +1,116 @@
+"""Where the numbers of a chart stand on its axis, in per cent of the width."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairgauge.render.charts.axis_geometry import Scale, Tick, scale, ticks
+from fairgauge.render.document_tree import Chart, ChartRow, Mark, Table, Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SMALLEST_SPAN = {Unit.POINTS: 0.05, Unit.PERCENT: 0.05, Unit.RATIO: 0.1, Unit.NUMBER: 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedMark:
+    """A dot and its interval; the dot is None where the value is infinite or missing."""
+
+    at: float | None
+    low: float | None
+    high: float | None
+    sparse: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRow:
+    """A row of a chart with its marks in place."""
+
+    row: ChartRow
+    mark: PlacedMark
+    before: PlacedMark | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedChart:
+    """A chart with its axis: ticks, "no difference" and the range that a rule allows."""
+
+    chart: Chart
+    ticks: list[Tick]
+    neutral: float | None
+    allowed: tuple[float, float] | None
+    rows: list[PlacedRow]
+    badges: bool
+
+
+def placed(chart: Chart) -> PlacedChart:
+    """Return a chart with its numbers in place, on an axis that is fitted to them."""
+    marks = [row.mark for row in chart.rows] + [row.before for row in chart.rows if row.before]
+    axis = _axis(marks, chart.unit, chart.neutral, chart.allowed)
+    allowed = None
+    if chart.allowed:
+        low, high = chart.allowed
+        allowed = (
+            axis.at(low) if math.isfinite(low) else 0.0,
+            axis.at(high) if math.isfinite(high) else 100.0,
+        )
+    return PlacedChart(
+        chart,
+        ticks(axis, percent=chart.unit is Unit.PERCENT, points=chart.unit is Unit.POINTS),
+        axis.at(chart.neutral) if chart.neutral is not None else None,
+        allowed,
+        [
+            PlacedRow(
+                row, _placed(row.mark, axis), _placed(row.before, axis) if row.before else None
+            )
+            for row in chart.rows
+        ],
+        any(row.badge for row in chart.rows),
+    )
+
+
+def strips(table: Table) -> dict[int, tuple[Scale, float]]:
+    """Return the axis of every column of a table that draws its numbers, and 0 on it."""
+    found = {}
+    for i in range(len(table.columns)):
+        marks = [row[i].mark for row in table.rows if row[i].mark]
+        if marks:
+            axis = _axis([m for m in marks if m], Unit.POINTS, 0.0, None)
+            found[i] = (axis, axis.at(0.0))
+    return found
+
+
+def placed_on(mark: Mark, axis: Scale) -> PlacedMark:
+    """Return a mark in place on an axis."""
+    return _placed(mark, axis)
+
+
+def _axis(
+    marks: Iterable[Mark],
+    unit: Unit,
+    neutral: float | None,
+    allowed: tuple[float, float] | None,
+) -> Scale:
+    values = [v for mark in marks for v in (mark.value, mark.low, mark.high)]
+    include = [end for end in allowed or () if math.isfinite(end)]
+    if neutral is not None:
+        span = _SMALLEST_SPAN[unit]
+        include += [neutral] if unit is Unit.RATIO else [neutral - span / 2, neutral + span / 2]
+    if unit is Unit.RATIO:
+        include = [end for end in include if end > 0]
+    finite = [v for v in values if v is not None and math.isfinite(v)]
+    if not finite and not include:
+        include = [0.0, 1.0]
+    return scale(values, include, log=unit is Unit.RATIO)
+
+
+def _placed(mark: Mark, axis: Scale) -> PlacedMark:
+    at = mark.value
+    known = at is not None and math.isfinite(at)
+    low = high = None
+    if mark.low is not None and mark.high is not None:
+        low, high = axis.at(mark.low), axis.at(mark.high)
+    return PlacedMark(axis.at(at) if known and at is not None else None, low, high, mark.sparse)

@@ -1,0 +1,217 @@
+"""The data of the threshold slider: counts over the grid, and rates as sums of cells.
+
+The script in the page knows no formula: a rate is a mean of quotients of sums of six cells (TP, FP,
+FN, TN, and the rows without a label that are predicted positive or negative), written here from
+the catalogue's rows.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate
+from fairgauge.cube.plan import GRID
+from fairgauge.enums import Profile, ReferenceKind, ReferenceRule
+from fairgauge.render.charts.score_sections import closed, score_range, thresholds_of
+from fairgauge.render.document_tree import Unit
+from fairgauge.render.words.display_names import printable, shorten
+from fairgauge.render.words.glossary import anchor
+from fairgauge.render.words.metric_words import metric_words, signed, unit
+from fairgauge.render.words.names_in_use import all_rates, metric_row
+from fairgauge.results.curves import steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.catalogue.cells import Cells
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.results.curves import Steps
+    from fairgauge.results.estimates import Estimate, ScoreCounts
+    from fairgauge.results.report import Report
+
+MOST_GROUPS = 8
+_MOST_FEATURES = 8
+_NAME = 40
+_MOST_TEXT = 120_000
+_OPENS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+
+
+def slider(report: Report) -> str | None:
+    """Return the data as JSON that is safe inside a page; None where no slider can be exact.
+
+    Of many features the first are kept, of many groups the largest; the others of a feature are
+    added up, so that its rest and its whole are complete.
+    """
+    low, high = score_range(report)
+    labelled = any(sum(each.positive) or sum(each.negative) for each in report.scores)
+    rates = [
+        row for row in all_rates() if _recomputed(row) and (labelled or "label" not in row.needs)
+    ]
+    features: list[dict[str, object]] = []
+    room = _MOST_TEXT
+    for feature in dict.fromkeys(each.feature for each in report.scores):
+        found = _feature(report, feature)
+        room -= len(_compact(found)) if found else 0
+        if found and room > 0 and len(features) < _MOST_FEATURES:
+            features.append(found)
+    if not features or not rates:
+        return None
+    text = _compact(
+        {
+            "low": low,
+            "high": high,
+            "steps": GRID,
+            "start": next(iter(thresholds_of(report)), (low + high) / 2),
+            "closed": closed(report) == "left",
+            "turned": report.scores[0].turned is not None,
+            "labelled": labelled,
+            "clarify": report.profile is Profile.CLARIFY,
+            "rates": [_rate(row) for row in rates],
+            "metrics": [
+                _metric(row, rates) for row in _contrasts(report) if row.of in rates
+            ],
+            "features": features,
+        }
+    )  # fmt: skip
+    return "".join(_OPENS.get(character, character) for character in text)
+
+
+def quotients(row: Statistic) -> list[tuple[list[int], list[int]]]:
+    """Return the quotients whose mean a rate is, each two lists of coefficients of six cells.
+
+    >>> from fairgauge.catalogue.lookup import find_rate
+    >>> quotients(find_rate("precision"))
+    [([1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0])]
+    >>> quotients(find_rate("selection_rate"))
+    [([1, 1, 0, 0, 1, 0], [1, 1, 1, 1, 1, 1])]
+    """
+    parts = row.of if isinstance(row, Blend) else (row,)
+    return [_quotient(part) for part in parts if isinstance(part, (Rate, Quotient))]
+
+
+def _quotient(row: Rate | Quotient) -> tuple[list[int], list[int]]:
+    over, under = (row.of, row.among) if isinstance(row, Rate) else (row.over, row.under)
+    unlabelled = "label" not in row.needs
+    return _six(over, unlabelled=unlabelled), _six(under, unlabelled=unlabelled)
+
+
+def _six(cells: Cells, *, unlabelled: bool) -> list[int]:
+    """Return the coefficients of the cells; rows without a label count where none is needed."""
+    return [*cells.coefficients, *((cells.tp, cells.tn) if unlabelled else (0, 0))]
+
+
+def _recomputed(row: Statistic) -> bool:
+    """Return whether a rate moves with the threshold, and is made of confusion cells alone."""
+    return isinstance(row, (Rate, Quotient, Blend)) and "prediction" in row.needs
+
+
+def _rate(row: Statistic) -> dict[str, object]:
+    return {
+        "name": row.name,
+        "title": row.title,
+        "link": anchor("rate", row.name),
+        "share": row.is_share,
+        "better": str(row.better),
+        "of": quotients(row),
+    }
+
+
+def _contrasts(report: Report) -> list[Contrast]:
+    """Return the metrics of the report that compare one rate of two sides."""
+    rows = (metric_row(name) for name in dict.fromkeys(e.metric for e in report.estimates))
+    return [row for row in rows if isinstance(row, Contrast)]
+
+
+def _metric(row: Contrast, rates: Sequence[Statistic]) -> dict[str, object]:
+    return {
+        "name": row.name,
+        "title": metric_words(row.name),
+        "link": anchor("metric", row.name),
+        "rate": rates.index(row.of),
+        "by": row.by,
+        "turned": row.order == "reference - group",
+        "points": unit(row.name) is Unit.POINTS,
+        "signed": signed(row.name),
+    }
+
+
+def _feature(report: Report, feature: str) -> dict[str, object] | None:
+    """Return the counts of a feature, and who its groups are compared with."""
+    every = [each for each in report.scores if each.feature == feature]
+    compared = dict.fromkeys(e.group for e in report.estimates if _own(e, feature))
+    mode, named = _reference(report, feature)
+    largest = sorted(every, key=lambda each: (each.group != named, -_rows(each)))
+    kept = {each.group for each in largest[:MOST_GROUPS]}
+    shown, others = _split(every, kept)
+    if _some_unscored(report, every) or (others and mode == ReferenceRule.BEST):
+        return None
+    groups = [_group(report, each.group, [each], each.group in compared) for each in shown]
+    if others:
+        groups.append(_group(report, f"{len(others)} other groups", others, compared=False))
+    return {
+        "name": shorten(printable(feature), _NAME),
+        "reference": mode,
+        "named": next((i for i, each in enumerate(shown) if each.group == named), 0),
+        "groups": groups,
+    }
+
+
+def _own(estimate: Estimate, feature: str) -> bool:
+    compared = estimate.reference is not None and estimate.stratum is None
+    return compared and estimate.feature == feature
+
+
+def _split(
+    every: Sequence[ScoreCounts], kept: set[str]
+) -> tuple[list[ScoreCounts], list[ScoreCounts]]:
+    return [e for e in every if e.group in kept], [e for e in every if e.group not in kept]
+
+
+def _rows(counts: ScoreCounts) -> float:
+    return sum(counts.positive) + sum(counts.negative) + sum(counts.unlabelled)
+
+
+def _reference(report: Report, feature: str) -> tuple[str, str | None]:
+    """Return how the reference is chosen, and its name where it is always the same group."""
+    asked = report.spec["reference"]
+    if asked in (ReferenceRule.OTHERS, ReferenceRule.OVERALL, ReferenceRule.BEST):
+        return str(asked), None
+    references = {e.reference for e in report.estimates if _own(e, feature) and e.reference}
+    if {each.kind for each in references} == {ReferenceKind.OTHERS}:
+        return str(ReferenceKind.OTHERS), None
+    return "named", next((str(each) for each in references), None)
+
+
+def _some_unscored(report: Report, every: Sequence[ScoreCounts]) -> bool:
+    """Return whether rows without a score are counted as predicted negative, as smclarify does."""
+    if report.profile is not Profile.CLARIFY:
+        return False
+    sizes = {(g.feature, g.group): g.weight or g.n for g in report.groups if g.stratum is None}
+    return any(abs(sizes[e.feature, e.group] - _rows(e)) > 1e-6 * _rows(e) for e in every)
+
+
+def _group(
+    report: Report, name: str, several: Sequence[ScoreCounts], compared: bool
+) -> dict[str, object]:
+    found = steps(several, *score_range(report))
+    return {
+        "name": shorten(printable(name), _NAME),
+        "compared": compared,
+        "places": list(_gaps(found)),
+        "positive": found.positive,
+        "negative": found.negative,
+        "unlabelled": found.unlabelled if any(found.unlabelled) else [],
+    }
+
+
+def _gaps(found: Steps) -> Iterator[int]:
+    """Yield the distances between places, which are shorter to write."""
+    for before, after in pairwise((0, *found.places)):
+        yield after - before
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,486 @@
+"""The document of a check of published tables: errors, then each table with its ratios."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Level, Outcome, RateTest
+from fairgauge.published.check_summary import Decision
+from fairgauge.render.document_tree import (
+    Block,
+    Cell,
+    Chart,
+    ChartRow,
+    Column,
+    DocumentTree,
+    Facts,
+    Items,
+    Mark,
+    Paragraph,
+    Section,
+    ShareBar,
+    ShareChart,
+    SharePart,
+    Table,
+    Tone,
+    Unit,
+)
+from fairgauge.render.words.display_names import called
+from fairgauge.render.words.fault_sentences import describe_kind
+from fairgauge.render.words.numbers import listing, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fairgauge.published.check_results import (
+        AlternativeReference,
+        Check,
+        CheckedGroup,
+        CheckedTable,
+    )
+    from fairgauge.published.faults import Fault
+    from fairgauge.published.smallest_reference import SmallestReference
+    from fairgauge.results.scopes import Interval
+
+_FEW = 3
+"""Tables that are shown whole where not everything is."""
+_MOST_BARS = 40
+"""Tables that have a bar each; of more, one of all is drawn."""
+_TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
+METHOD = (
+    "Printed numbers are held against the numbers they are made of, to the precision of their "
+    "last printed place; a number that is cut off instead of rounded is no error. Ratios compare "
+    "each category's selection rate with the highest one among categories that are large enough, "
+    "or with that of the category that was named. Their confidence intervals are MOVER's of "
+    "Wilson's limits and take the reference as given; with a limit they allow for the choice of "
+    "the reference by the data (multiple comparisons with the best); a reference that was named "
+    "takes no such allowance. {test} The flip rule asks whether one more selection in the "
+    "category and one fewer in the reference would make the category's rate the higher one. "
+    "Where a table prints rounded rates and no number of selected people, any whole numbers that "
+    "agree with the rates may be the counts: intervals, p-values (the largest) and verdicts hold "
+    "for all of them. Possible ratios put people of unknown category wherever they move the ratio "
+    "most, into the reference too, which may then be another of the categories that are large "
+    "enough, and take whichever of those counts do the same."
+)
+"""How a published table is checked."""
+_LIMITATIONS = (
+    (
+        "A table that adds up can still be of the wrong people: a check knows nothing of who was "
+        "counted, when, or how the categories were determined."
+    ),
+    (
+        "Where the number of people is not printed, there is no confidence interval, because a "
+        "rate alone does not show how precise it is."
+    ),
+    "It does not state whether an audit meets a law.",
+)
+_RATES_ALONE = (
+    "not printed for every category: the whole numbers that agree with the printed rates; "
+    "intervals, p-values and verdicts hold for all of them"
+)
+_NO_PEOPLE = (
+    "none, because the number of people is not printed: a rate alone does not show how precise it "
+    "is"
+)
+_TESTS = {
+    RateTest.FISHER: "p-values are of Fisher's exact test, not adjusted for their number.",
+    RateTest.PEARSON: "p-values are of Pearson's chi-square test (the two-sample z-test), not "
+    "adjusted for their number.",
+    RateTest.YATES: "p-values are of the chi-square test with Yates's continuity correction, not "
+    "adjusted for their number.",
+}
+
+
+def check_document(check: Check, *, full: bool = True) -> DocumentTree:
+    """Build the document of a check of published tables.
+
+    Of more than a few tables, one that is not ``full`` has the summary and the errors.
+    """
+    tables = len(check.tables)
+    whole = full or tables <= _FEW
+    sections = [Section("summary", "Summary", tuple(_summary(check)), short="Summary")]
+    if whole:
+        sections += [
+            Section(
+                f"table-{i}",
+                _title(table, check),
+                tuple(_table(table, check)),
+                short=_title(table, check),
+            )
+            for i, table in enumerate(check.tables)
+        ]
+    else:
+        errors = tuple(
+            f"{_title(table, check)}. {_fault(fault)}"
+            for table in check.tables
+            for fault in table.errors
+        )
+        if errors:
+            sections.append(Section("errors", "Errors", (Items(errors),)))
+    if check.unread:
+        sections.append(Section("not-read", "Not read", tuple(_not_read(check)), short="Not read"))
+    described = METHOD.format(test=_TESTS[check.test])
+    limits = Section(
+        "limitations", "What this check does not show", (Items(_LIMITATIONS),), short="Limitations"
+    )
+    method = Section("method", "Method", (Paragraph(described),), short="Method")
+    return DocumentTree(
+        title="Check of published tables",
+        beside="; ".join((f"{tables:,} {plural(tables, 'table', 'tables')}", *_unread(check))),
+        lead=(_arithmetic(check), *_unread_lead(check), *_limit(check)),
+        cover=(("source", _sources(check)),),
+        verdict=_verdict(check),
+        tone=Tone.BAD if check.errors else _TONES.get(check.verdict, Tone.UNSURE),
+        sections=tuple(each for each in (*sections, method, limits) if each.blocks),
+        created=check.created,
+        version=check.version,
+        not_shown=() if whole else ("the categories and notes of every table",),
+        file_name="check",
+    )
+
+
+def _sources(check: Check) -> str:
+    names = list(dict.fromkeys(table.source for table in check.tables))
+    if len(names) > 1:
+        return f"{len(names):,} files"
+    return "pasted text" if names[0] is None else called(names[0])
+
+
+def _arithmetic(check: Check) -> str:
+    tables, errors = len(check.tables), check.errors
+    of = f"{tables:,} {plural(tables, 'table', 'tables')}"
+    if not errors and not check.numbers_checked:
+        return (
+            f"The arithmetic of {of} was not checked: no rate, impact ratio or total is printed "
+            "that follows from other numbers."
+        )
+    if not errors:
+        numbers = check.numbers_checked
+        checked = f"{numbers:,} {plural(numbers, 'printed number was', 'printed numbers were')}"
+        none = sum(not table.numbers_checked for table in check.tables)
+        without = f"; of {none:,} {plural(none, 'table', 'tables')} none was" if none else ""
+        return f"No error in the arithmetic of {of}; {checked} checked{without}."
+    affected = sum(1 for table in check.tables if table.errors)
+    among = f"{affected:,} of {of}" if affected < tables else of
+    return f"{errors:,} {plural(errors, 'error', 'errors')} in {among}."
+
+
+def _verdict(check: Check) -> str:
+    """Return the errors, what the limit comes to, and how much was not read."""
+    parts = ["ERRORS"] if check.errors else []
+    if check.limit is not None and not check.verdicts:
+        parts.append("no verdict without counts")
+    elif check.verdict is not Outcome.NONE:
+        parts.append(str(check.verdict).replace("_", " "))
+    return "; ".join((*parts, *_unread(check))).upper()
+
+
+def _limit(check: Check) -> Iterator[str]:
+    if check.limit is None:
+        return
+    if not check.counted:
+        yield f"No ratio is decided by the limit: {_without_intervals(check)}."
+        return
+    chosen = any(table.reference not in check.references for table in check.tables)
+    allow = " allow for the choice of the reference by the data" if chosen else " decide"
+    yield (
+        f"The limit for impact ratios is {check.limit:g}, as asked; New York's Local Law 144 sets "
+        "none. "
+        f"The {100 * check.level:.4g}% confidence "
+        f"intervals{allow}; verdicts are not adjusted for the number of ratios."
+    )
+
+
+def _without_intervals(check: Check) -> str:
+    """Return why no ratio of any table has an interval."""
+    groups = [group for table in check.tables for group in table.groups]
+    if all(group.n is None for group in groups):
+        return "the number of people is not printed"
+    if all(group.rate is None for group in groups):
+        return "no selection rate is printed or follows from the counts"
+    if not any(group.rate for group in groups):
+        return "nobody is selected"
+    return "fewer than two categories have a number of people and a selection rate"
+
+
+def _summary(check: Check) -> Iterator[Block]:
+    """Yield what many tables come to, and how many of all ratios are decided by the limit."""
+    several = len(check.tables) > 1
+    if check.limit is not None and (counted := sum(check.decisions.values())):
+        words = _decision_words(check.smallest_reference)
+        shown = [
+            f"{count:,} {plural(count, *words[decision])}"
+            for decision, count in check.decisions.items()
+            if count
+        ]
+        start = f"Of {counted:,} {plural(counted, 'ratio', 'ratios')}, "
+        yield Paragraph(f"{start}{listing(shown)}.")
+        if several:
+            yield _share_chart(check)
+    if several:
+        yield _tables(check)
+    if several and check.fault_kinds:
+        rows = tuple(
+            (
+                Cell(describe_kind(kind.code)),
+                Cell("error" if kind.level is Level.WARNING else "note"),
+                Cell(f"{kind.faults:,}"),
+                Cell(f"{kind.tables:,}"),
+            )
+            for kind in check.fault_kinds
+        )
+        heads = ("Kind", "Level", "Times", "Tables")
+        columns = tuple(Column(each, numeric=i > 1) for i, each in enumerate(heads))
+        yield Table("Faults by kind", columns, rows)
+
+
+def _not_read(check: Check) -> Iterator[Block]:
+    yield Items(tuple(f"{called(each.source)}: {each.reason}." for each in check.unread))
+
+
+def _unread(check: Check) -> tuple[str, ...]:
+    """Return how many files, or tables of them, could not be read; nothing without any."""
+    unread = sum(each.counts for each in check.unread)
+    return (f"{unread:,} not read",) if unread else ()
+
+
+def _unread_lead(check: Check) -> Iterator[str]:
+    if unread := sum(each.counts for each in check.unread):
+        words = plural(unread, "file or table was", "files or tables were")
+        yield f"{unread:,} {words} not read, and not checked."
+
+
+def _decision_words(smallest: SmallestReference) -> dict[Decision, tuple[str, str]]:
+    below = f"below {100 * smallest.share:g}% of the people"
+    return {
+        Decision.PASS: ("passes", "pass"),
+        Decision.FAIL: ("fails", "fail"),
+        Decision.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
+        Decision.BELOW_SHARE: (f"is of a category {below}", f"are of categories {below}"),
+        Decision.FEW_PEOPLE: ("has insufficient data", "have insufficient data"),
+        Decision.SMALL_REFERENCE: (
+            "is compared with a reference of too few people",
+            "are compared with a reference of too few people",
+        ),
+        Decision.NOT_COMPUTED: ("has no counts for a verdict", "have no counts for a verdict"),
+    }
+
+
+def _parts(smallest: SmallestReference) -> dict[SharePart, tuple[Decision, ...]]:
+    """Return the parts of the chart of decisions."""
+    share = f"below {100 * smallest.share:g}% of the people"
+    return {
+        SharePart("pass", Tone.GOOD, "P"): (Decision.PASS,),
+        SharePart("fail", Tone.BAD, "F"): (Decision.FAIL,),
+        SharePart("inconclusive", Tone.UNSURE, "?"): (Decision.INCONCLUSIVE,),
+        SharePart(share, Tone.SOFT, "-"): (Decision.BELOW_SHARE,),
+        SharePart("insufficient data or no counts", Tone.PLAIN, "."): (
+            Decision.FEW_PEOPLE,
+            Decision.SMALL_REFERENCE,
+            Decision.NOT_COMPUTED,
+        ),
+    }
+
+
+def _share_chart(check: Check) -> ShareChart:
+    """Return how many ratios are decided, in all and by table where these are not too many."""
+    every = _parts(check.smallest_reference)
+    parts = {part: of for part, of in every.items() if any(check.decisions[each] for each in of)}
+
+    def bar(label: str, counted: Mapping[Decision, int], *, emphasis: bool = False) -> ShareBar:
+        counts = tuple(sum(counted[each] for each in several) for several in parts.values())
+        return ShareBar(label, counts, emphasis)
+
+    shown = check.tables if len(check.tables) <= _MOST_BARS else ()
+    bars = [bar(_title(table, check), table.decisions) for table in shown if table.ratios]
+    return ShareChart(
+        f"Ratios decided by the limit {check.limit:g}",
+        tuple(parts),
+        (bar("All tables", check.decisions, emphasis=True), *bars),
+    )
+
+
+def _tables(check: Check) -> Table:
+    """Return a row for every table, and one for all."""
+    decided = check.limit is not None
+    heads = [decision for decision, count in check.decisions.items() if decided and count]
+    names = {
+        Decision.PASS: "Pass",
+        Decision.FAIL: "Fail",
+        Decision.INCONCLUSIVE: "Inconclusive",
+        Decision.BELOW_SHARE: f"Below {100 * check.smallest_reference.share:g}%",
+        Decision.FEW_PEOPLE: "Insufficient data",
+        Decision.SMALL_REFERENCE: "Small reference",
+        Decision.NOT_COMPUTED: "No counts",
+    }
+
+    def row(label: str, tables: tuple[CheckedTable, ...]) -> tuple[Cell, ...]:
+        numbers = [
+            sum(table.ratios for table in tables),
+            *(sum(table.decisions[each] for table in tables) for each in heads),
+            sum(len(table.errors) for table in tables),
+            sum(len(table.faults) - len(table.errors) for table in tables),
+        ]
+        return (Cell(label), *(Cell(f"{number:,}") for number in numbers))
+
+    columns = ("Table", "Ratios", *(names[each] for each in heads), "Errors", "Notes")
+    return Table(
+        "Ratios by table" if decided else "Tables",
+        tuple(Column(each, numeric=i > 0) for i, each in enumerate(columns)),
+        tuple(row(_title(table, check), (table,)) for table in check.tables),
+        totals=(row("All tables", check.tables),),
+        stacked=True,
+    )
+
+
+def _plain_cell(text: str) -> Cell:
+    return Cell(text)
+
+
+def _title(table: CheckedTable, check: Check) -> str:
+    name, sources = called(table.name), {each.source for each in check.tables}
+    return name if len(sources) == 1 else f"{called(table.source or '')}: {name}"
+
+
+def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
+    errors = [fault for fault in table.faults if fault.level is Level.WARNING]
+    notes = [fault for fault in table.faults if fault.level is Level.NOTE]
+    if errors:
+        yield Paragraph("Errors", Tone.BAD)
+        yield Items(tuple(map(_fault, errors)))
+    yield Facts(tuple(_facts(table, check)))
+    rated = [group for group in table.groups if group.interval is not None]
+    if rated:
+        shown = [group for group in table.groups if group.is_reference or group in rated]
+        yield Chart(
+            "Impact ratio: selection rate divided by that of the reference",
+            tuple(_chart_row(group) for group in shown),
+            Unit.RATIO,
+            neutral=1.0,
+            allowed=None if check.limit is None else (check.limit, float("inf")),
+        )
+    yield _groups(table, f"{100 * check.level:.4g}% CI", f"p ({str(check.test).capitalize()})")
+    if notes:
+        yield Items(tuple(map(_fault, notes)))
+
+
+def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
+    yield "read as", "; ".join(f"{role}: {called(header)}" for role, header in table.columns)
+    if table.reference is not None:
+        named = table.reference in check.references
+        words = "as named" if named else _chosen(table, check.smallest_reference)
+        yield "reference", f"{called(table.reference)}: {words}"
+    if table.printed_reference is not None and table.printed_reference != table.reference:
+        yield "printed reference", called(table.printed_reference)
+    if table.other_reference is not None:
+        yield "another reference", _other_reference(table.other_reference, table, check)
+    if any(group.selected_range for group in table.groups):
+        yield "selected", _RATES_ALONE
+    if all(group.n is None for group in table.groups):
+        yield "intervals", _NO_PEOPLE
+    if table.unknown is not None:
+        yield "unknown category", f"{table.unknown:,} people"
+
+
+def _other_reference(other: AlternativeReference, table: CheckedTable, check: Check) -> str:
+    """Return which other category could be the reference, and what that would come to."""
+    rate = "the same selection rate" if other.same_rate else "a higher selection rate"
+    printed = other.name == table.printed_reference
+    start = f"{called(other.name)}: {'the reference of the printed ratios' if printed else rate}"
+    if check.limit is None:
+        return start
+    effects = []
+    if other.changes:
+        verdicts = "verdict" if len(other.changes) == 1 else "verdicts"
+        names = listing([called(each) for each in other.changes])
+        effects.append(f"the {verdicts} of {names} would change")
+    if other.not_evaluated:
+        names = listing([called(each) for each in other.not_evaluated])
+        few = f"because {called(other.name)} has too few people"
+        effects.append(f"{names} would not be evaluated, {few}")
+    return f"{start}; with it as the reference, {listing(effects) or 'no verdict would change'}"
+
+
+def _chosen(table: CheckedTable, smallest: SmallestReference) -> str:
+    """Return how the reference was chosen: without the number of people, of all printed rates."""
+    if all(group.n is None for group in table.groups):
+        return "the highest selection rate that is printed"
+    share = f"{100 * smallest.share:g}% of the people and at least " if smallest.share else ""
+    return (
+        f"the highest selection rate among categories with at least {share}{smallest.people} people"
+    )
+
+
+def _fault(fault: Fault) -> str:
+    where = "" if fault.row is None else f"Row {fault.row[0]} ({called(fault.row[1])}): "
+    text = fault.message
+    return f"{where}{text if where else text[:1].upper() + text[1:]}."
+
+
+def _chart_row(group: CheckedGroup) -> ChartRow:
+    low, high = tuple(_interval(group) or (None, None))
+    verdict = group.verdict
+    sparse = verdict is not None and verdict.outcome is Outcome.NOT_EVALUATED
+    text = "reference" if group.is_reference else f"{group.ratio:.3f}"
+    if low is not None and high is not None:
+        text += f" ({low:.3f} to {high:.3f})"
+    return ChartRow(
+        called(group.name),
+        Mark(group.ratio, low, high, sparse=sparse),
+        text,
+        below=verdict.says if verdict is not None and sparse else "",
+        badge="" if verdict is None else str(verdict.outcome).replace("_", " "),
+        tone=Tone.PLAIN if verdict is None else _TONES.get(verdict.outcome, Tone.UNSURE),
+    )
+
+
+def _interval(group: CheckedGroup) -> Interval | None:
+    """Return the interval that is shown: the one that decides, where there is a limit."""
+    return group.deciding or group.interval
+
+
+def _groups(table: CheckedTable, level: str, test: str) -> Table:
+    possible = any(group.possible for group in table.groups)
+    heads = ["Category", "n", "Selected", "Rate", "Printed ratio", "Ratio", level, test, "Flips"]
+    heads += ["Possible"] if possible else []
+    columns = tuple(Column(each, numeric=i > 0) for i, each in enumerate(heads))
+    rows = tuple(
+        tuple(_plain_cell(text) for text in _cells(group, possible=possible))
+        for group in table.groups
+    )
+    return Table("Categories", columns, rows, stacked=True)
+
+
+def _cells(group: CheckedGroup, *, possible: bool) -> list[str]:
+    interval = _interval(group)
+    cells = [
+        called(group.name),
+        "" if group.n is None else f"{group.n:,}",
+        _selected(group),
+        "" if group.rate is None else f"{100 * group.rate:.2f}%",
+        group.printed or "",
+        "" if group.ratio is None else f"{group.ratio:.3f}",
+        "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}",
+        _p(group.p_value),
+        {True: "yes", False: "no", None: ""}[group.flips],
+    ]
+    if group.is_reference:
+        cells[6] = "reference"
+    if possible:
+        ends = group.possible
+        cells.append("" if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}")
+    return cells
+
+
+def _selected(group: CheckedGroup) -> str:
+    if group.selected is not None:
+        return f"{group.selected:,}"
+    if group.selected_range is None:
+        return ""
+    return " to ".join(dict.fromkeys(f"{end:,}" for end in group.selected_range))
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"

@@ -1,0 +1,586 @@
+"""The document of a comparison: what was asked differently, verdicts, disparities, data."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.catalogue.across import Spread
+from fairgauge.enums import ClassKind, Direction, Outcome, ReferenceKind, ScopeKind, Turn
+from fairgauge.errors import SpecError
+from fairgauge.question.rules import parse_rule
+from fairgauge.render.document_tree import (
+    Block,
+    Cell,
+    Chart,
+    ChartRow,
+    Column,
+    DocumentTree,
+    Facts,
+    Items,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+    Unit,
+)
+from fairgauge.render.documents.rule_blocks import rule_words
+from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import called, capitalised, printable, shorten
+from fairgauge.render.words.estimate_sentences import reference_name
+from fairgauge.render.words.metric_words import (
+    compared_rate,
+    is_share,
+    metric_words,
+    neutral,
+    rate_words,
+    shown,
+    shown_range,
+    signed,
+    unit,
+)
+from fairgauge.render.words.names_in_use import metric_row
+from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.words.verdict_sentences import describe_evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.question.rules import Rule
+    from fairgauge.results.changes import Change
+    from fairgauge.results.comparison import Alone, Comparison, Origin, VerdictChange
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.verdicts import Verdict
+
+ARROW = "→"
+_LONGEST = 500
+_MOST_NAMED = 5
+_MOST_CHANGES = 100
+_MOST_ROWS = 200
+_DIRECTIONS = {
+    Direction.FURTHER: "further from no difference",
+    Direction.CLOSER: "closer to no difference",
+    Direction.AS_FAR: "as far from no difference as before",
+}
+_TONES = {Turn.WORSE: Tone.BAD, Turn.BETTER: Tone.GOOD, Turn.OTHER: Tone.UNSURE, None: Tone.PLAIN}
+METHOD = (
+    "The confidence interval of a change is MOVER's of the two intervals (Zou and Donner 2008). It "
+    "assumes that the two reports are of different, independent rows. A ratio changes by a ratio. "
+    "The p-values invert these intervals; all changes are one family (Holm). "
+    "A change is statistically significant where the interval of the "
+    "change of the distance from no difference excludes 0, the adjusted p-value is at most one "
+    "minus the confidence level, and both estimates have enough data."
+)
+"""How a change is tested."""
+
+
+def comparison_document(comparison: Comparison) -> DocumentTree:
+    """Build the document of a comparison of two reports."""
+    old, new = comparison.old, comparison.new
+    sections = [
+        Section("asked", "Asked differently", tuple(_differences(comparison)), short="Question"),
+        Section("verdicts", "Verdicts", tuple(_verdicts(comparison)), short="Verdicts"),
+        Section("disparities", "Disparities", tuple(_disparities(comparison)), short="Disparities"),
+        Section("alone", "In one report only", tuple(_alone(comparison)), short="One report only"),
+        Section("data", "Data", tuple(_data(comparison)), short="Data"),
+        Section("method", "Method", () if comparison.refused else (Paragraph(METHOD),),
+                short="Method"),
+    ]  # fmt: skip
+    judged = {old.verdict, new.verdict} != {Outcome.NONE}
+    before, after = (_outcome(each.verdict).upper() for each in (old, new))
+    verdict = f"{before} {ARROW} {after}" if judged else ""
+    if judged and before == after:
+        verdict = f"{after}, as before"
+    return DocumentTree(
+        title="Comparison of two fairness audits",
+        beside=f"{_name(old)} {ARROW} {_name(new)}",
+        lead=(f"Old: {_facts(old)}.", f"New: {_facts(new)}.", _summary(comparison)),
+        cover=(),
+        verdict=verdict,
+        tone=_TONES[comparison.turn],
+        sections=tuple(section for section in sections if section.blocks),
+        created=new.created,
+        version=comparison.version,
+        file_name="comparison",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SortedChanges:
+    """The changes of a comparison, sorted.
+
+    Attributes
+    ----------
+    further, closer : what moved statistically significantly.
+    moved : what moved otherwise.
+    undefined : what has a value in one report only.
+    stayed : what did not change.
+    mirrored : groups that are excluded because another group mirrors them.
+    """
+
+    further: tuple[Change, ...]
+    closer: tuple[Change, ...]
+    moved: tuple[Change, ...]
+    undefined: tuple[Change, ...]
+    stayed: tuple[Change, ...]
+    mirrored: tuple[str, ...]
+
+
+def sort_changes(comparison: Comparison) -> SortedChanges:
+    """Sort the changes; of two groups that mirror each other, the smaller one stands for both."""
+    mirrors = _mirrors(comparison)
+    sure = {(*_of(each), each.group) for each in comparison.changes if each.significant}
+    kept = [
+        each
+        for each in comparison.changes
+        if _is_of_all_groups(each.metric)
+        or (each.feature, each.group) not in mirrors
+        or (each.significant and (*_of(each), mirrors[each.feature, each.group]) not in sure)
+    ]
+    valued = [each for each in kept if each.change is not None]
+    return SortedChanges(
+        further=tuple(e for e in valued if e.significant and e.direction is Direction.FURTHER),
+        closer=tuple(e for e in valued if e.significant and e.direction is Direction.CLOSER),
+        moved=tuple(e for e in valued if e.moved and not e.significant),
+        undefined=tuple(e for e in kept if e.change is None and e.moved),
+        stayed=tuple(each for each in kept if not each.moved),
+        mirrored=tuple(dict.fromkeys(called(group) for _, group in mirrors)),
+    )
+
+
+def _of(each: Change) -> tuple[object, ...]:
+    return (each.metric, each.feature, each.new.scope, each.new.class_scope, each.threshold)
+
+
+def _mirrors(comparison: Comparison) -> dict[tuple[str | None, str | None], str]:
+    """Return the larger of just two groups that are each compared with the other, and the other."""
+    found: dict[tuple[str | None, str | None], str] = {}
+    groups: dict[str, list[tuple[float, str]]] = {}
+    for group in comparison.groups:
+        groups.setdefault(group.feature, []).append((group.new_n or 0.0, group.group))
+    for feature, sizes in groups.items():
+        own = [
+            each
+            for each in comparison.changes
+            if each.feature == feature and not _is_of_all_groups(each.metric)
+        ]
+        kinds = {
+            side.reference.kind for each in own for side in (each.old, each.new) if side.reference
+        }
+        if len(sizes) == 2 and kinds == {ReferenceKind.OTHERS}:
+            (_, smaller), (_, larger) = sorted(sizes)
+            found[feature, larger] = smaller
+    return found
+
+
+def _summary(comparison: Comparison) -> str:
+    """Return in a sentence how many disparities went where."""
+    changes = sort_changes(comparison)
+    if not comparison.changes:
+        return "The two reports have no estimate in common."
+    if not any(each.moved for each in comparison.changes):
+        return (
+            f"Nothing changed: {_many(len(changes.stayed), 'disparity', 'disparities')} as before."
+        )
+    if comparison.refused:
+        went = [each.direction for each in changes.moved]
+        counts = [
+            (went.count(Direction.FURTHER), "further from no difference"),
+            (went.count(Direction.CLOSER), "closer to no difference"),
+            (went.count(Direction.AS_FAR), "as far from no difference as before"),
+            (went.count(None), "changed"),
+        ]
+    else:
+        counts = [
+            (len(changes.further), "statistically significantly further from no difference"),
+            (len(changes.closer), "statistically significantly closer"),
+            (len(changes.moved), "changed, not statistically significantly"),
+        ]
+    counts += [
+        (len(changes.undefined), "with a value in one report only"),
+        (len(changes.stayed), "unchanged"),
+    ]
+    (first, words), *others = [each for each in counts if each[0]]
+    parts = [f"{_many(first, 'disparity', 'disparities')} {words}"]
+    return "; ".join(parts + [f"{count:,} {words}" for count, words in others]) + "."
+
+
+def _differences(comparison: Comparison) -> Iterator[Block]:
+    if comparison.differences:
+        pairs = (
+            (
+                called(each.key),
+                f"{_setting(each.old)} {ARROW} {_setting(each.new)}"
+                + (f" ({each.says})" if each.says else ""),
+            )
+            for each in comparison.differences
+        )
+        yield Facts(tuple(pairs))
+
+
+def _verdicts(comparison: Comparison) -> Iterator[Block]:
+    turns = [each.turn for each in comparison.flips]
+    alone = [each.report for each in comparison.unmatched]
+    if not turns and not alone:
+        if comparison.stayed:
+            yield Paragraph(f"No verdict changed ({comparison.stayed:,} compared).")
+        return
+    old, new = alone.count("old"), alone.count("new")
+    counts = {
+        "got worse": turns.count(Turn.WORSE),
+        "got better": turns.count(Turn.BETTER),
+        "changed otherwise": turns.count(Turn.OTHER),
+        "did not change": comparison.stayed,
+        f"{numbers.plural(old, 'has', 'have')} no counterpart in the new report": old,
+        f"{numbers.plural(new, 'has', 'have')} no counterpart in the old report": new,
+    }
+    words = [f"{count:,} {word}" for word, count in counts.items() if count]
+    yield Paragraph(f"Of the verdicts, {', '.join(words)}.")
+    if turns:
+        yield Section("flips", "Verdicts that changed", tuple(_flip_charts(comparison)))
+    if alone:
+        title = "Verdicts of one report only"
+        yield Section("unmatched", title, tuple(_unmatched(comparison)))
+
+
+def _unmatched(comparison: Comparison) -> Iterator[Block]:
+    """Yield the verdicts without a counterpart, each with the reason."""
+    rows = []
+    for each in comparison.unmatched[:_MOST_ROWS]:
+        verdict = each.verdict
+        rule = rule_words(_rule(verdict.rule), verdict.rule, verdict.metric)
+        of = _of_group(verdict.metric, verdict.feature, verdict.group)
+        text = f"{_outcome(verdict.outcome)} for {of}, {rule}; {describe_reason(each.reason)}"
+        rows.append((f"{each.report} report", text))
+    yield Facts(tuple(rows))
+    if len(comparison.unmatched) > _MOST_ROWS:
+        more = len(comparison.unmatched) - _MOST_ROWS
+        yield Paragraph(f"{more:,} more in the JSON report.", Tone.SOFT)
+
+
+def _flip_charts(comparison: Comparison) -> Iterator[Block]:
+    """Yield a chart for each rule: the old value and the new one, and the range it allows."""
+    by_rule: dict[tuple[str, str], list[VerdictChange]] = {}
+    for each in comparison.flips[:_MOST_ROWS]:
+        by_rule.setdefault((each.new.rule, each.new.metric), []).append(each)
+    for (text, metric), found in by_rule.items():
+        rule = _rule(text)
+        yield Chart(
+            capitalised(rule_words(rule, text, metric)),
+            tuple(map(_flip, found)),
+            unit(metric),
+            neutral(metric) if metric_row(metric) else None,
+            allowed=(rule.low, rule.high) if rule else None,
+        )
+    if len(comparison.flips) > _MOST_ROWS:
+        more = len(comparison.flips) - _MOST_ROWS
+        yield Paragraph(f"{more:,} more in the JSON report.", Tone.SOFT)
+
+
+def _rule(text: str) -> Rule | None:
+    """Return the rule of a verdict; None where it is on a metric of the user's own."""
+    try:
+        return parse_rule(text)
+    except SpecError:
+        return None
+
+
+def _outcome(outcome: Outcome) -> str:
+    return str(outcome).replace("_", " ")
+
+
+def _flip(each: VerdictChange) -> ChartRow:
+    old, new = each.old, each.new
+    values = f"{_value(new.metric, old)} {ARROW} {_value(new.metric, new)}{_interval(new)}"
+    return ChartRow(
+        _of_group(new.metric, new.feature, new.group),
+        _verdict_mark(new),
+        f"{_outcome(old.outcome)} {ARROW} {_outcome(new.outcome)}",
+        below=shorten(printable(f"{values}; {describe_evidence(new)}"), _LONGEST),
+        badge=str(each.turn),
+        tone=_TONES[each.turn],
+        before=_verdict_mark(old),
+    )
+
+
+def _interval(side: Verdict) -> str:
+    if side.interval is None:
+        return ""
+    low, high = side.interval
+    ends = shown_range(low, high, unit(side.metric), sign=signed(side.metric))
+    return f", {100 * side.interval.level:.4g}% CI {ends}"
+
+
+def _verdict_mark(side: Verdict) -> Mark:
+    low, high = side.interval or (None, None)
+    return Mark(side.value, low, high, sparse=side.outcome is Outcome.NOT_EVALUATED)
+
+
+def _disparities(comparison: Comparison) -> Iterator[Block]:
+    changes = sort_changes(comparison)
+    if not comparison.changes:
+        return
+    if comparison.refused and changes.moved:
+        yield Paragraph(
+            f"No change has a confidence interval: {describe_reason(comparison.refused)}."
+        )
+    if changes.mirrored:
+        names = numbers.listing(changes.mirrored[:_MOST_NAMED])
+        yield Paragraph(f"Excluded, because the other group mirrors it: {names}.", Tone.SOFT)
+    titles = (
+        ("Further from no difference, statistically significant", changes.further),
+        ("Closer to no difference, statistically significant", changes.closer),
+        ("Changed" if comparison.refused else "Not statistically significant", changes.moved),
+    )
+    for i, (title, found) in enumerate(titles):
+        if found:
+            folded = i == 2 and not comparison.refused
+            yield Section(f"changes-{i}", title, tuple(_charts(found)), folded=folded)
+    if changes.undefined:
+        reasons = [f"{_subject(each)}: {_because(each)}." for each in changes.undefined]
+        items = Items(tuple(dict.fromkeys(reasons))[:_MOST_ROWS])
+        yield Section("undefined", "With a value in one report only", (items,), folded=True)
+
+
+def _charts(changes: Sequence[Change]) -> Iterator[Block]:
+    """Yield a chart for each metric: the old value and the new one of every group."""
+    by_metric: dict[str, list[Change]] = {}
+    for each in changes[:_MOST_CHANGES]:
+        by_metric.setdefault(each.metric, []).append(each)
+    for metric, found in by_metric.items():
+        yield Chart(
+            metric_words(metric)[:1].upper() + metric_words(metric)[1:],
+            tuple(map(_change_row, found)),
+            unit(metric),
+            neutral(metric),
+        )
+    if len(changes) > _MOST_CHANGES:
+        yield Paragraph(f"{len(changes) - _MOST_CHANGES:,} more in the JSON report.", Tone.SOFT)
+
+
+def _change_row(each: Change) -> ChartRow:
+    old, new = (_value(each.metric, side) for side in (each.old, each.new))
+    shift = _shift(each)
+    return ChartRow(
+        _group(each),
+        _mark(each.new),
+        f"{old} {ARROW} {new}",
+        below="; ".join(filter(None, [shift, _direction(each), _evidence(each)])),
+        before=_mark(each.old),
+    )
+
+
+def _mark(side: Estimate) -> Mark:
+    return Mark(side.value, side.low, side.high, sparse=side.status != "ok")
+
+
+def _value(metric: str, side: Estimate | Verdict) -> str:
+    kind = unit(metric)
+    text = shown(side.value, kind, sign=signed(metric))
+    return f"{text} pp" if kind is Unit.POINTS and side.value is not None else text
+
+
+def _shift(each: Change) -> str:
+    """Return a change with its interval: ``change +15.0 pp, 95% CI +11.0 to +19.0``."""
+    if each.change is None:
+        return ""
+    by_ratio = each.by == "ratio"
+    kind = Unit.RATIO if by_ratio else unit(each.metric)
+    text = f"×{shown(each.change, kind)}" if by_ratio else shown(each.change, kind, sign=True)
+    text += " pp" if kind is Unit.POINTS else ""
+    if each.interval is None:
+        return f"change {text}"
+    ends = shown_range(each.interval.low, each.interval.high, kind, sign=not by_ratio)
+    return f"change {text}, {100 * each.interval.level:.4g}% CI {ends}"
+
+
+def _direction(each: Change) -> str:
+    if each.direction is None:
+        return ""
+    side = ", on the other side of it" if each.crossed else ""
+    return f"{_DIRECTIONS[each.direction]}{side}"
+
+
+def _evidence(each: Change) -> str:
+    """Return what is compared, before and after, and the p-value."""
+    compared = _furthest(each) if _is_of_all_groups(each.metric) else _rates(each)
+    return "; ".join(filter(None, [compared, numbers.probability(each.p_adjusted)]))
+
+
+def _rates(each: Change) -> str:
+    """Return the two rates that are compared, before and after, each report's with its reference.
+
+    ``recall 80.0% → 75.0%, others 82.0% → 81.0%``; with another reference in each report,
+    ``recall 80.0% (others 82.0%) → 75.0% (Male 81.0%)``.
+    """
+    rate = compared_rate(each.metric)
+    sides = (each.old.rate_group, each.new.rate_group,
+             each.old.rate_reference, each.new.rate_reference)  # fmt: skip
+    if rate is None or None in sides:
+        return ""
+    old, new, old_other, new_other = (
+        numbers.percent(side) if is_share(rate) else numbers.amount(side or 0.0) for side in sides
+    )
+    before, after = (called(reference_name(e.reference)) for e in (each.old, each.new))
+    if before == after:
+        return f"{rate_words(rate)} {old} {ARROW} {new}, {after} {old_other} {ARROW} {new_other}"
+    return f"{rate_words(rate)} {old} ({before} {old_other}) {ARROW} {new} ({after} {new_other})"
+
+
+def _furthest(each: Change) -> str:
+    """Return the groups that a metric of all groups comes from, before and after."""
+    row = metric_row(each.metric)
+    single = isinstance(row, Spread) and row.by in ("minimum", "maximum")
+    old, new = (_apart(side, single=single) for side in (each.old, each.new))
+    words = "group" if single else "groups furthest apart:"
+    return f"{words} {new}, as before" if old == new else f"{words} {old} {ARROW} {new}"
+
+
+def _apart(side: Estimate, *, single: bool) -> str:
+    others = () if single or side.reference is None else (side.reference.group,)
+    names = [called(name) for name in (side.group, *others) if name is not None]
+    return numbers.listing(names) or "none"
+
+
+def _because(each: Change) -> str:
+    reason = describe_reason(each.reason) if each.reason else "no value"
+    return shorten(printable(reason), _LONGEST)
+
+
+def _subject(each: Change) -> str:
+    return f"{metric_words(each.metric)}, {_group(each)}"
+
+
+def _group(each: Change) -> str:
+    """Return what a change is about: ``Female (sex), in A``, where A is a stratum."""
+    parts = [_of_group(each.metric, each.feature, each.group)]
+    scope, of_class = each.new.scope, each.new.class_scope
+    if scope.stratum is not None:
+        parts.append(f"in {called(scope.stratum)}")
+    elif scope.kind is ScopeKind.POOLED:
+        parts.append("adjusted for the strata")
+    if of_class.kind is ClassKind.WORST:
+        names = dict.fromkeys(called(side.class_) for side in (each.old, each.new))
+        parts.append(f"class {f' {ARROW} '.join(names)}, where the difference is largest")
+    elif of_class.name is not None:
+        prefix = "" if of_class.kind is ClassKind.SELECTION else "class "
+        parts.append(f"{prefix}{called(of_class.name)}")
+    elif of_class.average is not None:
+        parts.append(f"{of_class.average} average")
+    if each.threshold is not None:
+        parts.append(f"threshold {each.threshold:g}")
+    return ", ".join(parts)
+
+
+def _of_group(metric: str, feature: str | None, group: str | None) -> str:
+    """Return what a metric is of: ``Female (sex)``, ``all groups (sex)`` or ``all rows``."""
+    if feature is None:
+        return "all rows"
+    who = "all groups" if _is_of_all_groups(metric) else called(group or "no group")
+    return f"{who} ({called(feature)})"
+
+
+def _is_of_all_groups(metric: str) -> bool:
+    row = metric_row(metric)
+    return row is not None and row.scope == "feature"
+
+
+def _alone(comparison: Comparison) -> Iterator[Block]:
+    if comparison.alone:
+        pairs = ((f"{each.report} report", _lacking(each)) for each in comparison.alone)
+        yield Facts(tuple(pairs)[:_MOST_ROWS])
+
+
+def _lacking(each: Alone) -> str:
+    of = f" of {called(each.feature)}" if each.feature is not None and each.what == "group" else ""
+    unit_of = ("verdict", "verdicts") if each.what == "rule" else ("estimate", "estimates")
+    return f"{each.what} {called(each.name)}{of} ({_many(each.count, *unit_of)})"
+
+
+def _data(comparison: Comparison) -> Iterator[Block]:
+    old, new = comparison.old, comparison.new
+    sizes: list[tuple[str, float, float]] = [("rows", old.rows, new.rows)]
+    if (old.cases, new.cases) != (old.rows, new.rows):
+        sizes.append(("cases", old.cases, new.cases))
+    sizes.append(("rows used", old.used, new.used))
+    for reason in dict.fromkeys([*old.excluded, *new.excluded]):
+        before, after = old.excluded.get(reason, 0), new.excluded.get(reason, 0)
+        if before or after:
+            sizes.append((f"rows with a {called(reason)}", before, after))
+    yield Table(
+        "Rows",
+        (Column("rows", numeric=False), Column("old"), Column("new")),
+        tuple((Cell(w), Cell(numbers.count(a)), Cell(numbers.count(b))) for w, a, b in sizes),
+    )
+    if comparison.groups:
+        yield Table(
+            "Groups",
+            (
+                Column("group", numeric=False), Column("old n"), Column("new n"),
+                Column("old share"), Column("new share"),
+            ),
+            tuple(
+                (
+                    Cell(f"{called(each.group)} ({called(each.feature)})", name=True),
+                    Cell(numbers.count(each.old_n)), Cell(numbers.count(each.new_n)),
+                    Cell(numbers.percent(each.old_share)), Cell(numbers.percent(each.new_share)),
+                )
+                for each in comparison.groups[:_MOST_ROWS]
+            ),
+        )  # fmt: skip
+
+
+def _name(origin: Origin) -> str:
+    return called(origin.name) if origin.name else _source(origin)
+
+
+def _source(origin: Origin) -> str:
+    """Return the name of what was audited, without the folders it lies in."""
+    return called(re.split(r"[/\\]", origin.source)[-1])
+
+
+def _facts(origin: Origin) -> str:
+    of = f"{_source(origin)}, " if origin.name else ""
+    used = f", {numbers.count(origin.used)} used" if origin.used != origin.rows else ""
+    cases = f", {numbers.count(origin.cases)} cases" if origin.cases != origin.rows else ""
+    rows = f"{numbers.count(origin.rows)} rows{cases}{used}"
+    return f"{_name(origin)}: {of}{rows}, audited {printable(origin.created[:10])}"
+
+
+def _many(count: int, one: str, many: str) -> str:
+    return f"{count:,} {numbers.plural(count, one, many)}"
+
+
+def _setting(value: object) -> str:
+    """Return a setting of a specification on one line."""
+    if value is None or value == [] or value == {}:
+        return "none"
+    if isinstance(value, str):
+        return called(value)
+    if isinstance(value, list):
+        return called(", ".join(map(_item, value)))
+    return called(json.dumps(value, ensure_ascii=False))
+
+
+def _limit(value: Mapping[str, Any]) -> str:
+    low, high = value.get("at_least"), value.get("at_most")
+    ends = [
+        f">= {low:g}" if low is not None else "",
+        f"<= {high:g}" if high is not None else "",
+    ]
+    return f"{value['metric']} {' and '.join(filter(None, ends))}"
+
+
+def _item(value: object) -> str:
+    """Return one of several settings: a rule, a feature, the columns of an intersection, a name."""
+    if isinstance(value, Mapping) and "metric" in value:
+        return " or ".join(map(_limit, [value, *value.get("alternatives", ())]))
+    if isinstance(value, Mapping) and "column" in value:
+        parts = [each for key, each in value.items() if key != "column" and each]
+        more = f" {json.dumps(parts[0], ensure_ascii=False)}" if parts else ""
+        return f"{value['column']}{more}"
+    return "*".join(map(str, value)) if isinstance(value, list) else str(value)

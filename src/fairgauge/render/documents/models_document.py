@@ -1,0 +1,609 @@
+"""The document of a comparison of models: verdicts, disparities, performance, who changes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import (
+    CandidateVerdict,
+    ClassKind,
+    Direction,
+    Fairness,
+    Performance,
+    ScopeKind,
+    Status,
+)
+from fairgauge.render.document_tree import (
+    Block,
+    Cell,
+    Chart,
+    ChartRow,
+    Column,
+    DocumentTree,
+    Items,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+    Unit,
+)
+from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import called, capitalised, printable
+from fairgauge.render.words.estimate_sentences import reference_name
+from fairgauge.render.words.metric_words import (
+    compared_rate,
+    is_share,
+    metric_words,
+    rate_heading,
+    rate_words,
+    shown,
+    shown_range,
+    signed,
+    unit,
+)
+from fairgauge.render.words.names_in_use import metric_row
+from fairgauge.render.words.question_sentences import caveat
+from fairgauge.render.words.reason_sentences import describe_reason, insufficiency, why_insufficient
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.results.model_comparison import (
+        Candidate,
+        DisparityChange,
+        MarginTest,
+        ModelComparison,
+        RateChange,
+        Reclassified,
+    )
+    from fairgauge.results.scopes import ClassScope, Interval, Scope
+
+ARROW = "→"
+_OUTSIDE = "†"
+_MOST_ITEMS = 4
+_MOST_ROWS = 200
+_MOST_NEEDED = 1e6
+_TONES = {
+    CandidateVerdict.DOMINATES: Tone.GOOD,
+    CandidateVerdict.TRADE_OFF: Tone.UNSURE,
+    CandidateVerdict.WORSE: Tone.BAD,
+    CandidateVerdict.CANNOT_TELL: Tone.UNSURE,
+    CandidateVerdict.NONE: Tone.PLAIN,
+}
+_PERFORMANCE = {
+    Performance.NON_INFERIOR: "it is not worse by more than the margin",
+    Performance.INFERIOR: "it is worse by more than the margin",
+    Performance.CANNOT_TELL: "whether it is worse by more than the margin is undetermined",
+    Performance.NO_MARGIN: "no margin is stated, so that there is no verdict (margins, --margin "
+    "accuracy=0.01)",
+}
+METHOD = (
+    "Both models decide the same rows, so every change has a paired confidence interval: Tango's "
+    "of a difference of paired proportions, Tang's of a ratio; where the denominator depends on "
+    "the decisions, MOVER's with the correlation of both models. A disparity changes by the "
+    "difference of two such changes (MOVER). A disparity is closer to no difference where the "
+    "change and the side on which it lies are both statistically significant; the p-values of all "
+    "disparities of all candidates are adjusted together (Holm), and the adjusted intervals are at "
+    "the levels at which that tests each of them: where no candidate differs, the probability that "
+    "any excludes no change is at most one minus the confidence level. A candidate is as good "
+    "where the whole interval of the change is within the margin, in every rate with a margin, "
+    "adjusted for the number of candidates."
+)
+"""How models are compared."""
+CAVEAT = (
+    "A disparity closer to no difference is not a fair model: whether a disparity is unfair "
+    "depends on context, law and causes that the table does not hold. No evidence of a change is "
+    "not evidence of no change."
+)
+
+
+def models_document(comparison: ModelComparison) -> DocumentTree:
+    """Build the document of candidates against the model in use."""
+    comparison = _at_one_threshold(comparison)
+    current = called(comparison.current)
+    names = numbers.listing([called(each.name) for each in comparison.candidates])
+    several = len(comparison.candidates) > 1
+    lead = (
+        f"{'Candidates' if several else 'The candidate'} {names} and the model in use, {current}, "
+        f"decide the same rows of {_source(comparison.source)}."
+    )
+    sections = [_candidate(each, comparison) for each in comparison.candidates]
+    details = tuple(_details(i, each) for i, each in enumerate(comparison.candidates))
+    method = Section("method", "Method", (Paragraph(METHOD),))
+    sections.append(Section("all", "All changes", (*details, method), short="All changes"))
+    sections.append(Section("notes", "Notes", (Paragraph(CAVEAT, Tone.SOFT),)))
+    rows = max((each.rows for each in comparison.candidates), default=0)
+    return DocumentTree(
+        title=f"{names} against {current}",
+        beside=f"{numbers.count(rows)} rows",
+        lead=(lead, *caveat(comparison.spec)),
+        cover=(),
+        verdict=", ".join(
+            f"{called(each.name)}: {str(each.verdict).upper()}"
+            for each in comparison.candidates
+            if each.verdict is not CandidateVerdict.NONE
+        ),
+        tone=_tone(comparison),
+        sections=tuple(sections),
+        created=comparison.created,
+        version=comparison.version,
+        file_name="comparison",
+    )
+
+
+def _tone(comparison: ModelComparison) -> Tone:
+    """Return the tone of all verdicts together: that of each, none where they differ."""
+    tones = {_TONES[each.verdict] for each in comparison.candidates}
+    return tones.pop() if len(tones) == 1 else Tone.PLAIN
+
+
+def _at_one_threshold(comparison: ModelComparison) -> ModelComparison:
+    """Return the comparison without its score threshold, where there is one alone."""
+    thresholds = comparison.spec.get("threshold")
+    if isinstance(thresholds, list) and len(thresholds) > 1:
+        return comparison
+    candidates = tuple(
+        replace(
+            each,
+            disparities=tuple(replace(one, threshold=None) for one in each.disparities),
+            rates=tuple(replace(one, threshold=None) for one in each.rates),
+            margins=tuple(
+                replace(test, change=replace(test.change, threshold=None)) for test in each.margins
+            ),
+            reclassified=tuple(replace(one, threshold=None) for one in each.reclassified),
+        )
+        for each in comparison.candidates
+    )
+    return replace(comparison, candidates=candidates)
+
+
+def describe_candidate(each: Candidate, current: str) -> str:
+    """Return the verdict on a candidate as a sentence."""
+    subject = {
+        CandidateVerdict.DOMINATES: f"{called(each.name)} dominates {current}",
+        CandidateVerdict.TRADE_OFF: f"{called(each.name)} is a trade-off against {current}",
+        CandidateVerdict.WORSE: f"{called(each.name)} is worse than {current}",
+        CandidateVerdict.CANNOT_TELL: f"Whether {called(each.name)} dominates {current} cannot be "
+        "determined",
+        CandidateVerdict.NONE: f"{called(each.name)} against {current}",
+    }[each.verdict]
+    fairness, performance = _fairness(each), _performance(each)
+    bad = (each.fairness in (Fairness.FAIRER, Fairness.MIXED)) != (
+        each.performance in (Performance.NON_INFERIOR, Performance.NO_MARGIN)
+    )
+    joined = f"{fairness}, {'but' if bad else 'and'} {performance}"
+    if each.performance is Performance.NO_MARGIN:
+        joined = f"{fairness}; {performance}"
+    return f"{subject}: {joined}."
+
+
+def _performance(each: Candidate) -> str:
+    """Return whether a candidate is as good, or better in every rate that has a margin."""
+    if each.margins and all(test.better for test in each.margins):
+        rates = numbers.listing([rate_words(test.rate) for test in each.margins])
+        return f"it is significantly better in {rates}"
+    return _PERFORMANCE[each.performance]
+
+
+def _fairness(each: Candidate) -> str:
+    """Return how many disparities move statistically significantly, and where to."""
+    compared = [one for one in each.disparities if one.p_adjusted is not None]
+    went = [one.direction for one in compared if one.significant]
+    closer, further = went.count(Direction.CLOSER), went.count(Direction.FURTHER)
+    if not went:
+        return "no disparity changes statistically significantly"
+    of = f"{len(compared):,} {numbers.plural(len(compared), 'disparity', 'disparities')}"
+    if not closer:
+        return f"{further:,} of {of} moved significantly further from no difference"
+    others = f"{further:,}" if further else "none"
+    return f"{closer:,} of {of} moved significantly closer to no difference and {others} further"
+
+
+def _candidate(each: Candidate, comparison: ModelComparison) -> Section:
+    current = called(comparison.current)
+    blocks: list[Block] = [Paragraph(describe_candidate(each, current), _TONES[each.verdict])]
+    candidates = len(comparison.candidates)
+    sentences = [_margin_sentence(test, candidates) for test in each.margins]
+    sentences += [*_disparity_sentences(each)]
+    sentences += [*_needed_sentences(each)]
+    if each.undecided:
+        sentences.append(
+            f"{numbers.count(each.undecided)} rows that one of both models does not decide are "
+            "excluded."
+        )
+    blocks.append(Items(tuple(sentences)))
+    blocks += _disparity_tables(each)
+    blocks += _reclassified_table(each, weighted=bool(comparison.spec.get("weight")))
+    place, alone = comparison.candidates.index(each), candidates == 1
+    title = "Verdict" if alone else f"{called(each.name)} against {current}"
+    short = title if alone else called(each.name)
+    return Section(f"candidate-{place}", title, tuple(blocks), short=short)
+
+
+def _margin_sentence(test: MarginTest, candidates: int) -> str:
+    """Return what a margin shows; of several candidates, with the interval that decides.
+
+    The interval of a change is of its own, the outcome is adjusted for the number of candidates.
+    """
+    change = test.change
+    words = capitalised(rate_words(test.rate))
+    kind = _rate_unit(test.rate)
+    margin = f"{shown(test.margin, kind)}{_unit_name(kind)}"
+    outcome = {
+        Performance.NON_INFERIOR: f"not worse by more than {margin}",
+        Performance.INFERIOR: f"worse by more than {margin}",
+        Performance.CANNOT_TELL: f"whether it is worse by more than {margin} is undetermined",
+        Performance.NO_MARGIN: "",
+    }[test.outcome]
+    if test.better:
+        outcome = f"significantly better, so {outcome}"
+    at = "" if change.threshold is None else f" at threshold {change.threshold:g}"
+    if change.old is None or change.new is None:
+        reason = describe_reason(change.reason) if change.reason else "it is undefined"
+        return f"{words}{at}: {reason}."
+    adjusted = ""
+    if candidates > 1 and test.adjusted is not None:
+        ends = _interval(test.adjusted, kind, sign=True).strip(", ")
+        p = numbers.probability(test.p_adjusted, "one-sided p")
+        decides = [p, f"decided at {(1 - test.adjusted.level) / 2:.3g}"]
+        if test.outcome is Performance.INFERIOR:
+            decides = []
+        if ends == _interval(change.interval, kind, sign=True).strip(", "):
+            ends = "the interval is the same"  # as in the last of Holm's steps
+        parts = ", ".join([ends, *decides])
+        adjusted = f" (adjusted for {candidates:,} candidates: {parts})"
+    return f"{words}{at}: {describe_rate_shift(change)}: {outcome}{adjusted}."
+
+
+def describe_rate_shift(each: RateChange) -> str:
+    """Return a rate before and after: ``70.7% → 70.9% (change +0.1 pp, 95% CI ...)``."""
+    old, new = (_rate(each.rate, value) for value in (each.old, each.new))
+    kind = _rate_unit(each.rate)
+    change = f"{shown(each.change, kind, sign=True)}{_unit_name(kind)}"
+    ends = _interval(each.interval, kind, sign=True)
+    return f"{old} {ARROW} {new} (change {change}{ends})"
+
+
+def _disparity_sentences(each: Candidate) -> Iterator[str]:
+    """Yield the disparities that change statistically significantly, the largest first."""
+    found = [one for one in each.disparities if one.significant]
+    found.sort(key=lambda one: -abs(one.distance or 0.0))
+    for one in found[:_MOST_ITEMS]:
+        yield f"{_subject(one)}: {describe_disparity_shift(one)}, {_went(one)}."
+    if len(found) > _MOST_ITEMS:
+        yield f"{len(found) - _MOST_ITEMS:,} more below."
+
+
+def _subject(one: DisparityChange) -> str:
+    of = _scope_words(one.scope, one.class_scope, one.threshold)
+    reference = "" if one.reference is None else f" vs {called(reference_name(one.reference))}"
+    who = f"overall{of}"
+    if one.feature is not None:
+        who = f"{called(one.group)}{reference} ({called(one.feature)}){of}"
+    return f"{capitalised(metric_words(one.metric))}, {who}"
+
+
+def describe_disparity(metric: str, value: float | None) -> str:
+    """Return a disparity with its unit: ``−17.2 pp``."""
+    kind = unit(metric)
+    return f"{shown(value, kind, sign=signed(metric))}{_unit_name(kind)}"
+
+
+def describe_disparity_shift(one: DisparityChange) -> str:
+    """Return a disparity before and after: ``−17.2 → −6.3 pp (change +10.9 pp, 95% CI ...)``."""
+    kind, sign = unit(one.metric), signed(one.metric)
+    old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
+    text = f"{old} {ARROW} {new}{_unit_name(kind)}"
+    if one.change is None:
+        return text
+    by_ratio = one.by == "ratio"
+    change = f"×{shown(one.change, kind)}" if by_ratio else shown(one.change, kind, sign=True)
+    ends = _interval(one.interval, kind, sign=not by_ratio)
+    return f"{text} (change {change}{'' if by_ratio else _unit_name(kind)}{ends})"
+
+
+def _went(one: DisparityChange) -> str:
+    """Return where a disparity went, and by how much with the interval that decides it."""
+    went = {
+        Direction.CLOSER: "closer to no difference",
+        Direction.FURTHER: "further from no difference",
+        Direction.AS_FAR: "as far from no difference as before",
+        None: "",
+    }[one.direction]
+    p_value = numbers.probability(one.p_adjusted, "adjusted p")
+    return ", ".join(filter(None, [f"{went}{_by_how_much(one)}", p_value]))
+
+
+def _tested(one: DisparityChange) -> str:
+    """Return where a disparity went; of a change that is not significant, its p-value alone."""
+    if one.significant or one.p_adjusted is None:
+        return _went(one)
+    return numbers.probability(one.p_adjusted, "adjusted p")
+
+
+def _by_how_much(one: DisparityChange) -> str:
+    """Return the change of the distance where it is tested: `` by 4.2 pp (adjusted 95% CI ...)``.
+
+    Of a ratio it is a factor. A number of the other direction is negative, or a factor below 1.
+    """
+    if one.distance is None or one.distance_adjusted is None:
+        return ""
+    low, high = one.distance_adjusted
+    far = one.distance
+    if one.direction is Direction.CLOSER:
+        far, low, high = -far, -high, -low
+    by_ratio = one.by == "ratio"
+    if by_ratio:
+        far, low, high = math.exp(far), math.exp(low), math.exp(high)
+    kind = Unit.RATIO if by_ratio else unit(one.metric)
+    ends = shown_range(low, high, kind)
+    level = f"{100 * one.distance_adjusted.level:.4g}%"
+    if one.direction is Direction.AS_FAR:
+        return f" (adjusted {level} CI {ends})"
+    size = f"{'a factor of ' if by_ratio else ''}{shown(far, kind)}{_unit_name(kind)}"
+    return f" by {size} (adjusted {level} CI {ends})"
+
+
+def _needed_sentences(each: Candidate) -> Iterator[str]:
+    if each.verdict is not CandidateVerdict.CANNOT_TELL:
+        return
+    if each.needed is None:
+        yield "If the changes are as estimated, no number of rows would show that it dominates."
+    elif each.needed > _MOST_NEEDED:
+        yield "To determine it would take more rows than is practical at the estimated changes."
+    else:
+        rows = numbers.count(float(f"{each.needed:.2g}"))
+        yield (
+            f"About {rows} rows of this composition would determine it with 80% power, if the "
+            f"changes are as estimated; these data have {numbers.count(each.rows)}."
+        )
+
+
+def _disparity_tables(each: Candidate) -> list[Block]:
+    """Return the disparities of all rows, before and after: of each group, and of all groups."""
+    shown_here = [one for one in each.disparities if one.scope.kind is not ScopeKind.STRATUM
+                  and one.class_scope.kind is not ClassKind.AVERAGE]  # fmt: skip
+    of_all = [one for one in shown_here if _is_of_all_groups(one)]
+    of_one = [one for one in shown_here if not _is_of_all_groups(one)]
+    blocks = _disparity_table("Disparities", "disparity", of_one)
+    blocks += _disparity_table("Disparities over all groups", "over all groups", of_all)
+    unadjusted = _unadjusted(each)
+    if blocks and unadjusted:
+        named = numbers.listing([metric_words(metric) for metric in unadjusted])
+        blocks.append(Paragraph(f"Not adjusted for the strata: {named}.", Tone.SOFT))
+    return blocks
+
+
+def _is_of_all_groups(one: DisparityChange) -> bool:
+    """Return whether a metric is a number of a whole feature or table, such as the largest gap."""
+    row = metric_row(one.metric)
+    return row is not None and row.scope in ("feature", "table")
+
+
+def _unadjusted(each: Candidate) -> list[str]:
+    """Return the metrics that have no disparity adjusted for the strata, where there are strata."""
+    stratified = {one.metric for one in each.disparities if one.scope.kind is not ScopeKind.OVERALL}
+    pooled = {one.metric for one in each.disparities if one.scope.kind is ScopeKind.POOLED}
+    every = dict.fromkeys(one.metric for one in each.disparities if not _is_of_all_groups(one))
+    return [metric for metric in every if metric not in pooled] if stratified else []
+
+
+def _disparity_table(title: str, head: str, found: list[DisparityChange]) -> list[Block]:
+    """Return disparities before and after: a row for each group or feature."""
+    metrics = list(dict.fromkeys(one.metric for one in found))
+    if not metrics:
+        return []
+    by_row: dict[str, dict[str, DisparityChange]] = {}
+    for one in found:
+        of = _scope_words(one.scope, one.class_scope, one.threshold)
+        by_row.setdefault(f"{_of_whom(one)}{of}", {})[one.metric] = one
+    columns = (Column(head, numeric=False), *(Column(_heading(m)) for m in metrics))
+    rows = [
+        (Cell(name, name=True), *(_disparity_cell(changes.get(metric)) for metric in metrics))
+        for name, changes in by_row.items()
+    ]
+    notes = "   ".join(_table_notes(found))
+    return [
+        Table(title, columns, tuple(rows[:_MOST_ROWS]), notes=(notes,)),
+        *([Paragraph(f"{len(rows) - _MOST_ROWS:,} more in the JSON.", Tone.SOFT)]
+          if len(rows) > _MOST_ROWS else []),
+    ]  # fmt: skip
+
+
+def _table_notes(found: list[DisparityChange]) -> Iterator[str]:
+    """Yield what the numbers and marks of a table of disparities mean."""
+    units = {unit(one.metric) for one in found}
+    references = {one.reference for one in found if one.reference is not None}
+    reference = called(reference_name(*references)) if len(references) == 1 else ""
+    if units == {Unit.POINTS}:
+        yield f"Differences{reference and f' from {reference}'} in percentage points"
+    else:
+        if Unit.POINTS in units:
+            yield "Differences of rates in percentage points, all others without a unit"
+        if reference:
+            yield f"Compared with {reference}"
+    yield "* statistically significantly closer or further (adjusted)"
+    if any(map(_is_outside, found)):
+        yield f"{_OUTSIDE} not tested: the disparity adjusted for the strata is tested instead"
+    sparse = [one.reason for one in found if one.status is Status.TOO_FEW]
+    if sparse:
+        yield f"? {insufficiency(sparse)}"
+
+
+def _is_outside(one: DisparityChange) -> bool:
+    """Return whether a disparity is no part of the verdict: its adjusted one is."""
+    tested = one.p_value is not None and one.status is Status.OK
+    single = one.scope.kind is ScopeKind.OVERALL and one.class_scope.is_single
+    return tested and single and one.p_adjusted is None
+
+
+def _of_whom(one: DisparityChange) -> str:
+    """Return a group with its feature; the feature alone of a metric of all its groups."""
+    of_feature = _is_of_all_groups(one) and one.feature is not None
+    return called(one.feature) if of_feature else _who(one)
+
+
+def _who(one: DisparityChange | RateChange | Reclassified) -> str:
+    """Return a group with its feature; "overall" of all rows."""
+    return "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
+
+
+def _heading(metric: str) -> str:
+    """Return the head of a column: the rate that is compared, and "ratio" where it is one."""
+    rate, row = compared_rate(metric), metric_row(metric)
+    if rate is None or row is None or row.set != "native":
+        return metric_words(metric)
+    return rate_heading(rate) if unit(metric) is not Unit.RATIO else f"{rate_heading(rate)} ratio"
+
+
+def _disparity_cell(one: DisparityChange | None) -> Cell:
+    if one is None:
+        return Cell("")
+    if one.old is None or one.new is None:
+        return Cell("-")
+    kind, sign = unit(one.metric), signed(one.metric)
+    old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
+    mark = "?" if one.status is Status.TOO_FEW else "*" if one.significant else ""
+    mark = _OUTSIDE if _is_outside(one) else mark
+    tone = Tone.PLAIN
+    if one.significant:
+        tone = Tone.GOOD if one.direction is Direction.CLOSER else Tone.BAD
+    return Cell(f"{old} {ARROW} {new}{mark}", tone=tone)
+
+
+def _reclassified_table(each: Candidate, *, weighted: bool) -> list[Block]:
+    """Return who is decided differently: of all rows of a group, and of those of each label."""
+    found = each.reclassified
+    if not found:
+        return []
+    groups: dict[tuple[str | None, str, float | None], dict[str, Reclassified]] = {}
+    for one in found:
+        groups.setdefault((one.feature, one.group, one.threshold), {})[one.among] = one
+    among = [label for label in ("all", "positive") if any(one.among == label for one in found)]
+    words = {"all": "", "positive": "positives "}
+    columns = [Column("who changes", numeric=False), Column("weighted n" if weighted else "n")]
+    for label in among:
+        columns.append(Column(f"{words[label]}newly accepted"))
+        columns.append(Column(f"{words[label]}newly rejected", joined=True))
+    rows: list[tuple[Cell, ...]] = []
+    totals: list[tuple[Cell, ...]] = []
+    for (feature, _, threshold), by_label in groups.items():
+        at = "" if threshold is None else f", threshold {threshold:g}"
+        everyone = by_label["all"]
+        cells = [Cell(f"{_who(everyone)}{at}", name=True), Cell(numbers.count(everyone.n))]
+        for label in among:
+            one = by_label[label]
+            cells += [Cell(_part(one.gained, one.n)), Cell(_part(one.lost, one.n))]
+        (totals if feature is None else rows).append(tuple(cells))
+    return [Table("Who changes", tuple(columns), tuple(rows[:_MOST_ROWS]), tuple(totals))]
+
+
+def _part(some: float, of: float) -> str:
+    return f"{numbers.count(some)} ({some / of:.1%})" if of else numbers.count(some)
+
+
+def _details(place: int, each: Candidate) -> Section:
+    """Return the charts of all disparities and rates of a candidate."""
+    blocks: list[Block] = []
+    by_metric: dict[str, list[DisparityChange]] = {}
+    for one in each.disparities:
+        if one.change is not None:
+            by_metric.setdefault(one.metric, []).append(one)
+    for metric, changes in by_metric.items():
+        kind = Unit.RATIO if changes[0].by == "ratio" else unit(metric)
+        rows = tuple(_change_row(one) for one in changes[:_MOST_ROWS])
+        title = f"Change of {metric_words(metric)}"
+        blocks.append(Chart(title, rows, kind, 1.0 if changes[0].by == "ratio" else 0.0))
+    by_rate: dict[str, list[RateChange]] = {}
+    for rate in each.rates:
+        if rate.change is not None:
+            by_rate.setdefault(rate.rate, []).append(rate)
+    for name, rates in by_rate.items():
+        rows = tuple(_rate_row(one) for one in rates[:_MOST_ROWS])
+        blocks.append(Chart(f"Change of {rate_words(name)}", rows, _rate_unit(name), 0.0))
+    missing = dict.fromkeys(
+        f"{capitalised(metric_words(one.metric))}: {describe_reason(one.reason)}."
+        for one in each.disparities
+        if one.change is None and one.reason is not None
+    )
+    if missing:
+        blocks.append(Items(tuple(map(printable, missing))))
+    return Section(f"details-{place}", called(each.name), tuple(blocks), folded=True)
+
+
+def _change_row(one: DisparityChange) -> ChartRow:
+    low, high = one.interval or (None, None)
+    of = _scope_words(one.scope, one.class_scope, one.threshold)
+    kind, sign = unit(one.metric), signed(one.metric)
+    old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
+    by_ratio = one.by == "ratio"
+    change = f"×{shown(one.change, kind)}" if by_ratio else shown(one.change, kind, sign=True)
+    ends = _interval(one.interval, kind, sign=not by_ratio).strip(", ")
+    return ChartRow(
+        f"{_of_whom(one)}{of}",
+        Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
+        f"{change}{'' if by_ratio else _unit_name(kind)}",
+        below="; ".join(filter(None, [f"{old} {ARROW} {new}", ends, _tested(one), _few(one)])),
+    )
+
+
+def _rate_row(one: RateChange) -> ChartRow:
+    low, high = one.interval or (None, None)
+    of = _scope_words(one.scope, one.class_scope, one.threshold)
+    kind = _rate_unit(one.rate)
+    old, new = (_rate(one.rate, value) for value in (one.old, one.new))
+    ends = _interval(one.interval, kind, sign=True).strip(", ")
+    p_value = numbers.probability(one.p_value)
+    return ChartRow(
+        f"{_who(one)}{of}",
+        Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
+        f"{shown(one.change, kind, sign=True)}{_unit_name(kind)}",
+        below="; ".join(filter(None, [f"{old} {ARROW} {new}", ends, p_value, _few(one)])),
+        emphasis=one.feature is None,
+    )
+
+
+def _rate(rate: str, value: float | None) -> str:
+    return numbers.percent(value) if is_share(rate) else numbers.amount(value or 0.0)
+
+
+def _few(one: DisparityChange | RateChange) -> str:
+    few = one.status is Status.TOO_FEW and one.reason is not None
+    return why_insufficient(one.reason) if few else ""
+
+
+def _scope_words(scope: Scope, of_class: ClassScope, threshold: float | None) -> str:
+    parts = []
+    if scope.stratum is not None:
+        parts.append(f"in {called(scope.stratum)}")
+    elif scope.kind is ScopeKind.POOLED:
+        parts.append("adjusted for the strata")
+    if of_class.name is not None:
+        parts.append(f"class {called(of_class.name)}")
+    elif of_class.average is not None:
+        parts.append(f"{of_class.average} average")
+    if threshold is not None:
+        parts.append(f"threshold {threshold:g}")
+    return "".join(f", {part}" for part in parts)
+
+
+def _interval(interval: Interval | None, kind: Unit, *, sign: bool) -> str:
+    if interval is None:
+        return ""
+    ends = shown_range(interval.low, interval.high, kind, sign=sign)
+    return f", {100 * interval.level:.4g}% CI {ends}"
+
+
+def _rate_unit(rate: str) -> Unit:
+    return Unit.POINTS if is_share(rate) else Unit.NUMBER
+
+
+def _unit_name(kind: Unit) -> str:
+    return " pp" if kind is Unit.POINTS else ""
+
+
+def _source(source: str) -> str:
+    return called(source.replace("\\", "/").rsplit("/", 1)[-1])

@@ -1,0 +1,404 @@
+"""The document of a monitor: the promise, alarms, and every comparison over time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Outcome
+from fairgauge.render.document_tree import (
+    Block,
+    Cell,
+    Column,
+    DocumentTree,
+    Facts,
+    Items,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    TimeChart,
+    Tone,
+    Unit,
+)
+from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import called
+from fairgauge.render.words.metric_words import metric_words, shown, shown_range, signed, unit
+from fairgauge.render.words.monitor_sentences import (
+    describe_baseline,
+    describe_insufficient,
+    describe_new_values,
+    describe_promise,
+    describe_sparse_group,
+    describe_undefined,
+    describe_waiting,
+    tolerated_words,
+    within_period,
+    without_baseline,
+)
+from fairgauge.results.monitor_results import Detector, MonitorState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport
+
+_TONES = {
+    MonitorState.ALARM: Tone.BAD,
+    MonitorState.NO_ALARM: Tone.GOOD,
+    MonitorState.INSUFFICIENT: Tone.UNSURE,
+    MonitorState.UNDEFINED: Tone.UNSURE,
+    MonitorState.WAITING: Tone.UNSURE,
+}
+_VERDICT_TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
+_MOST_NAMED = 10
+_MOST_CHARTS = 40
+METHOD = (
+    "Every period yields an e-value for each comparison: a likelihood ratio whose expectation is "
+    "at most 1 wherever the rates are tolerated, whatever the sizes of the groups (Turner, Ly and "
+    "Grünwald 2024). The alternatives come from earlier periods alone. The Shiryaev-Roberts sum of "
+    "their products over all possible beginnings of a change is the evidence; it raises an alarm "
+    "where it reaches the horizon divided by the comparison's share of alpha (Shin, Ramdas and "
+    "Rinaldo 2023). The intervals in the charts are of single periods (95%) and raise no alarm. "
+    "The confidence sequences are of the running values of all periods so far and hold in all "
+    "periods together (95% for each comparison; Howard, Ramdas, McAuliffe and Sekhon 2021). "
+    "Rows are taken to be independent of each other within groups."
+)
+_SPENDING = (
+    "Metrics that contrast no rate of independent rows spend alpha divided by the horizon in every "
+    "period: an alarm needs a period whose interval at that level lies outside the limits."
+)
+CAVEAT = (
+    "An alarm reports that a measured disparity left its tolerated range. Whether that is unfair "
+    "depends on context, law and causes that the counts do not hold; no alarm does not show that "
+    "rates are equal."
+)
+
+
+def monitor_document(report: MonitorReport) -> DocumentTree:
+    """Build the document of a monitor."""
+    sections = [
+        Section("alarms", "Alarms", tuple(_alarms(report)), short="Alarms"),
+        Section("comparisons", "Monitored comparisons", tuple(_comparisons(report)),
+                short="Comparisons"),
+        *_series(report),
+        Section("imported", "Values of an earlier system", tuple(_imported(report)),
+                short="Earlier system"),
+        Section("notes", "Notes", tuple(_notes(report)), short="Notes"),
+        Section("method", "Method", tuple(_method(report)), short="Method"),
+    ]  # fmt: skip
+    return DocumentTree(
+        title=f"Fairness monitor: {report.model}",
+        beside=_span(report),
+        lead=(describe_promise(report),) if report.comparisons else (),
+        cover=(),
+        verdict=_verdict(report),
+        tone=_tone(report),
+        sections=tuple(section for section in sections if section.blocks),
+        created=report.created,
+        version=report.version,
+        subject=numbers.listing([name_of(each) for each in report.alarms], most=_MOST_NAMED),
+        file_name="monitor",
+    )
+
+
+def _span(report: MonitorReport) -> str:
+    count = len(report.periods)
+    if not count:
+        return "no periods yet"
+    word = numbers.plural(count, report.length, f"{report.length}s")
+    absent = f" ({len(report.absent):,} without counts)" if report.absent else ""
+    return f"{count:,} {word}, {report.periods[0]} to {report.periods[-1]}{absent}"
+
+
+def _verdict(report: MonitorReport) -> str:
+    alarms = len(report.alarms)
+    if alarms:
+        return f"ALARM: {alarms:,} {numbers.plural(alarms, 'comparison', 'comparisons')}"
+    state = str(report.state).upper()
+    if report.state is not MonitorState.NO_ALARM and report.inconclusive in _VERDICT_TONES:
+        state += f" (counted as {report.inconclusive})"
+    undecided = {
+        MonitorState.INSUFFICIENT: describe_insufficient,
+        MonitorState.WAITING: describe_waiting,
+    }
+    if report.state in undecided:
+        return f"{state}: {undecided[report.state](report)}"
+    count = len(report.undefined)
+    if report.state is MonitorState.UNDEFINED:
+        words = numbers.plural(count, "comparison has", "comparisons have")
+        return f"{state}: {count:,} {words} no value in the last period"
+    if report.state is MonitorState.NO_ALARM and count:
+        words = numbers.plural(count, "comparison is", "comparisons are")
+        return f"{state}; {count:,} {words} undefined in the last period"
+    return state
+
+
+def _tone(report: MonitorReport) -> Tone:
+    undecided = report.state not in (MonitorState.ALARM, MonitorState.NO_ALARM)
+    if report.verdict is Outcome.PASS and (undecided or report.undefined):
+        return Tone.UNSURE
+    return _VERDICT_TONES.get(report.verdict, Tone.UNSURE)
+
+
+def _alarms(report: MonitorReport) -> Iterator[Block]:
+    if report.alarms:
+        yield Items(tuple(each.says for each in report.alarms))
+        yield Paragraph(CAVEAT, Tone.SOFT)
+
+
+def _comparisons(report: MonitorReport) -> Iterator[Block]:
+    if not report.comparisons:
+        yield Paragraph("No period has a group that a rule is for.")
+        return
+    yield _overview(report)
+    baselines = [
+        f"{name_of(each)}. {describe_baseline(each, each.baseline)}"
+        for each in report.comparisons
+        if each.baseline is not None
+    ]
+    if baselines:
+        yield Items(tuple(baselines))
+
+
+def _overview(report: MonitorReport) -> Table:
+    columns = (
+        Column("comparison", numeric=False),
+        Column("state", numeric=False),
+        Column("tolerated", numeric=False),
+        Column("last period"),
+        Column("95% CI", joined=True),
+        Column("evidence"),
+        Column("alarm at", joined=True),
+    )
+    return Table("Every rule for every group", columns, tuple(map(_row, report.comparisons)))
+
+
+def _row(each: MonitoredComparison) -> tuple[Cell, ...]:
+    kind, sign = unit(each.metric), signed(each.metric)
+    value, ends = "-", ""
+    last = each.points[-1] if each.points else None
+    if last is not None and last.value is not None:
+        value = shown(last.value, kind, sign=sign)
+        ends = shown_range(last.low, last.high, kind, sign=sign)
+    elif last is not None:
+        value = "waits for labels" if last.waits else "undefined"
+    approximate = each.detector is Detector.ALPHA_SPENDING
+    return (
+        Cell(name_of(each), name=True),
+        Cell(f"{each.state}{' (approximate)' if approximate else ''}", tone=_TONES[each.state]),
+        Cell(tolerated_words(each)),
+        Cell(value),
+        Cell(ends),
+        Cell("-" if approximate else evidence_text(each.evidence)),
+        Cell("-" if approximate else evidence_text(each.threshold)),
+    )
+
+
+def name_of(each: MonitoredComparison) -> str:
+    """Return the name of a comparison: its metric and whose it is."""
+    sides = called(each.group) + (f" vs {called(each.reference)}" if each.reference else "")
+    class_ = "" if each.class_ is None else f", class {called(each.class_)}"
+    return f"{metric_words(each.metric)}, {called(each.feature)}: {sides}{class_}"
+
+
+def evidence_text(value: float | None) -> str:
+    """Return evidence in few digits."""
+    if value is None:
+        return "-"
+    if value >= 1e7:
+        return f"{value:.0e}"
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def _series(report: MonitorReport) -> Iterator[Section]:
+    """Yield the charts of every comparison, those with an alarm first."""
+    ordered = sorted(report.comparisons, key=lambda each: each.state is not MonitorState.ALARM)
+    parts = tuple(
+        Section(f"series-{i}", name_of(each), tuple(_charts(each)),
+                folded=each.alarm is None and len(ordered) > 1)
+        for i, each in enumerate(ordered[:_MOST_CHARTS])
+        if each.points
+    )  # fmt: skip
+    if parts:
+        yield Section("series", "Over time", parts, short="Over time")
+
+
+def _charts(each: MonitoredComparison) -> Iterator[Block]:
+    times = tuple(point.period for point in each.points)
+    since = alarm = None
+    if each.alarm is not None:
+        since, alarm = times.index(each.alarm.since), times.index(each.alarm.period)
+    kind = unit(each.metric)
+    marks = tuple(Mark(p.value, p.low, p.high, p.sparse) for p in each.points)
+    running = tuple(Mark(p.running, p.running_low, p.running_high) for p in each.points)
+    notes = ["The green band is tolerated; bars are 95% CIs of single periods."]
+    if any(mark.value is not None for mark in running):
+        notes.append(
+            "The dark line is the value of all periods so far; the blue band is its 95% confidence "
+            "sequence, which holds in all periods together."
+        )
+    if alarm is not None:
+        notes.append("The red line is the alarm; shaded is the time since the change.")
+    points = " (pp)" if kind is Unit.POINTS else ""
+    yield TimeChart(
+        f"{metric_words(each.metric)}{points}, tolerated {tolerated_words(each)}",
+        times,
+        marks,
+        kind,
+        running=running,
+        allowed=(each.low, each.high),
+        since=since,
+        alarm=alarm,
+        notes=(" ".join(notes),),
+    )
+    if each.threshold is not None:
+        yield TimeChart(
+            "Evidence that it left the tolerated range (logarithmic)",
+            times,
+            tuple(Mark(p.evidence) for p in each.points),
+            Unit.NUMBER,
+            threshold=each.threshold,
+            since=since,
+            alarm=alarm,
+            notes=(f"An alarm needs {evidence_text(each.threshold)}, the dashed line.",),
+        )
+    if each.alarm is None:
+        yield Paragraph(each.says)
+
+
+def _imported(report: MonitorReport) -> Iterator[Block]:
+    if not report.imported:
+        return
+    names = dict.fromkeys((each.metric, each.feature, each.group) for each in report.imported)
+    for metric, feature, group in list(names)[:_MOST_CHARTS]:
+        held = [
+            each
+            for each in report.imported
+            if (each.metric, each.feature, each.group) == (metric, feature, group)
+        ]
+        yield TimeChart(
+            f"{metric}, {called(feature)}: {called(group)}",
+            tuple(each.period for each in held),
+            tuple(Mark(each.value) for each in held),
+            Unit.NUMBER,
+            notes=("Values without counts: they are shown, and raise no alarm.",),
+        )
+
+
+def _notes(report: MonitorReport) -> Iterator[Block]:
+    notes = [
+        f"{called(each.rule)} names the group {called(each.group)}, which no period has."
+        + (f" Did you mean {called(each.nearest)}?" if each.nearest else "")
+        for each in report.unmatched
+    ]
+    notes += [
+        f"{name_of(each)}: {without_baseline(each)}"
+        for each in report.comparisons
+        if each.lacks_baseline
+    ][:_MOST_NAMED]
+    notes += list(map(describe_sparse_group, report.sparse_groups))[:_MOST_NAMED]
+    notes += [text for rows in report.rows for text in describe_new_values(rows)][:_MOST_NAMED]
+    notes += [
+        f"{name_of(each)}. {text}" for each in report.undefined for text in describe_undefined(each)
+    ][:_MOST_NAMED]
+    notes += _same_counts(report)
+    notes += _excluded(report)
+    if report.absent:
+        named = numbers.listing(list(report.absent), most=_MOST_NAMED)
+        notes.append(f"Periods without counts: {named}.")
+    notes += _labels(report)
+    late = [f"{called(group)} ({called(feature)}, from {first})"
+            for feature, group, first in report.late_groups]  # fmt: skip
+    if late:
+        notes.append(
+            f"Not in the first period: {numbers.listing(late, most=_MOST_NAMED)}. Their share of "
+            "alpha comes from the fifth that is kept for later groups."
+        )
+    if notes:
+        yield Items(tuple(notes))
+
+
+def _labels(report: MonitorReport) -> Iterator[str]:
+    """Yield which periods entered without all labels, and which wait: for labels, or in turn."""
+    within = report.spec["monitor"].get("labels_within")
+    entered = [each for each in report.unlabelled if each not in report.waiting]
+    if entered:
+        yield (
+            f"Decided without all labels, which {within:,} later "
+            f"{numbers.plural(within, report.length, f'{report.length}s')} did not bring: "
+            f"{numbers.listing(entered, most=_MOST_NAMED)}. Their rows without one are excluded."
+        )
+    if report.waiting:
+        count = len(report.waiting)
+        lacking = len(set(report.waiting) & set(report.unlabelled))
+        turn = count - lacking
+        split = (
+            f": {lacking:,} {numbers.plural(lacking, 'lacks', 'lack')} some and "
+            f"{turn:,} {numbers.plural(turn, 'waits for its', 'wait for their')} turn"
+        )
+        until = (
+            f" or {within:,} later {numbers.plural(within, 'period is', 'periods are')} there."
+            if within is not None
+            else "; labels_within sets after how many later periods one enters with those it has."
+        )
+        yield (
+            f"{count:,} {numbers.plural(count, 'period waits', 'periods wait')} for labels, from "
+            f"{report.waiting[0]}{split if turn else ''}. Rules that need labels enter a period, "
+            f"in order, once no row lacks one{until}"
+        )
+
+
+def _same_counts(report: MonitorReport) -> Iterator[str]:
+    pairs = [
+        f"{each.period} (those of {each.same_counts_as})"
+        for each in report.rows
+        if each.same_counts_as is not None
+    ]
+    if pairs:
+        yield (
+            f"Periods that hold the counts of an earlier one: "
+            f"{numbers.listing(pairs, most=_MOST_NAMED)}. If they are the same rows, the periods "
+            "are not independent, and the stated probability of a false alarm does not hold."
+        )
+
+
+def _excluded(report: MonitorReport) -> Iterator[str]:
+    """Yield how many rows are excluded for a reason, of all periods and of the last."""
+    totals: Counter[str] = Counter()
+    for each in report.rows:
+        totals.update(each.excluded)
+    every = sum(each.rows for each in report.rows)
+    for why, rows in totals.most_common():
+        last = report.rows[-1]
+        yield (
+            f"Excluded from the rates that need the value: {numbers.count(rows)} of "
+            f"{numbers.count(every)} {numbers.plural(every, 'row', 'rows')} ({called(why)}), "
+            f"{numbers.count(last.excluded.get(why, 0))} of {numbers.count(last.rows)} "
+            f"{within_period(last.period)}."
+        )
+
+
+def _method(report: MonitorReport) -> Iterator[Block]:
+    detectors = {each.detector for each in report.comparisons}
+    if Detector.E_DETECTOR in detectors:
+        yield Paragraph(METHOD)
+    if Detector.ALPHA_SPENDING in detectors:
+        yield Paragraph(_SPENDING)
+    if report.comparisons:
+        shares = sorted({each.alpha for each in report.comparisons})
+        ends = f"{shares[0]:.2g}" if len(shares) == 1 else f"{shares[0]:.2g} to {shares[-1]:.2g}"
+        length = f"{report.horizon:,} {report.length}s"
+        promise = f"at most {100 * report.alpha:g}% within {length}, over all comparisons"
+        facts = {
+            "probability of a false alarm": promise,
+            "comparisons": f"{len(report.comparisons):,}",
+            "share of alpha of each": ends,
+            "history": report.history,
+            **{
+                f"reference of {called(each.feature)}": f"{called(each.group)}, the largest group "
+                f"of {each.period}, when monitoring began"
+                for each in report.largest_groups
+            },
+        }
+        yield Facts(tuple(facts.items()))

@@ -1,0 +1,541 @@
+"""The document of a report: one screen by default, the whole record on demand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import (
+    Better,
+    ClassKind,
+    DiagnosticCode,
+    Outcome,
+    ReferenceKind,
+    Status,
+)
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.render.document_tree import (
+    Block,
+    DocumentTree,
+    Facts,
+    Items,
+    Paragraph,
+    ScoreCharts,
+    Section,
+    Table,
+    Tone,
+)
+from fairgauge.render.documents.appendix_sections import (
+    data_blocks,
+    glossary_sections,
+    method_blocks,
+    number_blocks,
+    provenance_blocks,
+)
+from fairgauge.render.documents.feature_sections import (
+    feature_section,
+    feature_tables,
+    overview_sections,
+)
+from fairgauge.render.documents.metric_blocks import (
+    DIFFERENCE,
+    OTHERS,
+    finding_chart,
+    legend,
+    metric_sentence,
+    reference_of,
+)
+from fairgauge.render.documents.outline import (
+    adjustments,
+    findings,
+    gravest,
+    insignificant,
+    on_one_screen,
+    reverses,
+    sections_of,
+    singled_out,
+    unconfirmed,
+    verdicts_by_rule,
+)
+from fairgauge.render.documents.preset_blocks import preset_blocks, tables_to_publish, terms_of
+from fairgauge.render.documents.report_notes import (
+    exclusions,
+    missing_values,
+    notes_besides,
+    opening_warnings,
+    partial_rows,
+    report_warnings,
+)
+from fairgauge.render.documents.rule_blocks import (
+    TONES,
+    counting_words,
+    outcome_words,
+    rule_chart,
+    rule_words,
+    rules_of,
+)
+from fairgauge.render.words import numbers
+from fairgauge.render.words import question_sentences as question
+from fairgauge.render.words.diagnostic_sentences import false_fail_sentence
+from fairgauge.render.words.display_names import called, capitalised, group_called, printable
+from fairgauge.render.words.finding_sentences import (
+    adjusted_sentence,
+    describe_finding,
+    group_words,
+    no_finding_sentence,
+    other_groups_sentence,
+    other_results_sentences,
+    unconfirmed_sentence,
+)
+from fairgauge.render.words.limitations import CAVEAT, LIMITS
+from fairgauge.render.words.metric_words import (
+    abbreviations,
+    better,
+    compared_rate,
+    gap,
+    has_direction,
+    is_ratio,
+    is_share,
+    metric_words,
+    rate_heading,
+    rate_words,
+    value_text,
+)
+from fairgauge.render.words.reason_sentences import RARE_OUTCOME, insufficiency
+from fairgauge.render.words.verdict_sentences import outcome_word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from fairgauge.render.documents.outline import Results
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.report import Report
+    from fairgauge.results.scopes import Diagnostic
+    from fairgauge.results.verdicts import Verdict
+
+_MOST_GROUPS = 12
+_MOST_SECTIONS = 6
+_MOST_SECTIONS_FULL = 24
+_MOST_RATES = 8
+_CHART_ROWS_IN_ALL, _CHART_ROWS_BESIDE_SCORES = 900, 300
+_MOST_NAMED = 3
+_MOST_SMALL = 8
+
+_FURTHER_GROUPS = "further significant groups"
+_NOT_SIGNIFICANT = "what is not significant"
+_NONE_TESTED = (
+    "None of the results below can be tested for statistical significance: the metrics have no "
+    "test, or the data are insufficient."
+)
+
+
+def report_document(report: Report, *, full: bool = False) -> DocumentTree:
+    """Build the document of a report.
+
+    Parameters
+    ----------
+    full : bool
+        Whether it is the whole record, with charts, pairs, strata, methods and every number, or
+        what fits one screen.
+    """
+    results = sections_of(report)
+    builder = _Full(report, results) if full else _Summary(report, results)
+    fields = question.document(report)
+    rows = report.data.rows
+    cases = report.data.cases
+    cases_words = f" ({numbers.count(cases)} cases)" if cases != rows else ""
+    return DocumentTree(
+        title=called(fields.get("title") or f"Fairness audit: {question.source(report)}"),
+        beside=f"{question.rows_words(report)}{cases_words}, {question.used_words(report)}",
+        lead=(
+            *question.lead(report, tables_to_publish=bool(builder.tables_to_publish)),
+            *question.caveat(report.spec),
+        ),
+        cover=tuple(
+            (question.DATES.get(key, key), printable(fields[key]))
+            for key in question.COVER
+            if key in fields
+        ),
+        verdict=f"{_verdict(report)}{counting_words(report.verdicts)}",
+        tone=TONES[report.verdict],
+        sections=tuple(builder.sections()),
+        not_shown=() if full else tuple(builder.not_shown()),
+        created=report.created,
+        version=report.version,
+        warnings=tuple(opening_warnings(_warnings(report))),
+    )
+
+
+def _verdict(report: Report) -> str:
+    """Return what all rules come to: ``FAIL: 1 of 2 rules``."""
+    rules = verdicts_by_rule(report)
+    if not rules:
+        return ""
+    outcomes = [gravest(verdicts) for _, verdicts in rules]
+    count = outcomes.count(report.verdict)
+    noun = numbers.plural(len(rules), "rule", "rules")
+    text = f"{outcome_word(report.verdict).upper()}: "
+    unevaluated = outcomes.count(Outcome.NOT_EVALUATED)
+    if report.verdict is not Outcome.INCONCLUSIVE or not unevaluated:
+        return f"{text}{count:,} of {len(rules):,} {noun}"
+    if not count:
+        which = f"{unevaluated:,} of {len(rules):,} {noun}"
+        if unevaluated == len(rules):
+            which = f"the {noun}"
+        were = numbers.plural(unevaluated, "was", "were")
+        return f"{text}{which} {were} not evaluated{_for_which_groups(rules)}"
+    return f"{text}{count:,} of {len(rules):,} {noun}, {unevaluated:,} not evaluated"
+
+
+def _for_which_groups(rules: Sequence[tuple[str, Sequence[Verdict]]]) -> str:
+    """Return for how many groups rules are not evaluated, where they are for others."""
+    partly = [each for _, each in rules if gravest(each) is Outcome.NOT_EVALUATED]
+    open_ = [sum(v.outcome is Outcome.NOT_EVALUATED for v in each) for each in partly]
+    if all(count == len(each) for count, each in zip(open_, partly, strict=True)):
+        return ""
+    if len(partly) > 1:
+        return " for some groups"
+    noun = "group" if all(each.group for each in partly[0]) else "comparison"
+    return f" for {open_[0]:,} of {len(partly[0]):,} {noun}s"
+
+
+def _only_small_groups(report: Report) -> list[str]:
+    """Return the groups below the minimum asked for, where these alone leave the rules open."""
+    undecided = [
+        v for v in report.verdicts if v.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
+    ]
+    small = all(
+        v.reason.code is ReasonCode.SMALL_GROUP and v.reason.side == "group" for v in undecided
+    )
+    every = len(undecided) == len(report.verdicts)
+    if every or not small or report.verdict is not Outcome.INCONCLUSIVE:
+        return []
+    return list(dict.fromkeys(group_called(v.group, v.feature) for v in undecided))
+
+
+def _warnings(report: Report) -> list[Diagnostic]:
+    """Return the warnings that open the document: protected counts are stated in the question."""
+    return [each for each in report_warnings(report) if each.code is not DiagnosticCode.PROTECTED]
+
+
+class _Summary:
+    """The parts that fit one screen."""
+
+    whole = False
+    most_findings = 3
+
+    def __init__(self, report: Report, results: list[Results]) -> None:
+        self.report = report
+        self.results = results
+        every = findings(results)
+        self.findings = every[: self.most_findings]
+        self.more_findings = len(every) - len(self.findings)
+        self.unconfirmed = unconfirmed(results, every)
+        self.rules = rules_of(report)
+        self.column = called(report.spec.get("strata") or "the strata")
+        self.terms = terms_of(report)
+        self.tables_to_publish = tables_to_publish(report, results)
+
+    def sections(self) -> Iterator[Section]:
+        """Yield the rules, the findings, a table for each feature, and the notes."""
+        if self.report.verdicts:
+            blocks: tuple[Block, ...] = (
+                Facts(tuple(self._rule_lines())),
+                *self._small_groups(),
+                *self._false_fail(),
+            )
+            yield Section("rules", "Rules", blocks, short="Rules")
+        yield Section("findings", "Findings", tuple(self._finding_sentences()), short="Findings")
+        cells: list[str] = []
+        shown = on_one_screen(self.results)[:_MOST_SECTIONS]
+        for i, each in enumerate(shown):
+            blocks = tuple(
+                feature_tables(each, _MOST_GROUPS, _MOST_RATES, full=False, terms=self.terms)
+            )
+            cells += [c.text for b in blocks if isinstance(b, Table) for r in b.rows for c in r]
+            yield Section(f"feature-{i}", called(each.name), blocks)
+        whole = [each for each in self.report.estimates if each.feature is None]
+        if whole:
+            yield Section("whole", "All rows", (Items(tuple(map(metric_sentence, whole))),))
+        yield Section("notes", "Notes", tuple(self._closing(cells, shown)))
+
+    def not_shown(self) -> Iterator[str]:
+        """Yield what the whole record has besides, in few words."""
+        having = sum(1 for each in self.results if each.groups)
+        listed = on_one_screen(self.results)[:_MOST_SECTIONS]
+        shown = sum(2 if each.averaged else 1 for each in listed)
+        warnings = _warnings(self.report)
+        for count, noun in (
+            (self.more_findings, "finding"),
+            (having - shown, "table"),
+            (notes_besides(self.report, warnings), "note"),
+        ):
+            if count > 0:
+                yield f"{count:,} {numbers.plural(count, noun, f'{noun}s')}"
+        if count := len(self.tables_to_publish):
+            yield f"{count:,} {numbers.plural(count, 'table', 'tables')} to publish"
+
+    def _rule_lines(self) -> Iterator[tuple[str, str]]:
+        for rule, verdicts in verdicts_by_rule(self.report):
+            metric = verdicts[0].metric
+            words = rule_words(self.rules.get(rule), rule, metric)
+            yield words, outcome_words(verdicts, self.report)
+
+    def _false_fail(self) -> Iterator[Block]:
+        """Yield how likely a false fail is, where the overall verdict is one."""
+        if self.report.verdict is Outcome.FAIL:
+            for each in self.report.diagnostics:
+                if each.code is DiagnosticCode.FALSE_FAIL:
+                    yield Paragraph(
+                        false_fail_sentence(each), spare=1, about="the probability of a false fail"
+                    )
+
+    def _small_groups(self) -> Iterator[Block]:
+        """Yield why the result is inconclusive where small groups alone make it so."""
+        if names := _only_small_groups(self.report):
+            are = numbers.plural(len(names), "is", "are")
+            them = numbers.plural(len(names), "it", "them")
+            yield Paragraph(
+                f"Inconclusive only because {numbers.listing(names, most=_MOST_NAMED)} {are} below "
+                f"the minimum size: a rule never passes for a group that is not evaluated. To "
+                f"decide the other groups alone, exclude {them} (--exclude-groups)."
+            )
+
+    def _finding_sentences(self) -> Iterator[Block]:
+        if self.findings:
+            sentences = tuple(
+                describe_finding(each, self.column, brief=True) for each in self.findings
+            )
+            yield Items(sentences, numbered=True)
+        if not self.whole and (others := other_groups_sentence(self.findings)):
+            yield Paragraph(others, spare=1, about=_FURTHER_GROUPS)
+        if self.whole and self.more_findings > 0:
+            yield Paragraph(f"{self._more_findings()} in the tables.")
+        one_outcome = (ClassKind.NONE, ClassKind.SELECTION)
+        by_class = {s.feature for s in self.results if s.class_scope.kind not in one_outcome}
+        equal = insignificant(self.results)
+        rest: list[Paragraph] = []
+        if equal:
+            sentence = no_finding_sentence(equal, by_class)
+            rest.append(Paragraph(sentence, spare=2, about=_NOT_SIGNIFICANT))
+        if self.unconfirmed:
+            sentence = unconfirmed_sentence(self.unconfirmed)
+            rest.append(Paragraph(sentence, spare=3, about=_NOT_SIGNIFICANT))
+        rest += map(Paragraph, self._adjustment_sentences())
+        small = list(self._insufficient())
+        if not self.findings and not rest:
+            rest = [*map(Paragraph, other_results_sentences(self.results, self.column))]
+        if not self.findings and not rest and not small:
+            valued = any(each.value is not None for each in self.report.estimates)
+            rest = [Paragraph(_NONE_TESTED if valued else "No difference could be computed.")]
+        yield from rest[: _MOST_NAMED - len(small)]
+        yield from map(Paragraph, small)
+
+    def _more_findings(self) -> str:
+        """Return how many statistically significant disparities are not among the findings."""
+        noun = numbers.plural(self.more_findings, "disparity", "disparities")
+        return f"{self.more_findings:,} more statistically significant {noun}"
+
+    def _adjustment_sentences(self) -> Iterator[str]:
+        """Yield reversals that no finding states."""
+        stated = {(f.section.feature, f.contrast.metric) for f in self.findings if f.adjusted}
+        for section in self.results:
+            for overall, adjusted in adjustments(section):
+                known = (section.feature, overall.metric) in stated
+                if not known and compared_rate(overall.metric) and reverses(overall, adjusted):
+                    words = metric_words(overall.metric)
+                    yield (
+                        f"{group_words(overall, section)}, {words} {value_text(overall)}. "
+                        f"{adjusted_sentence(overall, adjusted, self.column)}"
+                    )
+
+    def _insufficient(self) -> Iterator[str]:
+        """Yield the groups about which the data are insufficient, and those too small as asked."""
+        sparse: dict[str, str] = {}
+        lacking: list[Reason | None] = []
+        minimums: set[float | None] = set()
+        below: dict[str, dict[str, None]] = {}
+        for section in self.results:
+            if section.class_scope.kind not in (ClassKind.CLASS, ClassKind.WORST):
+                for group in section.groups:
+                    compared = [*section.estimates, *section.adjusted]
+                    own = [e for e in compared if e.group == group.group]
+                    own = [e for e in own if compared_rate(e.metric)] or own
+                    if own and all(e.status is Status.TOO_FEW for e in own):
+                        side = "group"
+                        if all(e.reason and e.reason.side == "reference" for e in own):
+                            side, of = "reference", own[0].reference
+                            small_one = [g for g in section.groups if of and g.group == of.group]
+                            if not small_one:
+                                continue  # too few others, which are groups of their own
+                            group = small_one[0]
+                        name = group_called(group.group, section.feature)
+                        reasons = (e.reason for e in own if e.reason and e.reason.side == side)
+                        small = next((r for r in reasons if r.code is ReasonCode.SMALL_GROUP), None)
+                        if small is None:
+                            sparse[name] = f"{name}, {_size(own, group.n)}"
+                            lacking += [e.reason for e in own]
+                            minimums.add(_least_rows(own, group.n))
+                        else:
+                            minimum = insufficiency([small])
+                            size = f"{name}, n = {numbers.count(small['n'])}{_above(own)}"
+                            below.setdefault(minimum, {})[size] = None
+        for minimum, names in below.items():
+            yield f"{capitalised(minimum)}: {_named([*names])}."
+        if sparse:
+            least = minimums.pop() if len(minimums) == 1 else None
+            few = f" (fewer than {least:g} rows)" if least else ""
+            listed = _named([*sparse.values()])
+            rare = all(r is not None and r.code is ReasonCode.FEW_EXPECTED for r in lacking)
+            what = capitalised(RARE_OUTCOME) if rare else "Insufficient data"
+            yield f"{what} for any conclusion{few}: {listed}."
+
+    def _closing(self, cells: list[str], shown_sections: Sequence[Results]) -> Iterator[Block]:
+        report = self.report
+        shares = any(is_share(rate) for section in self.results for rate in section.rates)
+        compared = [e.metric for section in self.results for e in section.estimates]
+        compared = [metric for metric in compared if compared_rate(metric)]
+        differences = not all(map(is_ratio, compared))
+        shown = [e for section in shown_sections for e in section.estimates]
+        marks = [*legend(cells, shown, shares=False)]
+        if compared:
+            of = {reference_of(section) for section in self.results if section.estimates}
+            words = next(iter(of)) if len(of) == 1 else "the reference"
+            words = "others" if words == OTHERS else words
+            against = f"{DIFFERENCE} vs {words}" if differences else f"ratio to {words}"
+            in_pp = " in pp" if shares and differences else ""
+            marks += [f"{'rates in %, ' if shares else ''}{against}{in_pp}"]
+        elif shares:
+            marks += ["rates in %"]
+        if self.findings:
+            yield Paragraph(CAVEAT, Tone.SOFT)
+        rates = dict.fromkeys(rate for section in shown_sections for rate in section.rates)
+        averaged = dict.fromkeys(rate for each in shown_sections for rate in each.averaged)
+        of_classes = (
+            f"{numbers.listing([rate_heading(rate) for rate in averaged])} are macro averages over "
+            "classes"
+        )
+        for words in ("; ".join(marks), abbreviations(rates), of_classes if averaged else ""):
+            if words:
+                yield Paragraph(f"{words}.", Tone.SOFT)
+        excluded = question.excluded(report)
+        if excluded:
+            incomplete = report.data.rows - report.data.used
+            text = exclusions(excluded, question.missing_groups(report), incomplete)
+            yield Paragraph(text, Tone.SOFT)
+        if note := partial_rows(report):
+            yield Paragraph(note, Tone.SOFT)
+        valued = {each.metric for each in report.estimates if each.value is not None}
+        absent = [
+            each
+            for section in self.results
+            for each in section.missing
+            if each.metric not in valued
+        ]
+        yield from (Paragraph(text, Tone.SOFT) for text in missing_values(absent)[:_MOST_NAMED])
+
+
+class _Full(_Summary):
+    """The whole record."""
+
+    whole = True
+    most_findings = 5
+
+    def sections(self) -> Iterator[Section]:
+        """Yield the rules, findings, overview, features, scores, data, methods and every number."""
+        report = self.report
+        if report.verdicts:
+            yield Section("rules", "Rules", tuple(self._rule_charts()), short="Rules")
+        yield Section("findings", "Findings", tuple(self._finding_charts()), short="Findings")
+        yield from overview_sections(self.results)
+        shown = self.results[:_MOST_SECTIONS_FULL]
+        rows = _CHART_ROWS_BESIDE_SCORES if report.scores else _CHART_ROWS_IN_ALL
+        room = rows // max(1, len(shown))
+        details = [
+            feature_section(i, each, room, report, self.column, self.terms)
+            for i, each in enumerate(shown)
+        ]
+        more = len(self.results) - len(shown)
+        left = [Paragraph(f"{more:,} more in the JSON report.", Tone.SOFT)] if more > 0 else []
+        whole = [each for each in report.estimates if each.feature is None]
+        if whole:
+            details.append(
+                Section("whole", "All rows", (Items(tuple(map(metric_sentence, whole))),))
+            )
+        yield Section("details", "Details", (*details, *left), short="Details")
+        if report.scores:
+            yield Section("scores", "Scores and thresholds", (ScoreCharts(),), short="Scores")
+        if (name := self.report.spec.get("preset")) is not None:
+            blocks = preset_blocks(name, self.report, self.results)
+            yield Section("preset", "Preset", tuple(blocks), short="Preset")
+        yield Section("data", "Data", tuple(data_blocks(report)), short="Data")
+        yield Section(
+            "methods", "Methods", tuple(method_blocks(report, self.results)), short="Methods"
+        )
+        yield Section("limits", "What this report does not show", (Items(LIMITS),), short="Limits")
+        yield Section("all", "All numbers", tuple(number_blocks(report)), short="All numbers")
+        yield Section("glossary", "Glossary", tuple(glossary_sections(report)), short="Glossary")
+        yield Section(
+            "provenance", "Provenance", tuple(provenance_blocks(report)), short="Provenance"
+        )
+
+    def _rule_charts(self) -> Iterator[Block]:
+        for rule, verdicts in verdicts_by_rule(self.report):
+            yield rule_chart(self.rules.get(rule), rule, verdicts, self.report)
+        if self._other_intervals():
+            yield Paragraph(
+                "Rules are decided by the confidence intervals shown here. Findings show "
+                "simultaneous ones, which can be wider."
+            )
+        yield from self._small_groups()
+        yield from self._false_fail()
+
+    def _other_intervals(self) -> bool:
+        """Return whether a finding shows another interval than the rule on its metric."""
+        ruled = {each.metric for each in self.report.verdicts}
+        shown = [each for f in self.findings for each in (f.contrast, f.ratio) if each is not None]
+        return any(
+            each.metric in ruled and singled_out(each).interval != each.interval for each in shown
+        )
+
+    def _finding_charts(self) -> Iterator[Block]:
+        for i, finding in enumerate(self.findings):
+            yield Paragraph(f"{i + 1}. {describe_finding(finding, self.column)}")
+            yield finding_chart(finding)
+        yield from (b for b in self._finding_sentences() if not isinstance(b, Items))
+
+
+def _named(groups: Sequence[str]) -> str:
+    """Return groups with their sizes; of many the first, and how many there are more."""
+    more = len(groups) - _MOST_SMALL
+    return f"{'; '.join(groups[:_MOST_SMALL])}{f'; and {more:,} more' if more > 0 else ''}"
+
+
+def _above(own: Iterable[Estimate]) -> str:
+    """Return that the rate of a small group is more favourable than that of the best reference."""
+    found = [
+        each
+        for each in own
+        if each.reference
+        and each.reference.kind is ReferenceKind.BEST
+        and has_direction(rate := compared_rate(each.metric) or "")
+        and gap(each) * (1 if better(rate) is Better.HIGHER else -1) > 0
+    ]
+    if not found:
+        return ""
+    rate = compared_rate(found[0].metric) or ""
+    level = "higher" if better(rate) is Better.HIGHER else "lower"
+    return f" (its {rate_words(rate)} is {level} than that of the reference)"
+
+
+def _size(own: Iterable[Estimate], n: float) -> str:
+    """Return the size of a group; of protected counts, also the smallest that agrees with them."""
+    bounds = (e.reason for e in own if e.reason and e.reason.get("at_least"))
+    least = next((reason["n"] for reason in bounds if reason.side == "group"), None)
+    may_be = "" if least is None else f" after rounding, possibly {numbers.count(least)}"
+    return f"n = {numbers.count(n)}{may_be}"
+
+
+def _least_rows(own: Iterable[Estimate], n: float) -> float | None:
+    """Return the number of rows that a group has not, None where it is something else."""
+    few = (e.reason["minimum"] for e in own if e.reason and e.reason.code is ReasonCode.FEW_ROWS)
+    return next((float(least) for least in few if n < least), None)

@@ -1,0 +1,190 @@
+"""Notes of a report: warnings, what is missing and why, and excluded rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import (
+    DiagnosticCode,
+    Level,
+    Status,
+)
+from fairgauge.render.documents.metric_blocks import (
+    status_words,
+)
+from fairgauge.render.words import numbers
+from fairgauge.render.words import question_sentences as question
+from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
+from fairgauge.render.words.display_names import called, capitalised, printable, shorten
+from fairgauge.render.words.metric_words import (
+    compared_rate,
+    metric_words,
+    rate_words,
+)
+from fairgauge.render.words.reason_sentences import describe_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.report import Report
+    from fairgauge.results.scopes import Diagnostic
+
+_LONGEST_TEXT = 400
+_MOST_NAMED = 3
+_TWO = 2
+_MOST_WARNINGS = 3
+_GRAVEST_FIRST = (
+    DiagnosticCode.REVERSED_SCORES,
+    DiagnosticCode.PREDICTION_IS_LABEL,
+    DiagnosticCode.SENSITIVE_IS_OUTCOME,
+    DiagnosticCode.ASSUMED_POSITIVE,
+    DiagnosticCode.PREDICTION_NOT_A_LABEL,
+    DiagnosticCode.TASK,
+    DiagnosticCode.LIMITS_OUTSIDE_RANGE,
+    DiagnosticCode.UNMATCHED,
+    DiagnosticCode.PROTECTED,
+)
+"""Warnings about the whole audit, then about its rules; the others are about details."""
+_ADJUSTED = {
+    DiagnosticCode.DISAPPEARS: "disappears when",
+    DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: "is no longer statistically significant when",
+}
+
+
+def missing_values(estimates: Iterable[Estimate]) -> list[str]:
+    """Return why estimates have no value, one line for each reason."""
+    folded: dict[tuple[Status, str], list[Estimate]] = {}
+    for each in estimates:
+        reason = describe_reason(each.reason) if each.reason else str(each.status)
+        folded.setdefault((each.status, reason), []).append(each)
+    lines = []
+    for (status, reason), found in folded.items():
+        metrics = numbers.listing(list(dict.fromkeys(metric_words(e.metric) for e in found)))
+        groups = list(dict.fromkeys(called(e.group) for e in found if e.group is not None))
+        whom = (
+            ""
+            if status is Status.NOT_APPLICABLE or not groups
+            else (f" for {numbers.listing(groups, most=_MOST_NAMED)}")
+        )
+        words = status_words(status)
+        lines.append(f"{capitalised(metrics)}: {words}{whom}, because {printable(reason)}.")
+    return lines
+
+
+def report_notes(report: Report) -> list[str]:
+    """Return the notes of a report, warnings first; exclusions and pairs stand elsewhere.
+
+    Of two groups, one test of all groups is the test of their difference.
+    """
+    members: dict[str, set[str]] = {}
+    for group in report.groups:
+        members.setdefault(group.feature, set()).add(group.group)
+    elsewhere = {pair.feature for pair in report.pairs}
+    elsewhere |= {feature for feature, of in members.items() if len(of) <= _TWO}
+    kept = [
+        each
+        for each in report.diagnostics
+        if each.code is not DiagnosticCode.EXCLUDED
+        and not (each.code is DiagnosticCode.HOMOGENEITY and each.feature in elsewhere)
+    ]
+    kept.sort(key=lambda each: each.level is not Level.WARNING)
+    found = []
+    column = called(report.spec.get("strata") or "the strata")
+    for (feature, code), differing in _no_longer_significant(kept).items():
+        by_rates: dict[tuple[str, ...], list[str]] = {}
+        for name, rates in differing.items():
+            by_rates.setdefault(tuple(rates), []).append(called(name))
+        listed = "; ".join(
+            f"{numbers.listing(names)} in {numbers.listing(rates)}"
+            for rates, names in by_rates.items()
+        )
+        subject = capitalised(f"{called(feature)}: the difference")
+        found.append(f"{subject} {_ADJUSTED[code]} adjusted for {column} for {listed}.")
+    for each in kept:
+        if each.code in _ADJUSTED:
+            continue
+        found.append(_line(each))
+    return found
+
+
+def report_warnings(report: Report) -> list[Diagnostic]:
+    """Return the warnings of a report, those about the whole audit first."""
+    kept = [each for each in report.diagnostics if each.level is Level.WARNING]
+    gravity = {code: place for place, code in enumerate(_GRAVEST_FIRST)}
+    return sorted(kept, key=lambda each: gravity.get(each.code, len(gravity)))
+
+
+def opening_warnings(warnings: Sequence[Diagnostic]) -> list[str]:
+    """Return the gravest of some warnings, which stand before the verdict, and count the others."""
+    opening = [*map(_line, warnings[:_MOST_WARNINGS])]
+    more = len(warnings) - _MOST_WARNINGS
+    if more > 0:
+        opening.append(f"{more:,} more {numbers.plural(more, 'warning', 'warnings')} in the notes.")
+    return opening
+
+
+def notes_besides(report: Report, stated: Sequence[Diagnostic]) -> int:
+    """Return how many notes there are besides the warnings that open a document."""
+    return len(report_notes(report)) - len(stated[:_MOST_WARNINGS])
+
+
+def _line(diagnostic: Diagnostic) -> str:
+    """Return a diagnostic as it stands in a list of notes, with its level and its feature."""
+    warning = "Warning: " if diagnostic.level is Level.WARNING else ""
+    where = f"{called(diagnostic.feature)}: " if diagnostic.feature else ""
+    message = shorten(printable(describe_diagnostic(diagnostic)), _LONGEST_TEXT)
+    return f"{capitalised(f'{warning}{where}{message}')}."
+
+
+def _no_longer_significant(
+    notes: Iterable[Diagnostic],
+) -> dict[tuple[str, DiagnosticCode], dict[str, list[str]]]:
+    """Return in which rates the difference of a group loses significance, by feature and how.
+
+    The difference, the ratio and a vendor's metric of one rate are one note: that of the first.
+    """
+    found: dict[tuple[str, DiagnosticCode], dict[str, list[str]]] = {}
+    stated: set[tuple[str, str, str]] = set()
+    for each in notes:
+        if each.code in _ADJUSTED:
+            feature, group = each.feature or "all rows", each["group"]
+            rate = compared_rate(each["metric"])
+            words = rate_words(rate) if rate else metric_words(each["metric"])
+            if (feature, group, words) not in stated:
+                stated.add((feature, group, words))
+                found.setdefault((feature, each.code), {}).setdefault(group, []).append(words)
+    return found
+
+
+def partial_rows(report: Report) -> str:
+    """Return what n counts where some rows lack the label, the prediction or the score."""
+    missing = question.incomplete(report)
+    if not missing:
+        return ""
+    return (
+        f"n counts all rows of a group, those without a {numbers.listing(missing, 'or')} included; "
+        "each rate is of the rows that have what it needs."
+    )
+
+
+def exclusions(
+    excluded: Sequence[tuple[str, int]], of_one: Mapping[str, str], incomplete: float
+) -> str:
+    """Return which rows are excluded, and from what: those without one feature are in the others.
+
+    ``of_one`` names the feature of the reasons that exclude rows from one of several;
+    ``incomplete`` is how many rows are not complete.
+    """
+    from_one = [(of_one[why], _rows(n)) for why, n in excluded if why in of_one]
+    others = [f"{_rows(rows)} ({why})" for why, rows in excluded if why not in of_one]
+    texts = [f"Excluded: {'; '.join(others)}."] if others else []
+    if not from_one and sum(rows for _, rows in excluded) > incomplete:
+        texts.append("A row that lacks several of these is counted in each.")
+    if from_one:
+        texts.append(f"Excluded {'; '.join(f'from {name}: {rows}' for name, rows in from_one)}.")
+    return " ".join(texts)
+
+
+def _rows(rows: int) -> str:
+    return f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')}"

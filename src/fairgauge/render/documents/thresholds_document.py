@@ -1,0 +1,371 @@
+"""The document of a choice of thresholds: the choice, its price, the frontier."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Accepts, Outcome
+from fairgauge.question.rules import parse_rule
+from fairgauge.render.document_tree import (
+    Block,
+    Cell,
+    Chart,
+    ChartRow,
+    Column,
+    DocumentTree,
+    Items,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+    Unit,
+)
+from fairgauge.render.documents.models_document import (
+    describe_disparity,
+    describe_disparity_shift,
+    describe_rate_shift,
+)
+from fairgauge.render.documents.report_notes import opening_warnings
+from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.metric_words import (
+    is_share,
+    metric_words,
+    neutral,
+    rate_words,
+    shown,
+    shown_range,
+    signed,
+    unit,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.question.rules import Rule
+    from fairgauge.results.scopes import Interval
+    from fairgauge.results.threshold_choice import (
+        FeatureThresholds,
+        OperatingPoint,
+        ThresholdChoice,
+        ThresholdEffect,
+    )
+
+_MOST_POINTS = 25
+_MOST_NEEDED = 1e6
+_OUTCOMES = {
+    Outcome.PASS: (
+        "PASS",
+        Tone.GOOD,
+        "the whole confidence interval of every group meets the goal",
+    ),
+    Outcome.FAIL: (
+        "FAIL",
+        Tone.BAD,
+        "the whole confidence interval of at least one group is outside the goal",
+    ),
+    Outcome.INCONCLUSIVE: (
+        "INCONCLUSIVE",
+        Tone.UNSURE,
+        "the confidence interval of at least one group includes a limit of the goal",
+    ),
+}
+_ACCEPTED = {
+    Accepts.FROM: "a score at or above the threshold",
+    Accepts.ABOVE: "a score above the threshold",
+    Accepts.BELOW: "a score below the threshold",
+    Accepts.UP_TO: "a score at or below the threshold",
+}
+_ANSWERS = {Outcome.PASS: "yes", Outcome.FAIL: "no", Outcome.INCONCLUSIVE: "inconclusive"}
+WARNING = (
+    "Different thresholds for different groups are disparate treatment, and unlawful for many uses "
+    "in many places. Seek legal advice before using them."
+)
+METHOD = (
+    "One random half of the rows chooses the thresholds. Numbers and outcomes are of the other "
+    "half, except for the weights for retraining, which are of all rows. Thresholds are chosen "
+    "with a margin where they can be: the choosing half meets the goal clearly enough for the "
+    "other half to confirm it more often than not. Both halves are drawn from the counts "
+    "(hypergeometric), with the seed of the audit. Changes against today are paired: both "
+    "thresholds decide the same rows."
+)
+
+
+def thresholds_document(choice: ThresholdChoice) -> DocumentTree:
+    """Build the document of a choice of thresholds."""
+    kept, margin = rate_words(choice.kept), _points(choice.kept, choice.margin)
+    names = numbers.listing([called(each.feature) for each in choice.features])
+    lead = (
+        f"Goal: {choice.goal} for every group of {names}, with {kept} worse by at most {margin}. "
+        f"The threshold of {called(choice.score)} is {choice.today:g} today; "
+        f"{_ACCEPTED[choice.accepts]} gets the favourable decision."
+    )
+    if len(choice.features) > 1:
+        lead += " Thresholds are chosen for each feature by itself."
+    sections = [
+        section
+        for i, each in enumerate(choice.features)
+        for section in _of_feature(choice, each, i)
+    ]
+    charts = tuple(_chart(choice, each) for each in choice.features)
+    title = "Charts" if len(charts) > 1 else "Chart"
+    sections.append(Section("all", title, charts, short=title))
+    sections.append(Section("notes", "Notes", (Paragraph(METHOD, Tone.SOFT),)))
+    verdicts = [_verdict(choice, each) for each in choice.features]
+    worst = max((tone for _, tone in verdicts), key=(Tone.GOOD, Tone.UNSURE, Tone.BAD).index)
+    several = len(verdicts) > 1
+    verdict = "; ".join(
+        f"{called(each.feature)}: {text}" if several else text
+        for each, (text, _) in zip(choice.features, verdicts, strict=True)
+    )
+    return DocumentTree(
+        title=f"Thresholds of {called(choice.score)}",
+        beside=f"{numbers.count(choice.rows)} rows",
+        lead=(lead,),
+        cover=(),
+        verdict=verdict,
+        tone=worst,
+        sections=tuple(section for section in sections if section.blocks),
+        created=choice.created,
+        version=choice.version,
+        file_name="thresholds",
+        warnings=tuple(opening_warnings(choice.diagnostics)),
+    )
+
+
+def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, Tone]:
+    if of.common is None:
+        kept = rate_words(choice.kept).upper()
+        return f"NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS {kept}", Tone.BAD
+    word, tone, _ = _OUTCOMES[of.common.outcome]
+    return f"{word} AT {_cut(of.common):g}", tone
+
+
+def _of_feature(choice: ThresholdChoice, of: FeatureThresholds, place: int) -> Iterator[Section]:
+    """Yield the sections of one feature; their names state it where there are several."""
+    several = len(choice.features) > 1
+    of_words = f", {called(of.feature)}" if several else ""
+    at = f"-{place}" if several else ""
+    for name, title, blocks in (
+        ("common", "One threshold for all", _common(choice, of)),
+        ("by-group", "A threshold for each group", _by_group(choice, of)),
+        ("frontier", "Thresholds compared", _frontier(choice, of)),
+    ):
+        full = f"{title}{of_words}"
+        yield Section(f"{name}{at}", full, tuple(blocks), short=full)
+    title = f"Weights for retraining{of_words}"
+    yield Section(f"reweighing{at}", title, tuple(_reweighing(of)), folded=True)
+
+
+def _cut(effect: ThresholdEffect) -> float:
+    return next(iter(effect.thresholds.values()))
+
+
+def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
+    effect = of.common
+    if effect is None:
+        yield Paragraph(
+            f"No common threshold meets {choice.goal} and keeps {_kept(choice)} in the half of the "
+            "rows that chooses."
+        )
+        return
+    cut = _cut(effect)
+    yield Paragraph(
+        f"{_choice_sentence(choice, effect)} In the other half of the rows, "
+        f"{_OUTCOMES[effect.outcome][2]}.{_next_step(effect, f'threshold {cut:g}')}"
+    )
+    yield from _effect(choice, effect)
+
+
+def _choice_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
+    """Return which threshold was chosen, and whether with a margin."""
+    cut = _cut(effect)
+    surely = effect.choosing_outcome is Outcome.PASS
+    margin = " with a margin" if surely else ""
+    chosen = (
+        f"Of the thresholds that meet the goal{margin} and keep {_kept(choice)}, {cut:g} is the "
+        f"closest to today's {choice.today:g}"
+    )
+    if cut == choice.today:
+        chosen = f"Today's threshold, {cut:g}, already meets the goal"
+    if surely:
+        return (
+            f"{chosen}: in the half of the rows that chooses, the whole confidence interval of "
+            "every group does."
+        )
+    return (
+        f"{chosen}, by its value alone: in the half of the rows that chooses, no threshold that "
+        f"keeps {_kept(choice)} meets it with the whole confidence interval of every group."
+    )
+
+
+def _next_step(effect: ThresholdEffect, at: str) -> str:
+    """Return what would decide an open outcome, as a sentence after another one."""
+    if effect.outcome is not Outcome.INCONCLUSIVE:
+        return ""
+    rows = effect.needed_rows
+    if rows is None or rows > _MOST_NEEDED:
+        return " To decide it would take more rows than is practical."
+    about = numbers.count(float(f"{rows:.2g}"))
+    return (
+        f" An audit of about {about} new rows at {at} would probably decide it (80% power, if the "
+        "values are as estimated)."
+    )
+
+
+def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
+    effect = of.by_group
+    if effect is None:
+        return
+    yield Paragraph(WARNING, Tone.BAD)
+    cuts = (f"{called(name)} {cut:g}" for name, cut in effect.thresholds.items())
+    yield Paragraph(
+        f"The most accurate thresholds {_how_met(effect)} in the half of the rows that "
+        f"chooses: {', '.join(cuts)}.{_not_kept(choice, effect)} In the other half, "
+        f"{_OUTCOMES[effect.outcome][2]}."
+        f"{_next_step(effect, 'these thresholds')}"
+    )
+    yield from _effect(choice, effect)
+
+
+def _how_met(effect: ThresholdEffect) -> str:
+    """Return whether the goal was met by the whole interval of every group, or by values alone."""
+    if effect.choosing_outcome is Outcome.PASS:
+        return "that meet the goal with the whole confidence interval of every group"
+    return "whose values meet the goal"
+
+
+def _not_kept(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
+    """Return that a rate is not kept, as a sentence after another one."""
+    return "" if effect.choosing_keeps else f" None of those keep {_kept(choice)}."
+
+
+def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]:
+    """Yield what a choice changes, and its price; the values alone where no decision changes."""
+    changes = any(cut != choice.today for cut in effect.thresholds.values())
+    kept = _share(choice.kept, effect.performance.new, None)
+    shift = describe_rate_shift(effect.performance) if changes else kept
+    sentences = [f"{capitalised(rate_words(choice.kept))}: {shift}."]
+    alike: dict[tuple[str, str], list[str]] = {}  # of two groups the worst odds are the same
+    for each in effect.disparities:
+        value = describe_disparity(each.metric, each.new)
+        shift = describe_disparity_shift(each) if changes else value
+        alike.setdefault((each.metric, shift), []).append(called(each.group))
+    sentences += [
+        f"{capitalised(metric_words(metric))}, {numbers.listing(groups)}: {shift}."
+        for (metric, shift), groups in alike.items()
+    ]
+    yield Items(tuple(sentences))
+
+
+def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
+    """Yield a table of some thresholds, each with the group that decides it."""
+    goal = parse_rule(choice.goal)
+    points = _some(choice, of)
+    marked = _marked(choice, of)
+    rows = []
+    for each in points:
+        name = f"{each.threshold:g} {marked.get(each.threshold, '')}".strip()
+        rows.append(
+            (
+                Cell(name),
+                Cell(_share(choice.kept, each.performance, each.performance_interval)),
+                Cell(_disparity(goal, each)),
+                Cell(called(each.group), name=True),
+                Cell(_ANSWERS[each.outcome], tone=_OUTCOMES[each.outcome][1]),
+            )
+        )
+    columns = (
+        Column("threshold", numeric=False),
+        Column(rate_words(choice.kept)),
+        Column(metric_words(goal.metric)),
+        Column("deciding group", numeric=False),
+        Column("meets the goal", numeric=False),
+    )
+    yield Paragraph(
+        f"{numbers.count(len(points))} of {numbers.count(len(of.frontier))} thresholds, in the "
+        "other half of the rows. The group decides whether the goal is met, by its whole "
+        "confidence interval; of several, the furthest from the goal."
+    )
+    yield Table("By threshold", columns, tuple(rows))
+
+
+def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> Chart:
+    """Return the disparity at each threshold, on the axis of the goal."""
+    goal = parse_rule(choice.goal)
+    metric, marked = goal.metric, _marked(choice, of)
+    kind = unit(metric)
+    rows = tuple(
+        ChartRow(
+            f"{each.threshold:g} {marked.get(each.threshold, '')}".strip(),
+            Mark(each.disparity, *(each.disparity_interval or (None, None))),
+            _disparity(goal, each),
+            emphasis=each.threshold in marked,
+        )
+        for each in _some(choice, of)
+    )
+    title = capitalised(f"{metric_words(metric)} by threshold, {called(of.feature)}")
+    return Chart(title, rows, kind, neutral(metric), allowed=(goal.low, goal.high))
+
+
+def _marked(choice: ThresholdChoice, of: FeatureThresholds) -> dict[float, str]:
+    marked = {choice.today: "today"}
+    if of.common is not None:
+        marked.setdefault(_cut(of.common), "chosen")
+    return marked
+
+
+def _some(choice: ThresholdChoice, of: FeatureThresholds) -> list[OperatingPoint]:
+    """Return a part of the frontier, evenly spaced, with today's threshold and the chosen one."""
+    points = of.frontier
+    step = max(1, len(points) // _MOST_POINTS)
+    wanted = set(range(0, len(points), step))
+    cuts = [choice.today, *([] if of.common is None else [_cut(of.common)])]
+    for cut in cuts:
+        wanted.add(min(range(len(points)), key=lambda i: abs(points[i].threshold - cut)))
+    return [points[i] for i in sorted(wanted)]
+
+
+def _reweighing(of: FeatureThresholds) -> Iterator[Block]:
+    """Yield the weights at which label and group are independent."""
+    yield Paragraph(
+        "Weights of Kamiran and Calders (2012): with them, label and group are independent in the "
+        "table that a model is retrained on. They are of all rows."
+    )
+    rows = tuple(
+        (Cell(called(group), name=True), *(Cell(f"{by_label[label]:.4f}") for label in by_label))
+        for group, by_label in of.reweighing.items()
+    )
+    heads = (Column("group", numeric=False), Column("positive label"), Column("negative label"))
+    yield Table("Weights", heads, rows)
+
+
+def _share(rate: str, value: float | None, interval: Interval | None) -> str:
+    if value is None:
+        return "-"
+    text = numbers.percent(value) if is_share(rate) else numbers.amount(value)
+    if interval is None:
+        return text
+    kind = Unit.PERCENT if is_share(rate) else Unit.NUMBER
+    return f"{text} ({shown_range(interval.low, interval.high, kind)})"
+
+
+def _disparity(goal: Rule, each: OperatingPoint) -> str:
+    """Return the metric of the goal with its interval, on their own sides of its limits."""
+    kind, sign = unit(goal.metric), signed(goal.metric)
+    limits = tuple(filter(math.isfinite, (goal.low, goal.high)))
+    text = shown(each.disparity, kind, sign=sign, limits=limits)
+    if each.disparity_interval is None:
+        return text
+    low, high = each.disparity_interval
+    return f"{text} ({shown_range(low, high, kind, sign=sign, limits=limits)})"
+
+
+def _kept(choice: ThresholdChoice) -> str:
+    return f"{rate_words(choice.kept)} within {_points(choice.kept, choice.margin)}"
+
+
+def _points(rate: str, margin: float) -> str:
+    return f"{100 * margin:g} pp" if is_share(rate) else f"{margin:g}"

@@ -1,0 +1,108 @@
+"""The command that asks the same question again."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.enums import DiagnosticCode
+from fairgauge.question.options import OPTIONS, Spec
+from fairgauge.values import canonical, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairgauge.errors import Problem
+    from fairgauge.question.options import Option
+    from fairgauge.results.report import Report
+
+_FILE = re.compile(r"[./]")
+
+
+def command(report: Report) -> str | None:
+    """Return the command line of a report; None where only a specification file asks all of it."""
+    flags = flags_of(report.spec)
+    if flags is None:
+        return None
+    return shlex.join(["fairgauge", "audit", _data(report), *flags, *_counting(report)])
+
+
+def command_with_file(report: Report, name: str) -> str:
+    """Return the command line that audits the data of a report by a specification file."""
+    return shlex.join(["fairgauge", "audit", _data(report), "-c", name, *_counting(report)])
+
+
+def _counting(report: Report) -> list[str]:
+    """Return the flag of what undecided verdicts count as, where some are so counted."""
+    counted = (d["outcome"] for d in report.diagnostics if d.code is DiagnosticCode.COUNTED_AS)
+    return [word for outcome in counted for word in ("--inconclusive", outcome)]
+
+
+def _data(report: Report) -> str:
+    """Return the data as an argument: the file, and a word to replace where there was none."""
+    source = report.data.source
+    return source if _FILE.search(source) and " " not in source else "DATA"
+
+
+def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
+    """Return the flags of what a specification asks beyond the defaults; None if flags cannot.
+
+    Parameters
+    ----------
+    spec : mapping
+        The keys and values of a specification file.
+
+    Examples
+    --------
+    >>> flags_of({"label": "y", "sensitive": [{"column": "age", "cuts": [40]}], "seed": 0})
+    ['--label', 'y', '--sensitive', 'age:40']
+    >>> flags_of({"rules": [{"metric": "DI", "at_least": 0.8, "groups": ["F"]}]}) is None
+    True
+    """
+    usual = Spec().to_dict()
+    words: list[str] = []
+    for option in OPTIONS:
+        value = spec.get(option.name)
+        if value is None or value == []:  # not asked; reports of version 1 have empty lists
+            continue
+        problems: list[Problem] = []
+        value = option.type.plain(option.type.read(value, option.name, problems))
+        if problems:
+            return None
+        if value != usual[option.name]:
+            flags = _flags(option, value)
+            if flags is None:
+                return None
+            words += flags
+    return words
+
+
+def _flags(option: Option, value: Any) -> list[str] | None:
+    """Return the flags of one option, if parsing them gives its value again."""
+    if len(option.flags) > 1:  # a table, with a flag for each key
+        return [word for key, text in value.items() for word in (f"--{key}", text)]
+    (flag,) = option.flags
+    texts = option.type.write(value)
+    if _as_text(_parsed(option, texts)) != _as_text(value):
+        return None
+    if option.type.arguments > 1:
+        return [flag, *texts]
+    return [word for text in texts for word in (flag, text)]
+
+
+def _parsed(option: Option, texts: Sequence[str]) -> object:
+    problems: list[Problem] = []
+    value = option.type.parse(texts, option.name, problems)
+    meaning = option.type.read(value, option.name, problems)
+    return None if problems else option.type.plain(meaning)
+
+
+def _as_text(value: object) -> object:
+    """Return values as the command line has them: 1, 1.0 and "1" are one text."""
+    if isinstance(value, Mapping):
+        return {str(key): _as_text(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_as_text(each) for each in value]
+    return name_of(canonical(value))

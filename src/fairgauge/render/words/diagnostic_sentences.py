@@ -1,0 +1,432 @@
+"""Sentences about diagnostics: what a reader should know of an audit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.cube.levels import cut_options
+from fairgauge.enums import Better, DiagnosticCode
+from fairgauge.errors import listing, quote
+from fairgauge.render.words import numbers
+from fairgauge.render.words.metric_words import is_share, rate_words
+from fairgauge.render.words.names_in_use import find_rate
+from fairgauge.render.words.numbers import amount, percent, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairgauge.results.scopes import Diagnostic
+
+_TASKS = {
+    "binary": "binary, positive or negative",
+    "multiclass": "classes, each against all others",
+    "regression": "numbers (a regression)",
+}
+_OF_A_FEATURE = "all groups that a metric compares in a feature"
+_FAMILIES = {
+    "tukey": "(Tukey) for all pairs of the groups that are large enough to be the reference",
+    "holm": f"(Holm) for {_OF_A_FEATURE}",
+    "benjamini-hochberg": f"(Benjamini and Hochberg, over 20 groups) for {_OF_A_FEATURE}",
+}
+"""For what p-values are adjusted, by procedure."""
+
+
+def describe_diagnostic(diagnostic: Diagnostic) -> str:
+    """Return a diagnostic as a sentence without a capital and a full stop."""
+    return _DESCRIBED[diagnostic.code](diagnostic)
+
+
+def false_fail_sentence(d: Diagnostic) -> str:
+    """Return in one line how likely a false overall fail is; the notes have the whole sentence."""
+    comparisons = f"{d['comparisons']:,} comparisons"
+    probability = f"{100 * d['probability']:.2g}%"
+    if d["familywise"]:
+        return f"Probability of a false FAIL in {comparisons}: at most {probability}."
+    return (
+        f"Probability of a false FAIL in {comparisons}: up to {probability} "
+        f"({50 * (1 - d['confidence']):.2g}% with --multiplicity familywise)."
+    )
+
+
+def _task(d: Diagnostic) -> str:
+    return f"label and prediction are treated as {_TASKS[d['task']]}; set task to change this"
+
+
+def _excluded(d: Diagnostic) -> str:
+    rows = d["rows"]
+    text = f"{rows:,} {plural(rows, 'row has', 'rows have')} a {d['reason']}"
+    if d["reason"] == "missing cluster":
+        text += "; values include them, confidence intervals do not"
+    return text
+
+
+def _protected(d: Diagnostic) -> str:
+    return (
+        f"the counts are protected: they are rounded at random to multiples of {d['min_cell']:,}, "
+        "numbers of rows too. Rates, differences and ratios are those of the rounded counts, with "
+        "bounds over all tables that agree with them; confidence intervals include the bounds"
+    )
+
+
+def _repeated_id(d: Diagnostic) -> str:
+    instead = f"set cluster={quote(d.feature)} (--cluster)"
+    if d.get("choosing"):
+        instead = f"audit the chosen threshold with cluster={quote(d.feature)} (--cluster)"
+    return (
+        f"column {quote(d.feature)} has {d['distinct']:,} distinct values in the first "
+        f"{d['rows']:,} rows: rows of one person or session are clustered observations, and "
+        f"confidence intervals that ignore it are too narrow; {instead}"
+    )
+
+
+def _missing_groups(d: Diagnostic) -> str:
+    noun, number, total = "rows", d["rows"], d["total"]
+    if d.get("cases") is not None:
+        noun, number, total = "cases", d["cases"], d["total_cases"]
+    rules = " and are in no group of it"
+    if d.get("ruled") is not False:  # a report saved before this was stated
+        rules = (
+            "; a rule on a difference or ratio of rates passes or fails only if it would whichever "
+            "groups they are in"
+        )
+    return (
+        f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) have no recorded "
+        f"{d.feature}{rules}"
+    )
+
+
+def _clusters(d: Diagnostic) -> str:
+    return (
+        f"{d['clusters']:,} of {d['total']:,} clusters ({d['column']}) have rows in several "
+        "groups; confidence intervals of differences and ratios account for it"
+    )
+
+
+def _coverage(d: Diagnostic) -> str:
+    return (
+        f"{d['metric']} covers {d['share']:.1%} of the rows: strata without positive or without "
+        f"negative {d['of']}s are excluded"
+    )
+
+
+def _adjusted(d: Diagnostic) -> str:
+    return f"p-values are adjusted {' or '.join(_FAMILIES[each] for each in d['procedures'])}"
+
+
+def _homogeneity(d: Diagnostic) -> str:
+    title = find_rate(d["rate"]).title
+    significant = (
+        "differs statistically significantly"
+        if d["significant"]
+        else ("does not differ statistically significantly")
+    )
+    hidden = d.get("range") is None or (d["significant"] and not _shows_a_difference(d))
+    size = "" if hidden else f": {_size(d)}"
+    p = "p < 0.001" if d["p"] < 0.001 else f"p = {d['p']:.3f}"
+    which = ""
+    if d["significant"] and d["groups"] > 2:
+        which = ". It does not show which groups differ"
+    return (
+        f"{title} {significant} between the {d['groups']} groups in one test of all groups "
+        f"(chi-square test of homogeneity, {p}, not adjusted for other tests){size}{which}"
+    )
+
+
+def _shows_a_difference(d: Diagnostic) -> bool:
+    """Return whether the range over groups exceeds what is expected under no difference.
+
+    Tiny groups alone make both as wide: then they do not show why the test is significant.
+    """
+    return bool(d["range"] > d["expected_range"] and d.get("between_sd") != 0)
+
+
+def _size(d: Diagnostic) -> str:
+    between = d.get("between_sd")
+    large = d.get("large")
+    over = "groups" if large is None else f"the {large} groups of sufficient size"
+    text = (
+        f"the range over {over} is {100 * d['range']:.1f} pp, where on average "
+        f"{100 * d['expected_range']:.1f} pp are expected under no difference"
+    )
+    if between is None:
+        return text
+    return f"{text}; the estimated standard deviation between groups is {100 * between:.1f} pp"
+
+
+def _pairs(d: Diagnostic) -> str:
+    if not d["listed"]:
+        return (
+            f"the {d['pairs']:,} pairs of {d['groups']:,} groups are not listed; the largest gap "
+            "between any two is a metric of its own (selection_rate.largest_gap)"
+        )
+    return (
+        f"of the {d['pairs']:,} pairs of {d['groups']:,} groups, the {d['listed']:,} that differ "
+        "most in each rate are listed; their confidence intervals and p-values account for all "
+        "pairs"
+    )
+
+
+def _reversed_scores(d: Diagnostic) -> str:
+    return (
+        f"the scores rank positives below negatives (ROC AUC {d['auc']:.2f} of all rows); if they "
+        "are the probabilities of another value than the positive one, name it: score_of=VALUE, "
+        "--score-of VALUE"
+    )
+
+
+def _simpson(d: Diagnostic) -> str:
+    return (
+        f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
+        f"{_before_and_after(d)}"
+    )
+
+
+def _disappears(d: Diagnostic) -> str:
+    return (
+        f"{d['group']}: the difference disappears when adjusted for the strata: "
+        f"{_before_and_after(d)} (not statistically significant{_adjusted_p(d)})"
+    )
+
+
+def _not_significant_adjusted(d: Diagnostic) -> str:
+    return (
+        f"{d['group']}: the difference is no longer statistically significant when adjusted for "
+        f"the strata{_adjusted_p(d)}: {_before_and_after(d)}"
+    )
+
+
+def _before_and_after(d: Diagnostic) -> str:
+    return f"{d['metric']} {amount(d['overall'])} overall, {amount(d['adjusted'])} adjusted"
+
+
+def _adjusted_p(d: Diagnostic) -> str:
+    p = d.get("p")
+    return "" if p is None else f", adjusted p = {p:.3f}"
+
+
+def _binned(d: Diagnostic) -> str:
+    return (
+        f"score metrics are computed from a histogram of {d['bins']:,} bins; the error of each is "
+        "at most its error in the JSON report. From at most a million rows, instead of counts, "
+        "they are exact"
+    )
+
+
+def _distance(d: Diagnostic) -> str:
+    return f"rows are compared by Euclidean distance over {', '.join(d['scalings'])}"
+
+
+def _sampled(d: Diagnostic) -> str:
+    return (
+        f"{d['metric']} looks up the neighbours of a random sample of {d['rows']:,} rows of larger "
+        f"groups (seed {d['seed']})"
+    )
+
+
+def _overrides(d: Diagnostic) -> str:
+    return f"options given here replace those that the counts carry: {', '.join(d['options'])}"
+
+
+def _counted_as(d: Diagnostic) -> str:
+    verdicts, outcome = d["verdicts"], d["outcome"]
+    noun = plural(
+        verdicts, "verdict that decides nothing counts", "verdicts that decide nothing count"
+    )
+    return f"{verdicts:,} {noun} as {outcome} (--inconclusive {outcome})"
+
+
+def _assumed_positive(d: Diagnostic) -> str:
+    column, value = d["column"], d["value"]
+    against = f", against {listing(d['others'])}" if d["others"] else ""
+    return (
+        f"the favourable outcome is assumed, not stated: {quote(column)} = {value}{against}. If "
+        f"{value} is the unfavourable outcome of {quote(column)}, every disparity is read the "
+        "wrong way round; state it: positive=VALUE (--positive VALUE)"
+    )
+
+
+def _prediction_not_a_label(d: Diagnostic) -> str:
+    rows = d["rows"]
+    noun = plural(len(d["values"]), "a value", "values")
+    return (
+        f"{rows:,} {plural(rows, 'row has', 'rows have')} {noun} in {quote(d['column'])} that the "
+        f"label {quote(d['label'])} never has ({listing(d['values'])}); they count as not "
+        "favourable. If they mean that there is no prediction, leave them empty"
+    )
+
+
+def _prediction_is_label(d: Diagnostic) -> str:
+    if d["column"] == d["label"]:
+        return f"label and prediction are the same column, {quote(d['column'])}: every error is 0"
+    return (
+        f"the prediction {quote(d['column'])} equals the label {quote(d['label'])} in all "
+        f"{d['rows']:,} rows; check that it is the model's decision, not a copy of the outcome"
+    )
+
+
+def _sensitive_is_outcome(d: Diagnostic) -> str:
+    if d.get("outcome") is not None:
+        return (
+            f"the sensitive feature {quote(d['column'])} equals the {d['role']} "
+            f"{quote(d['outcome'])} in all {d['rows']:,} rows: its groups are defined by what they "
+            "are compared by; check that it is not a copy, or choose another feature"
+        )
+    return (
+        f"the sensitive feature {quote(d['column'])} is also the {d['role']}: its groups are "
+        "defined by what they are compared by; choose another feature"
+    )
+
+
+def _single_row_groups(d: Diagnostic) -> str:
+    return (
+        f"{d['single']:,} of the {d['groups']:,} groups of {d.feature} have one row: it looks like "
+        "an identifier; choose another feature"
+    )
+
+
+def _numeric_groups(d: Diagnostic) -> str:
+    groups = f"{d['groups']:,} groups"
+    few = f"{d['small']:,} of the {groups} have fewer than {d['minimum']} rows"
+    return (
+        f"each number is a group of its own, and {few if d['small'] else f'these are {groups}'}; "
+        "cut the numbers into "
+        f"intervals, such as {cut_options(str(d.feature), d['cuts'])}, or choose another feature"
+    )
+
+
+def _missing_marker(d: Diagnostic) -> str:
+    rows = d["rows"]
+    return (
+        f"the text {quote(d['value'])} is a group of {d.feature} with {rows:,} "
+        f"{plural(rows, 'row', 'rows')}; if it means that the value is missing, state it: "
+        f"unknown={quote(d['value'])} (--unknown {quote(d['value'])})"
+    )
+
+
+def _same_names(d: Diagnostic) -> str:
+    values, columns = d["values"], d["columns"]
+    one_column = len(set(columns)) == 1
+    counts = [f"{rows:,} {plural(rows, 'row', 'rows')}" for rows in d["rows"]]
+    names = [
+        f"{quote(value)} ({count})" if one_column else f"{quote(value)} of {column} ({count})"
+        for value, column, count in zip(values, columns, counts, strict=True)
+    ]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    of = f" of {columns[0]}" if one_column else ""
+    if d.feature is not None:
+        return (
+            f"the groups {listed}{of} differ in case or blanks alone; if they are one group, write "
+            f"them alike, or name them together: sensitive={{{quote(d.feature)}: "
+            f"[{', '.join(map(quote, values))}]}}"
+        )
+    return (
+        f"the values {listed}{of} differ in case or blanks alone, and count as different outcomes; "
+        "write them alike, or state all of them that are favourable: positive (--positive)"
+    )
+
+
+def _limits(d: Diagnostic) -> str:
+    which = "every value" if d["allowed"] else "no value"
+    return (
+        f"{d['path']}: {which} of {d['metric']}, which is between {d['low']:g} and {d['high']:g}, "
+        "is allowed; shares are written as 0.8, not as 80"
+    )
+
+
+def _unmatched(d: Diagnostic) -> str:
+    near = d.get("nearest")
+    hint = "" if near is None else f"; the nearest name is {quote(near)}"
+    return f"{d['path']}: the data have no {quote(d['name'])}{hint}"
+
+
+def _text(d: Diagnostic) -> str:
+    return str(d["text"])
+
+
+def _false_fail(d: Diagnostic) -> str:
+    comparisons = f"{d['comparisons']:,} comparisons"
+    probability = f"{100 * d['probability']:.2g}%"
+    if d["familywise"]:
+        return (
+            f"{comparisons} are decided together (Holm): if all of them truly met their limits, "
+            f"the overall verdict would be fail with a probability of at most {probability}"
+        )
+    level = f"{100 * d['confidence']:.4g}%"
+    limited = f'multiplicity = "familywise" limits it to {50 * (1 - d["confidence"]):.2g}%'
+    if together := d.get("simultaneous"):
+        which = "which" if together == d["comparisons"] else f"{together:,} of which"
+        return (
+            f"{comparisons} are decided on {level} confidence intervals, {which} are simultaneous "
+            "for the groups of a feature: even if all true values were exactly at their limits, "
+            f"the overall verdict would be fail with a probability of at most about {probability}; "
+            f"{limited}"
+        )
+    return (
+        f"each of {comparisons} is decided on its own {level} confidence interval: if all true "
+        "values were exactly at their limits and the comparisons independent, the overall verdict "
+        f"would be fail with a probability of {probability}; {limited}"
+    )
+
+
+def _reference_decides(d: Diagnostic) -> str:
+    opposite = {"pass": "fail", "fail": "pass"}[d["outcome"]]
+    others = " or ".join(map(quote, d["references"]))
+    return (
+        f"the rule {d['rule']} has the verdict {d['outcome']} for {quote(d['group'])}; compared "
+        f"with {others} instead it would be {opposite}"
+    )
+
+
+def _reference_tied(d: Diagnostic) -> str:
+    groups = numbers.listing([quote(each) for each in (d["chosen"], *d["others"])])
+    rate = d.get("rate")
+    if rate is None:
+        return (
+            f"{groups} are the largest groups, with {amount(d['value'])} rows each; all groups are "
+            f"compared with {quote(d['chosen'])}, the first by name"
+        )
+    row = find_rate(rate)
+    highest = "lowest" if row.better is Better.LOWER else "highest"
+    value = percent(d["value"]) if is_share(rate) else amount(d["value"])
+    why = "which has the most rows" if d["by_rows"] else "the first by name of equally many rows"
+    return (
+        f"{groups} have the same {highest} {rate_words(rate)}, {value}; groups are compared with "
+        f"{quote(d['chosen'])}, {why}"
+    )
+
+
+_DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
+    DiagnosticCode.TASK: _task,
+    DiagnosticCode.EXCLUDED: _excluded,
+    DiagnosticCode.PROTECTED: _protected,
+    DiagnosticCode.REPEATED_ID: _repeated_id,
+    DiagnosticCode.MISSING_GROUPS: _missing_groups,
+    DiagnosticCode.CLUSTERS_SPAN_GROUPS: _clusters,
+    DiagnosticCode.COVERAGE: _coverage,
+    DiagnosticCode.ADJUSTED_P: _adjusted,
+    DiagnosticCode.HOMOGENEITY: _homogeneity,
+    DiagnosticCode.PAIRS_LIMITED: _pairs,
+    DiagnosticCode.REVERSED_SCORES: _reversed_scores,
+    DiagnosticCode.SIMPSON: _simpson,
+    DiagnosticCode.DISAPPEARS: _disappears,
+    DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: _not_significant_adjusted,
+    DiagnosticCode.BINNED_SCORES: _binned,
+    DiagnosticCode.FEATURE_DISTANCE: _distance,
+    DiagnosticCode.SAMPLED: _sampled,
+    DiagnosticCode.OVERRIDES: _overrides,
+    DiagnosticCode.COUNTED_AS: _counted_as,
+    DiagnosticCode.ASSUMED_POSITIVE: _assumed_positive,
+    DiagnosticCode.PREDICTION_IS_LABEL: _prediction_is_label,
+    DiagnosticCode.SENSITIVE_IS_OUTCOME: _sensitive_is_outcome,
+    DiagnosticCode.PREDICTION_NOT_A_LABEL: _prediction_not_a_label,
+    DiagnosticCode.SINGLE_ROW_GROUPS: _single_row_groups,
+    DiagnosticCode.NUMERIC_GROUPS: _numeric_groups,
+    DiagnosticCode.MISSING_MARKER: _missing_marker,
+    DiagnosticCode.SAME_NAMES: _same_names,
+    DiagnosticCode.UNMATCHED: _unmatched,
+    DiagnosticCode.LIMITS_OUTSIDE_RANGE: _limits,
+    DiagnosticCode.FALSE_FAIL: _false_fail,
+    DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
+    DiagnosticCode.REFERENCE_TIED: _reference_tied,
+    DiagnosticCode.TEXT: _text,
+}

@@ -1,0 +1,447 @@
+"""Sentences about findings: the group that fares worse, its rate, the difference, and its CI."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import AfterAdjusting, ClassKind, ReferenceKind, ScopeKind, Status
+from fairgauge.render.document_tree import Unit
+from fairgauge.render.documents.outline import change_of, is_across, singled_out
+from fairgauge.render.words.display_names import called, group_called
+from fairgauge.render.words.estimate_sentences import reference_name
+from fairgauge.render.words.metric_words import (
+    compared_rate,
+    gap,
+    is_ratio,
+    is_share,
+    is_simultaneous,
+    metric_words,
+    neutral,
+    rate_verb,
+    rate_words,
+    shown,
+    shown_range,
+    significant,
+    unit,
+)
+from fairgauge.render.words.names_in_use import metric_row
+from fairgauge.render.words.numbers import amount, listing, percent, plural, probability
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+    from fairgauge.render.documents.outline import Finding, Results
+    from fairgauge.results.estimates import Estimate
+
+_MOST_OTHERS = 12
+_ALSO = "Also statistically significant"
+
+
+def describe_finding(finding: Finding, column: str = "the strata", *, brief: bool = False) -> str:
+    """Return a finding as a sentence; the other groups that differ significantly follow in short.
+
+    With ``brief``, `other_groups_sentence` states these.
+
+    ``Female (sex) is selected less often than others: 36.2% vs 53.2% (−17.0 pp, 95% CI −19.6 to
+    −14.3; ratio 0.68, CI 0.64 to 0.73).``
+    """
+    contrast = finding.contrast
+    subject = group_words(contrast, finding.section)
+    lower = gap(contrast) < 0
+    if verb := rate_verb(finding.rate):
+        if contrast.class_ and contrast.class_scope.kind is not ClassKind.SELECTION:
+            verb = f"is predicted {called(contrast.class_)}"
+        verb = f"{verb} {'less' if lower else 'more'} often than"
+    else:
+        verb = f"has a {'lower' if lower else 'higher'} {rate_words(finding.rate)} than"
+    other = called(reference_name(contrast.reference))
+    other = "the overall rate" if other == "overall" else other
+    sides = " vs ".join(
+        _side(finding.rate, side) for side in (contrast.rate_group, contrast.rate_reference)
+    )
+    ratio = None if finding.ratio is None else singled_out(finding.ratio)
+    text = f"{subject} {verb} {other}: {sides} ({uncertainty(singled_out(contrast), ratio)})"
+    text += f"{_also(finding.also)}." if finding.also else "."
+    if finding.adjusted is not None:
+        text += f" {adjusted_sentence(contrast, finding.adjusted, column)}"
+    return text if brief else " ".join([text, *_other_groups(finding)])
+
+
+def _other_groups(finding: Finding) -> Iterator[str]:
+    """Yield in short which other groups differ significantly, in the same rate or the one beside.
+
+    ``Also statistically significant: Black (25.0% vs 39.4%; −14.4 pp, CI −26.3 to −2.1).``
+    """
+    beside = _rate_beside(finding)
+    before = "Statistically significant only before adjusting for all rates together"
+    for words, rate, others in (
+        (_ALSO, finding.rate, finding.others),
+        (f"{_ALSO} in {rate_words(beside)}", beside, finding.others_also),
+        (before, finding.rate, finding.unconfirmed),
+    ):
+        if others:
+            named = [
+                f"{_group_and_class(each)} ({_sides_of(rate, each)}; "
+                f"{uncertainty(singled_out(each), brief=True)})"
+                for each in others[:_MOST_OTHERS]
+            ]
+            more = len(others) - len(named)
+            yield f"{words}: {'; '.join([*named, *_more(more)])}."
+
+
+def other_groups_sentence(of: Iterable[Finding]) -> str:
+    """Return which groups differ significantly besides those that findings state; often none.
+
+    ``Also statistically significant: Black (race, selection rate −14.4 pp).``
+    """
+    named = [
+        f"{_group_and_class(each)} ({called(each.feature)}, {rate_words(rate)} "
+        f"{uncertainty(replace(each, interval=None, p_adjusted=None), brief=True)})"
+        for finding in of
+        for rate, others in (
+            (finding.rate, finding.others),
+            (_rate_beside(finding), finding.others_also),
+        )
+        for each in others
+    ]
+    more = len(named) - _MOST_OTHERS
+    listed = "; ".join([*named[:_MOST_OTHERS], *_more(more)])
+    return f"{_ALSO}: {listed}." if named else ""
+
+
+def _more(count: int) -> list[str]:
+    return [f"{count:,} more in the tables"] if count > 0 else []
+
+
+def _rate_beside(finding: Finding) -> str:
+    also = finding.also
+    return (compared_rate(also.metric) or also.metric) if also else ""
+
+
+def _group_and_class(each: Estimate) -> str:
+    of_class = each.class_scope.kind is ClassKind.WORST
+    return f"{called(each.group)}, class {called(each.class_)}" if of_class else called(each.group)
+
+
+def _sides_of(rate: str, each: Estimate) -> str:
+    return " vs ".join(_side(rate, side) for side in (each.rate_group, each.rate_reference))
+
+
+def _also(each: Estimate) -> str:
+    """Return the difference of the same group in the other rate of equalized odds."""
+    rate = compared_rate(each.metric) or each.metric
+    sides = " vs ".join(_side(rate, side) for side in (each.rate_group, each.rate_reference))
+    level = "lower" if gap(each) < 0 else "higher"
+    difference = uncertainty(singled_out(each), brief=True)
+    return f", and a {level} {rate_words(rate)}: {sides} ({difference})"
+
+
+def group_words(each: Estimate, section: Results) -> str:
+    """Return the group of an estimate, with its feature, and class and threshold in brackets."""
+    details = []
+    if each.class_scope.kind is ClassKind.WORST:
+        details.append(f"class {called(each.class_)}, where the difference is largest")
+    elif section.class_scope.kind is ClassKind.CLASS:
+        details.append(f"class {called(each.class_)}")
+    elif section.class_scope.kind is ClassKind.SELECTION:
+        details.append(called(each.class_))
+    elif section.class_scope.kind is ClassKind.AVERAGE:
+        details.append(f"{section.class_scope.average} average")
+    if section.several_thresholds and section.threshold is not None:
+        details.append(f"threshold {section.threshold:g}")
+    if not details:
+        return group_called(each.group, each.feature)
+    name = group_called(each.group, each.feature, apart=False)
+    own = [called(each.feature)] if name == called(each.group) else []
+    return f"{name} ({', '.join([*own, *details])})"
+
+
+def uncertainty(contrast: Estimate, ratio: Estimate | None = None, *, brief: bool = False) -> str:
+    """Return a difference with its confidence interval, and the ratio with its own.
+
+    ``−17.0 pp, 95% CI −19.6 to −14.3; ratio 0.68, CI 0.64 to 0.73``. A ratio that stands alone is
+    ``ratio 0.68, 95% CI 0.64 to 0.73``; ``brief`` is without the level, which stands before.
+    """
+    if is_ratio(contrast.metric):
+        kind, low, high = Unit.RATIO, contrast.low, contrast.high
+        text = f"ratio {shown(contrast.value, kind)}"
+    else:
+        kind = _unit_of_difference(contrast)
+        low, high = _ends(contrast)
+        text = shown(gap(contrast), kind, sign=True) + (" pp" if kind is Unit.POINTS else "")
+    if contrast.interval is not None:
+        none = _no_difference(contrast, 1.0 if kind is Unit.RATIO else 0.0)
+        ends = shown_range(low, high, kind, sign=kind is not Unit.RATIO, limits=none)
+        single = "single " if contrast.bounds is not None else ""
+        of_all = "simultaneous " if is_simultaneous(contrast) else single
+        kind_of = "" if brief else f"{of_all}{100 * contrast.interval.level:.4g}% "
+        text += f", {kind_of}CI {ends}"
+    elif p_value := probability(contrast.p_adjusted, "adjusted p"):
+        text += f", {p_value}"
+    if ratio is not None and ratio.value is not None:
+        text += f"; ratio {shown(ratio.value, Unit.RATIO)}"
+        if ratio.interval is not None:
+            none = _no_difference(ratio, 1.0)
+            text += f", CI {shown_range(ratio.low, ratio.high, Unit.RATIO, limits=none)}"
+    return text
+
+
+def _no_difference(each: Estimate, none: float) -> tuple[float, ...]:
+    """Return the value onto which no end of the interval of a significant estimate is rounded."""
+    excluded = each.interval is not None and none not in each.interval
+    return (none,) if significant(each) and excluded else ()
+
+
+def _unit_of_difference(each: Estimate) -> Unit:
+    """Return the unit of a difference as group minus reference, a vendor's in points too."""
+    if is_ratio(each.metric):
+        return Unit.RATIO
+    rate = compared_rate(each.metric)
+    return Unit.POINTS if rate is not None and is_share(rate) else unit(each.metric)
+
+
+def _ends(each: Estimate) -> tuple[float | None, float | None]:
+    """Return the interval of a difference as group minus reference."""
+    if each.low is None or each.high is None:
+        return None, None
+    turned = each.value is not None and gap(each) != each.value
+    return (0.0 - each.high, 0.0 - each.low) if turned else (each.low, each.high)
+
+
+def _side(rate: str, value: float | None) -> str:
+    return percent(value) if is_share(rate) else amount(value or 0.0)
+
+
+def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the strata") -> str:
+    """Return what becomes of a difference when it is adjusted for the strata.
+
+    A reversal is announced only where both directions are statistically significant, and a
+    disappearance only where the adjusted interval excludes the unadjusted difference.
+    """
+    result = f"{uncertainty(singled_out(adjusted))}"
+    change = change_of(overall, adjusted)
+    if change is AfterAdjusting.REVERSES:
+        return (
+            f"After adjusting for {column} the difference reverses (Simpson's paradox): {result}."
+        )
+    if change is AfterAdjusting.REMAINS:
+        return f"After adjusting for {column} the difference remains: {result}."
+    if significant(adjusted):
+        return f"Adjusted for {column} the difference is statistically significant: {result}."
+    words = _significant_among_all(adjusted)
+    if change is AfterAdjusting.DISAPPEARS:
+        return f"The difference disappears after adjusting for {column}: {result}, not {words}."
+    if change is AfterAdjusting.CHANGES_LITTLE:
+        return (
+            f"Adjusting for {column} changes the difference little ({result}), but it is no longer "
+            f"{words}."
+        )
+    if change is AfterAdjusting.NOT_SIGNIFICANT:
+        return f"After adjusting for {column} the difference is no longer {words}: {result}."
+    return f"Adjusted for {column}: {result}, not {words}."
+
+
+def _significant_among_all(each: Estimate) -> str:
+    """Return what a difference is not: significant, or significant after adjusting for all groups.
+
+    The second where its own interval excludes "no difference".
+    """
+    text = "statistically significant"
+    if each.interval is None or neutral(each.metric) in each.interval:
+        return text
+    p_value = probability(each.p_adjusted)
+    return f"{text} after adjustment for all groups compared{f' ({p_value})' if p_value else ''}"
+
+
+def other_results_sentences(sections: Sequence[Results], column: str) -> Iterator[str]:
+    """Yield which results are significant in metrics that compare no rates with a reference."""
+    significant_ones: dict[str, dict[str, list[str]]] = {}
+    others: dict[str, None] = {}
+    for section in sections:
+        if section.class_scope.kind is ClassKind.CLASS:
+            continue
+        for each in (*section.estimates, *section.across, *section.adjusted):
+            if not _tested(each):
+                continue
+            words = metric_words(each.metric)
+            if each.scope.kind is ScopeKind.POOLED:
+                words += f" adjusted for {column}"
+            if significant(each):
+                groups = significant_ones.setdefault(words, {}).setdefault(section.name, [])
+                groups += [] if is_across(each) else [called(each.group)]
+            else:
+                others[words] = None
+    if significant_ones:
+        listed = [
+            f"{words} of {_groups_of_sections(found)}" for words, found in significant_ones.items()
+        ]
+        yield f"Statistically significant: {'; '.join(listed)}."
+    none = [words for words in others if words not in significant_ones]
+    if none:
+        yield (
+            f"No statistically significant result in {listing(none, 'or')}. This does not show "
+            "that the groups are equal."
+        )
+
+
+def _groups_of_sections(found: Mapping[str, Sequence[str]]) -> str:
+    """Return groups with their features: ``F and M (sex)``; a feature alone where none is named."""
+    return listing(
+        [
+            f"{listing(groups)} ({called(name)})" if groups else called(name)
+            for name, groups in found.items()
+        ]
+    )
+
+
+def _tested(each: Estimate) -> bool:
+    """Return whether an estimate can be significant: a distance, never below 0, needs a test."""
+    if each.status is not Status.OK:
+        return False
+    row = metric_row(each.metric)
+    one_sided = row is not None and neutral(each.metric) in row.range
+    return each.p_value is not None or (each.interval is not None and not one_sided)
+
+
+def unconfirmed_sentence(of: Sequence[tuple[Results, str]]) -> str:
+    """Return which rates have differences that are not significant once all are adjusted for."""
+    by_feature: dict[str, list[str]] = {}
+    for section, rate in of:
+        by_feature.setdefault(called(section.name), []).append(rate_words(rate))
+    words = "; ".join(f"{listing(rates)} ({name})" for name, rates in by_feature.items())
+    return f"Statistically significant only before adjusting for all rates together: {words}."
+
+
+def no_finding_sentence(
+    of: Sequence[tuple[Sequence[Results], Sequence[str]]], by_class: Container[str] = ()
+) -> str:
+    """Return which comparisons with the reference are not significant, and how large they could be.
+
+    ``of`` are sections with the rates that do not differ in them; ``by_class`` the features that
+    have sections of single classes, too. Pairs of groups may differ significantly though none
+    differs from its reference: these are counted.
+    """
+    compared = "; in ".join(
+        _not_differing(sections, rates, classes=any(s.feature in by_class for s in sections))
+        for sections, rates in of
+    )
+    pairs = [text for sections, rates in of for text in _differing_pairs(sections, rates)]
+    but = f" But {'; '.join(pairs)}." if pairs else ""
+    what = "rates" if all(is_share(rate) for _, rates in of for rate in rates) else "groups"
+    return (
+        f"No statistically significant difference in {compared}. This does not show that the "
+        f"{what} are equal.{but}"
+    )
+
+
+def _not_differing(sections: Sequence[Results], rates: Sequence[str], *, classes: bool) -> str:
+    contrasts = [
+        (section, each)
+        for section in sections
+        for rate in rates
+        for each in section.contrasts(rate)
+    ]
+    words = listing([rate_words(rate) for rate in rates], "or")
+    at_thresholds = any(each.threshold is not None for _, each in contrasts)
+    thresholds: dict[str, list[str]] = {}
+    of_reference: dict[tuple[str, bool], list[str]] = {}
+    for section in sections:
+        own = thresholds.setdefault(called(section.feature), [])
+        if section.several_thresholds and at_thresholds:
+            own.append(f"{section.threshold:g}")
+        key = _sides(section), _all_compared(section, rates)
+        features = of_reference.setdefault(key, [])
+        if called(section.feature) not in features:
+            features.append(called(section.feature))
+    named = {
+        key: listing([_at_thresholds(name, thresholds[name]) for name in features], "or")
+        for key, features in of_reference.items()
+    }
+    groups = "; ".join(
+        _with_sides(sides, features, every=every) for (sides, every), features in named.items()
+    )
+    over = " over all classes" if classes else ""
+    reach = _reach([each for _, each in contrasts])
+    return f"{words}{over} ({groups}{f'; {reach}' if reach else ''})"
+
+
+def _with_sides(sides: str, features: str, *, every: bool) -> str:
+    """Return what is compared of which features, and whether that is every group of them."""
+    if every:
+        return f"{sides} {features}".strip()
+    return f"{sides or 'groups of'} {features} with sufficient data"
+
+
+def _all_compared(section: Results, rates: Sequence[str]) -> bool:
+    """Return whether every group is compared, with enough data and an interval, in some rates."""
+    contrasts = [each for rate in rates for each in section.contrasts(rate)]
+    metrics = {each.metric for each in contrasts}
+    return not any(each.metric in metrics for each in section.missing) and all(
+        each.status is Status.OK and each.interval is not None for each in contrasts
+    )
+
+
+def _sides(section: Results) -> str:
+    """Return what is compared in a section, up to its name; nothing of the usual comparison."""
+    kinds = {each.reference for each in section.estimates if each.reference}
+    only = next(iter(kinds)) if len(kinds) == 1 else None
+    if only is None:
+        return "between the groups and their references of"
+    if only.kind is ReferenceKind.OTHERS:
+        return ""
+    if only.kind in (ReferenceKind.OVERALL, ReferenceKind.POPULATION):
+        whole = "all rows" if only.kind is ReferenceKind.OVERALL else "the population"
+        return f"from {whole} in any group of"
+    return f"between {called(reference_name(only))} and any other group of"
+
+
+def _reach(contrasts: Sequence[Estimate]) -> str:
+    """Return which differences the intervals of contrasts include; of ratios, their range.
+
+    The intervals are those that hold together. Where some comparison has none, as those of
+    protected counts, all are those that hold each by itself, which is stated.
+    """
+    sure = [each for each in contrasts if each.status is Status.OK and each.interval is not None]
+    together = all(each.simultaneous is not None for each in sure)
+    cis = "CIs" if together else "single CIs"
+    if together:
+        sure = [singled_out(each) for each in sure]
+        cis = "simultaneous CIs" if any(map(is_simultaneous, sure)) else cis
+    furthest: dict[str, float] = {}
+    for each in sure:
+        kind = _unit_of_difference(each)
+        ends = [abs(end) for end in _ends(each) if end is not None]
+        if kind is not Unit.RATIO and ends:
+            of = "" if kind is Unit.POINTS else rate_words(compared_rate(each.metric) or "")
+            furthest[of] = max([furthest.get(of, 0.0), *ends])
+    if furthest:
+        sizes = [
+            f"{shown(size, Unit.NUMBER)}{f' in {of}' if len(furthest) > 1 else ''}"
+            if of
+            else f"{100 * size:.1f} pp"
+            for of, size in furthest.items()
+        ]
+        return f"{cis} include differences of up to {listing(sizes)}"
+    ratios = [each for each in sure if is_ratio(each.metric)]
+    lows = [each.low for each in ratios if each.low is not None]
+    highs = [each.high for each in ratios if each.high is not None]
+    return f"{cis} of ratios: {shown_range(min(lows), max(highs), Unit.RATIO)}" if lows else ""
+
+
+def _differing_pairs(sections: Sequence[Results], rates: Sequence[str]) -> Iterator[str]:
+    """Yield how many pairs of groups differ, where some do."""
+    yield from (
+        f"{count:,} of {pairs[0].pairs:,} pairs of groups of {called(section.name)} "
+        f"{plural(count, 'differs', 'differ')} statistically significantly in {rate_words(rate)}"
+        for section in sections
+        for rate in rates
+        if (pairs := [pair for pair in section.pairs if pair.rate == rate])
+        and (count := sum(pair.significant for pair in pairs))
+    )
+
+
+def _at_thresholds(name: str, thresholds: Sequence[str]) -> str:
+    if not thresholds:
+        return name
+    return f"{name} at {plural(len(thresholds), 'threshold', 'thresholds')} {listing(thresholds)}"

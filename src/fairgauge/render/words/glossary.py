@@ -1,0 +1,66 @@
+"""What every name in a report means: the catalogue's rows, for those that the report uses."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.descriptions import entry
+from fairgauge.render.document_tree import Entry
+from fairgauge.render.words.metric_words import equivalents, metric_words, rate_words
+from fairgauge.render.words.names_in_use import metric_row, rate_row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
+
+
+def anchor(kind: str, name: str) -> str:
+    """Return the place of a name in the glossary: ``metric-DPL``."""
+    return f"{kind}-{re.sub(r'[^A-Za-z0-9]+', '-', name)}"
+
+
+def metric_entries(names: Iterable[str]) -> list[Entry]:
+    """Return the entries of metrics, in order."""
+    return [_metric(row) for name in dict.fromkeys(names) if (row := metric_row(name))]
+
+
+def rate_entries(names: Iterable[str]) -> list[Entry]:
+    """Return the entries of rates, in order."""
+    return [_rate(row) for name in dict.fromkeys(names) if (row := rate_row(name))]
+
+
+def _metric(row: Metric) -> Entry:
+    return _entry("metric", row, metric_words(row.name), ("vendors", equivalents(row)))
+
+
+def _rate(row: Statistic) -> Entry:
+    return _entry("rate", row, rate_words(row.name), ("criterion", row.criterion))
+
+
+def _entry(kind: str, row: Metric | Statistic, title: str, more: tuple[str, str]) -> Entry:
+    found = entry(row)
+    neutral = "" if found.neutral is None else f"; {found.neutral:g} means no difference"
+    facts = (
+        ("formula", found.formula),
+        ("range", f"{_range(found.range)}{neutral}"),
+        ("reading", _sentence(found.reading)),
+        ("edge cases", _sentence(found.edges)),
+        more,
+        ("also called", ", ".join(n for n in found.synonyms if n.casefold() != title.casefold())),
+        ("source", ", ".join(found.sources)),
+    )
+    kept = tuple((word, text) for word, text in facts if text)
+    return Entry(anchor(kind, found.name), found.name, title, _sentence(found.says), kept)
+
+
+def _range(ends: tuple[float, float]) -> str:
+    low, high = (("−∞" if end < 0 else "∞") if math.isinf(end) else f"{end:.4g}" for end in ends)
+    return f"{low.replace('-', '−')} to {high}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""

@@ -1,0 +1,382 @@
+"""Metrics and rates in words: their names, units, signs, and how their values are written."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.across import Joint, Spread
+from fairgauge.catalogue.catalogue import METRICS
+from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.representation import Representation
+from fairgauge.enums import Better, IntervalMethod, Status
+from fairgauge.render.document_tree import Unit
+from fairgauge.render.words import numbers
+from fairgauge.render.words.names_in_use import metric_row, rate_row, wording
+from fairgauge.results.adjusting import is_significant
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.results.estimates import Estimate, RateValue
+
+_TOGETHER = {IntervalMethod.SIMULTANEOUS_GROUPS, IntervalMethod.TUKEY}
+_CODE = re.compile(r"\s*\([A-Za-z ]+\)$")
+_VENDORS = {"clarify": "Clarify", "vertex": "Vertex"}
+
+
+def rate_words(name: str) -> str:
+    """Return a rate's name as words."""
+    row = rate_row(name)
+    return rate_title(row) if row else name.replace("_", " ")
+
+
+def rate_title(rate: Statistic) -> str:
+    """Return the title of a rate; a share of scores above the median selects nobody."""
+    other = wording(rate.name)
+    return other.title if other else rate.title
+
+
+def rate_heading(name: str) -> str:
+    """Return a rate's name for the head of a column.
+
+    >>> rate_heading("true_positive_rate"), rate_heading("accuracy")
+    ('TPR', 'acc.')
+    """
+    if other := wording(name):
+        return other.heading
+    row = rate_row(name)
+    return (row and row.heading) or rate_words(name)
+
+
+def metric_heading(name: str) -> str:
+    """Return a metric's name for the head of a column that stands by itself.
+
+    >>> metric_heading("selection_smd_overall"), metric_heading("selection_rate.ratio")
+    ('SMD', 'selection rate ratio')
+    """
+    row = metric_row(name)
+    return (row and row.heading) or metric_words(name)
+
+
+def ratio_heading(name: str) -> str:
+    """Return the head of the column of a ratio, which stands beside that of its rate.
+
+    >>> ratio_heading("selection_odds.ratio"), ratio_heading("selection_rate.ratio")
+    ('odds ratio', 'ratio')
+    """
+    row = metric_row(name)
+    return (row and row.heading) or "ratio"
+
+
+def abbreviations(rates: Iterable[str]) -> str:
+    """Return what the heads of columns stand for, those that are abbreviated.
+
+    That of a rate with a verb is its participle, a word.
+
+    >>> abbreviations(["selection_rate", "true_positive_rate", "accuracy"])
+    'TPR: true positive rate; acc.: accuracy'
+    """
+    return "; ".join(
+        f"{row.heading}: {row.spelled_out or rate_title(row)}"
+        for row in map(rate_row, rates)
+        if row is not None and row.heading and not row.verb
+    )
+
+
+def rate_verb(name: str) -> str:
+    """Return what a row that a rate counts does, ``is selected``; nothing where it has no verb."""
+    if other := wording(name):
+        return other.verb
+    row = rate_row(name)
+    return row.verb if row else ""
+
+
+def metric_words(name: str) -> str:
+    """Return a metric's name as words, with the vendor's own name in brackets.
+
+    >>> metric_words("selection_rate.ratio"), metric_words("RD")
+    ('selection rate ratio', 'recall difference (Clarify RD)')
+    >>> metric_words("vertex.recall_difference")
+    'recall difference (Vertex)'
+    """
+    row = metric_row(name)
+    if row is None:
+        rate = rate_row(name)
+        return rate_title(rate) if rate else name
+    if row.set in _VENDORS:
+        title = _lower(_CODE.sub("", row.title))
+        code = "" if name.startswith(f"{row.set}.") else f" {row.name}"
+        return f"{title} ({_VENDORS[row.set]}{code})"
+    if isinstance(row, Contrast) and row.name == f"{row.of.name}.{row.by}":
+        return f"{rate_title(row.of)} {row.by}"
+    return _lower(row.title.replace(", ", " "))
+
+
+def _lower(text: str) -> str:
+    """Return a title as it stands within a sentence: lower case but for acronyms and names."""
+    first = text.split(" ", 1)[0]
+    kept = first.isupper() or "-" in first
+    return text if kept else " ".join(w if w.isupper() else w.lower() for w in text.split(" "))
+
+
+def equivalents(row: Metric | None) -> str:
+    """Return what vendors call a native metric, and whether their sign is the opposite.
+
+    >>> equivalents(metric_row("true_positive_rate.difference"))
+    'Clarify RD with the opposite sign; Vertex recall difference'
+    """
+    if not isinstance(row, Contrast) or row.set != "native":
+        return ""
+    same = (
+        other
+        for other in METRICS
+        if other.set in _VENDORS
+        and isinstance(other, Contrast)
+        and (other.of, other.by) == (row.of, row.by)
+    )
+    return "; ".join(
+        f"{_vendor_name(other)}{'' if other.order == row.order else ' with the opposite sign'}"
+        for other in same
+    )
+
+
+def _vendor_name(row: Metric) -> str:
+    code = row.name if row.set == "clarify" else _lower(re.sub(r"\s*\(.*\)$", "", row.title))
+    return f"{_VENDORS[row.set]} {code}"
+
+
+def is_share(rate: str) -> bool:
+    """Return whether a rate is a share of rows, shown in per cent."""
+    row = rate_row(rate)
+    return row is not None and row.is_share
+
+
+def better(rate: str) -> Better:
+    """Return which direction of a rate favours a group."""
+    row = rate_row(rate)
+    return row.better if row else Better.NEITHER
+
+
+def is_ambivalent(rate: str) -> bool:
+    """Return whether either direction of a rate may be the worse one for a group."""
+    row = rate_row(rate)
+    return row is not None and row.ambivalent
+
+
+def has_direction(rate: str) -> bool:
+    """Return whether one direction of a rate is the worse one for a group."""
+    return better(rate) is not Better.NEITHER and not is_ambivalent(rate)
+
+
+def adds_up_over_classes(rate: str) -> bool:
+    """Return whether a rate adds up to the same over all classes in every group.
+
+    These are the shares that need the label alone, or the prediction alone.
+    """
+    row = rate_row(rate)
+    return row is not None and row.is_share and row.needs in ({"label"}, {"prediction"})
+
+
+def compared_rate(metric: str) -> str | None:
+    """Return the rate that a metric compares, if it compares one."""
+    row = metric_row(metric)
+    return row.of.name if isinstance(row, Contrast) else None
+
+
+def is_ratio(metric: str) -> bool:
+    """Return whether a metric is the ratio of a rate of a group to that of its reference."""
+    row = metric_row(metric)
+    return isinstance(row, Contrast) and row.by == "ratio"
+
+
+def neutral(metric: str) -> float:
+    """Return the value of a metric that means "no difference"."""
+    row = metric_row(metric)
+    return row.neutral if row else 0.0
+
+
+def unit(metric: str) -> Unit:
+    """Return what the values of a metric are; a vendor's stay the numbers of the vendor."""
+    row = metric_row(metric)
+    if row is None:
+        return Unit.PERCENT if is_share(metric) else Unit.NUMBER
+    if row.set in _VENDORS:
+        return Unit.NUMBER
+    if isinstance(row, Contrast):
+        if row.by == "ratio":
+            return Unit.RATIO
+        return Unit.POINTS if row.of.is_share else Unit.NUMBER
+    if isinstance(row, Combined):
+        return Unit.POINTS if all(part.of.is_share for part in row.of) else Unit.NUMBER
+    if isinstance(row, Joint):
+        shares = row.neutral == 0 and all(part.of.is_share for part in row.of)
+        return Unit.POINTS if shares else Unit.NUMBER
+    if isinstance(row, Representation):
+        return Unit.POINTS if row.by == "difference" else Unit.RATIO
+    if isinstance(row, Spread) and row.of.is_share:
+        return {
+            "largest_gap": Unit.POINTS,
+            "smallest_ratio": Unit.RATIO,
+            "minimum": Unit.PERCENT,
+            "maximum": Unit.PERCENT,
+        }.get(row.by, Unit.NUMBER)
+    return Unit.NUMBER
+
+
+def signed(metric: str) -> bool:
+    """Return whether a metric can be negative, so that its sign is shown."""
+    row = metric_row(metric) or rate_row(metric)
+    return row is None or row.range[0] < 0
+
+
+def shown(
+    value: float | None, kind: Unit, *, sign: bool = False, limits: Collection[float] = ()
+) -> str:
+    """Write a value in its unit, without the unit's name.
+
+    It has more decimals than usual where it would otherwise be rounded onto one of the ``limits``
+    of a rule, or beyond it.
+
+    >>> shown(-0.17, Unit.POINTS, sign=True), shown(0.676, Unit.RATIO), shown(None, Unit.NUMBER)
+    ('−17.0', '0.68', '-')
+    >>> shown(0.03163, Unit.NUMBER, sign=True), shown(12_610.4, Unit.NUMBER)
+    ('+0.032', '12,610')
+    >>> shown(0.009, Unit.RATIO), shown(1e-18, Unit.RATIO)
+    ('0.009', '<0.001')
+    >>> shown(0.7992, Unit.RATIO, limits=[0.8]), shown(-0.0502, Unit.POINTS, limits=[-0.05])
+    ('0.799', '−5.02')
+    """
+    if value is None or math.isnan(value):
+        return "-"
+    if math.isinf(value):
+        return "−∞" if value < 0 else "∞"
+    if limits and (text := _beside(value, kind, limits, sign=sign)):
+        return text
+    if kind is Unit.PERCENT:
+        return numbers.percent(value)
+    if kind is Unit.POINTS:
+        return numbers.points(value) if sign else numbers.minus(f"{100 * value:.1f}")
+    if kind is Unit.RATIO:
+        rounded = value >= 0.1 or value == 0
+        return f"{value:.2f}" if rounded else numbers.ratio_amount(value, 2)
+    if abs(value) < 1 and f"{abs(value):.3f}" != "0.000":
+        return numbers.minus(f"{value:+.3f}" if sign else f"{value:.3f}")
+    return numbers.amount(value, signed=sign)
+
+
+def _beside(value: float, kind: Unit, limits: Collection[float], *, sign: bool) -> str:
+    """Write a value that usual rounding puts on a limit, or beyond it; nothing of others."""
+    scale = 100 if kind in (Unit.PERCENT, Unit.POINTS) else 1
+    usual = _usual_decimals(value, kind)
+    scaled = scale * value  # as it is formatted; limits are without the error of scaling
+    decimals = numbers.decimals_beside(scaled, [round(scale * x, 12) for x in limits], usual)
+    if decimals == usual:
+        return ""
+    percent = "%" if kind is Unit.PERCENT else ""
+    return numbers.minus(f"{scaled:{'+' if sign else ''}.{decimals}f}{percent}")
+
+
+def _usual_decimals(value: float, kind: Unit) -> int:
+    """Return how many decimals a value has as it is shown."""
+    if kind in (Unit.PERCENT, Unit.POINTS) or value == 0:
+        return 1
+    first = math.floor(math.log10(abs(value)))
+    if kind is Unit.RATIO:
+        return 2 if value >= 0.1 else 1 - first
+    return 3 if 0.0005 <= abs(value) < 1 else max(0, 2 - first)
+
+
+def published_ratio(value: float | None) -> str:
+    """Write a ratio with three decimals, as ratios are published.
+
+    >>> published_ratio(0.7992), published_ratio(None)
+    ('0.799', '-')
+    """
+    if value is None or not math.isfinite(value):
+        return shown(value, Unit.RATIO)
+    return f"{value:.3f}"
+
+
+def shown_range(
+    low: float | None,
+    high: float | None,
+    kind: Unit,
+    *,
+    sign: bool = False,
+    limits: Collection[float] = (),
+) -> str:
+    """Write a confidence interval in the unit of its value; nothing where there is none."""
+    if low is None or high is None:
+        return ""
+    ends = (shown(end, kind, sign=sign, limits=limits) for end in (low, high))
+    return " to ".join(ends)
+
+
+def value_text(each: Estimate, *, interval: bool = True) -> str:
+    """Write an estimate: ``−17.0 pp (95% CI −19.6 to −14.3)``."""
+    kind, sign = unit(each.metric), signed(each.metric)
+    text = shown(each.value, kind, sign=sign) + (" pp" if kind is Unit.POINTS else "")
+    if not interval or each.interval is None:
+        return text
+    ends = shown_range(each.low, each.high, kind, sign=sign)
+    return f"{text} ({100 * each.interval.level:.4g}% CI {ends})"
+
+
+def rate_value(rate: str, found: RateValue | None) -> str:
+    """Write a rate of a group: shares in per cent, without the sign."""
+    if found is None or found.value is None:
+        return "-"
+    if math.isinf(found.value):
+        return "∞"
+    if is_share(rate):
+        return f"{100 * found.value:.1f}"
+    row = rate_row(rate)
+    if row is not None and max(map(abs, row.range)) <= 1:
+        text = f"{found.value:.3f}"
+        return numbers.minus(text if float(text) else text.removeprefix("-"))
+    return numbers.amount(found.value)
+
+
+def marked(text: str, each: Estimate | None) -> str:
+    """Mark a number: ``*`` where it is statistically significant, ``?`` on insufficient data."""
+    if each is None or each.value is None:
+        return text
+    if each.status is Status.TOO_FEW:
+        return f"{text}?"
+    return f"{text}*" if significant(each) else text
+
+
+def significant(each: Estimate) -> bool:
+    """Return whether an estimate on enough data differs significantly from "no difference"."""
+    return is_significant(each, neutral(each.metric))
+
+
+def holds_with_others(each: Estimate) -> bool:
+    """Return whether the interval of an estimate holds together with those of other groups."""
+    return each.interval is not None and not _TOGETHER.isdisjoint(each.interval.methods)
+
+
+def is_simultaneous(each: Estimate) -> bool:
+    """Return whether the interval of an estimate holds together with others: groups or classes."""
+    by_class = each.interval and IntervalMethod.SIMULTANEOUS_CLASSES in each.interval.methods
+    return holds_with_others(each) or bool(by_class)
+
+
+def gap(each: Estimate) -> float:
+    """Return how far a group is from its reference: the rate of the group minus the other.
+
+    A difference is turned where its metric is the reference minus the group; of a ratio it is the
+    difference of the two rates that it compares, or how far it is from 1 where they are unknown.
+    """
+    row = metric_row(each.metric)
+    value = each.value or 0.0
+    if is_ratio(each.metric):
+        if each.rate_group is None or each.rate_reference is None:
+            return value - 1.0
+        return each.rate_group - each.rate_reference
+    turned = isinstance(row, Contrast) and row.order == "reference - group"
+    return -value if turned else value

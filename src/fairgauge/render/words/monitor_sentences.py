@@ -1,0 +1,359 @@
+"""What a monitored comparison and a monitor came to, as sentences."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from fairgauge.render.document_tree import Unit
+from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.metric_words import (
+    compared_rate,
+    metric_words,
+    rate_words,
+    shown,
+    shown_range,
+    signed,
+    unit,
+)
+from fairgauge.render.words.names_in_use import rate_row
+from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.results.monitor_results import Detector, MonitorState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.results.monitor_results import (
+        Alarm,
+        Baseline,
+        Decomposition,
+        MonitoredComparison,
+        MonitorReport,
+        PeriodRows,
+        PooledPeriods,
+        SparseGroup,
+    )
+
+_BOTH = 2
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_SMALL = 0.0005
+_HARDLY = 0.1
+_CLEAR = 2.0
+_MOST_VALUES = 5
+_POINT_DIGITS = 3
+"""The digits of a share that percentage points show."""
+
+
+def describe_comparison(each: MonitoredComparison) -> str:
+    """Describe what a rule came to for a group: its alarm, or how far the evidence is from one."""
+    if each.alarm is not None:
+        return " ".join(filter(None, _alarm(each, each.alarm)))
+    subject = f"{capitalised(metric_words(each.metric))} of {_sides(each)}"
+    if each.lacks_baseline:
+        return f"{subject}: {without_baseline(each)}"
+    if each.state is MonitorState.INSUFFICIENT:
+        return f"{subject}: insufficient data for {tolerated_words(each)}."
+    if each.state is MonitorState.WAITING:
+        return f"{subject}: waiting for labels; no period has entered yet."
+    evidence = _evidence_sentence(each)
+    if each.state is MonitorState.UNDEFINED:
+        return f"{subject}: {_undefined(each)}.{evidence}"
+    if each.threshold is None:
+        no_alarm = f"no period's interval lies {_outside(each)}."
+    else:
+        no_alarm = f"no alarm.{evidence}"
+    return " ".join([f"{subject}: {no_alarm}", *describe_undefined(each)])
+
+
+def describe_insufficient(report: MonitorReport) -> str:
+    """Describe how many comparisons have insufficient data, and why."""
+    every = report.comparisons
+    insufficient = [each for each in every if each.state is MonitorState.INSUFFICIENT]
+    without = sum(each.lacks_baseline for each in insufficient)
+    few = len(insufficient) - without
+    parts = []
+    if few:
+        have = numbers.plural(few, "has", "have")
+        smallest = report.spec["monitor"]["min_group"]
+        parts.append(f"{_share_of(few, every)} {have} fewer rows than min_group ({smallest:,})")
+    if without:
+        have = numbers.plural(without, "has", "have")
+        parts.append(f"{_share_of(without, every)} {have} no such group in the baseline")
+    if report.unmatched:
+        count = len(report.unmatched)
+        rules = numbers.plural(count, "rule names", "rules name")
+        parts.append(f"{count:,} {rules} a group that no period has")
+    return "; ".join(parts) or "no period has a group that a rule is for"
+
+
+def describe_waiting(report: MonitorReport) -> str:
+    """Describe how many comparisons no period has entered yet, and how many periods wait."""
+    waiting = [each for each in report.comparisons if each.state is MonitorState.WAITING]
+    wait = numbers.plural(len(waiting), "has", "have")
+    periods = f"{len(report.waiting):,} {numbers.plural(len(report.waiting), 'period', 'periods')}"
+    return (
+        f"{_share_of(len(waiting), report.comparisons)} {wait} no period with all labels; "
+        f"{periods} {numbers.plural(len(report.waiting), 'waits', 'wait')}"
+    )
+
+
+def _share_of(count: int, every: Sequence[MonitoredComparison]) -> str:
+    words = numbers.plural(len(every), "comparison", "comparisons")
+    return f"{count:,} of {len(every):,} {words}"
+
+
+def describe_sparse_group(each: SparseGroup) -> str:
+    """Describe a group with insufficient data, and what to do where it is none."""
+    rows = f"{each.rows:,} {numbers.plural(each.rows, 'row', 'rows')}"
+    return (
+        f"{called(each.group)} ({called(each.feature)}) has {rows} so far, from {each.first}: too "
+        "few to decide, and its comparisons keep their share of alpha. If it is no group, such as "
+        "a repeated header, correct the file and add the period again (--replace), or leave it out "
+        "(exclude_groups, or groups of the rules)."
+    )
+
+
+def without_baseline(each: MonitoredComparison) -> str:
+    """Describe a rule whose baseline does not have the group."""
+    side = called(each.group)
+    return (
+        f"insufficient data, as the baseline does not have {side}; no value can raise an alarm. "
+        f"Count a baseline with {side}, or name the groups of the rule (groups)."
+    )
+
+
+def _evidence_sentence(each: MonitoredComparison) -> str:
+    """Return how far the evidence is from an alarm, after a space; nothing where there is none."""
+    if each.threshold is None:
+        return ""
+    return (
+        f" The evidence that it is {_outside(each)} is {_evidence(each.evidence or 0.0)}; "
+        f"an alarm needs {_evidence(each.threshold)}."
+    )
+
+
+def describe_undefined(each: MonitoredComparison) -> Iterator[str]:
+    """Describe since when a comparison has no value, and why it has none in the last period."""
+    if each.undefined:
+        yield f"It is {_undefined(each)}."
+
+
+def _undefined(each: MonitoredComparison) -> str:
+    first, last = each.undefined[0], each.undefined[-1]
+    why = f", because {describe_reason(last.reason)}" if last.reason is not None else ""
+    when = within_period(last.period)
+    if len(each.undefined) > 1:
+        when = f"in the last {len(each.undefined):,} periods, {first.period} to {last.period}"
+    return f"undefined {when}{why}"
+
+
+def describe_new_values(rows: PeriodRows) -> Iterator[str]:
+    """Describe the columns of a period that may be coded in another way than before."""
+    for column, values in rows.new_values.items():
+        held = numbers.listing([called(value) for value in values], most=_MOST_VALUES)
+        when = capitalised(within_period(rows.period))
+        yield (
+            f"{when} no row has the positive value in {called(column)}, and some have "
+            f"{held}, which neither the first period nor the label has. If this is the positive "
+            "value in another way, correct it and add the period again (--replace)."
+        )
+
+
+def describe_promise(report: MonitorReport) -> str:
+    """State the probability of a false alarm, and what it covers."""
+    size = len(report.comparisons)
+    covered = numbers.plural(size, "comparison", "comparisons")
+    horizon = f"{report.horizon:,} {report.length}s" if report.horizon != 1 else "1 period"
+    approximate = [e for e in report.comparisons if e.detector is Detector.ALPHA_SPENDING]
+    every = "both" if size == _BOTH else f"all {size:,}"
+    stay = f"{every} monitored {covered} stay within their limits"
+    if size == 1:
+        stay = "the monitored comparison stays within its limits"
+    text = (
+        f"If {stay}, the probability of any alarm within {horizon} is at most "
+        f"{100 * report.alpha:g}%, whatever the batch sizes."
+    )
+    if approximate:
+        names = dict.fromkeys(metric_words(each.metric) for each in approximate)
+        text += (
+            f" For {numbers.listing(list(names))} this is approximate, as the confidence "
+            "intervals are."
+        )
+    return text
+
+
+def tolerated_words(each: MonitoredComparison) -> str:
+    """Return the tolerated values of a comparison in words: ``0.8 or more``."""
+    points = _unit_of_points(each)
+    if each.lacks_baseline:
+        return "any value"
+    if math.isinf(each.high):
+        return f"{_end(each, each.low)}{points} or more"
+    if math.isinf(each.low):
+        return f"{_end(each, each.high)}{points} or less"
+    return f"{_end(each, each.low)} to {_end(each, each.high)}{points}"
+
+
+def _end(each: MonitoredComparison, value: float) -> str:
+    """Return an end of the tolerated values, without "pp"."""
+    kind, sign = unit(each.metric), signed(each.metric)
+    if each.baseline is not None:
+        return shown(value, kind, sign=sign)
+    text = f"{100 * value:{'+' if sign else ''}.4g}" if kind is Unit.POINTS else f"{value:.4g}"
+    return numbers.minus(f"{100 * value:g}%" if kind is Unit.PERCENT else text)
+
+
+def _unit_of_points(each: MonitoredComparison) -> str:
+    return " pp" if unit(each.metric) is Unit.POINTS else ""
+
+
+def _outside(each: MonitoredComparison) -> str:
+    """Return where values are not tolerated, in words: ``below 0.8``."""
+    bounded = not each.lacks_baseline
+    if bounded and math.isinf(each.high) and not math.isinf(each.low):
+        return f"below {_end(each, each.low)}{_unit_of_points(each)}"
+    none_below = each.low == 0 and unit(each.metric) in (Unit.RATIO, Unit.PERCENT)
+    if bounded and (math.isinf(each.low) or none_below) and not math.isinf(each.high):
+        return f"above {_end(each, each.high)}{_unit_of_points(each)}"
+    return f"outside {tolerated_words(each)}"
+
+
+def describe_baseline(each: MonitoredComparison, baseline: Baseline) -> str:
+    """Describe a baseline, and what its uncertainty makes of the tolerated values."""
+    kind, sign = unit(each.metric), signed(each.metric)
+    ends = shown_range(baseline.low, baseline.high, kind, sign=sign)
+    sizes = f"n = {baseline.n_group:,}"
+    sizes += f" and {baseline.n_reference:,}" if baseline.n_reference else ""
+    return (
+        f"The baseline {called(baseline.source)} has {shown(baseline.value, kind, sign=sign)} "
+        f"({sizes}) and is itself an estimate ({ends}); tolerated is {tolerated_words(each)}."
+    )
+
+
+def within_period(name: str) -> str:
+    """Return a period as the time of something: on a day, in any other.
+
+    >>> within_period("2026-11-20"), within_period("2026-11"), within_period("2026-W47")
+    ('on 2026-11-20', 'in 2026-11', 'in 2026-W47')
+    """
+    return f"on {name}" if _DAY.fullmatch(name) else f"in {name}"
+
+
+def _sides(each: MonitoredComparison) -> str:
+    sides = called(each.group) + (f" vs {called(each.reference)}" if each.reference else "")
+    return sides if each.class_ is None else f"{sides} (class {called(each.class_)})"
+
+
+def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
+    """Return the sentences of an alarm: since when, who, how much, how sure, and why."""
+    # alpha spending decides by one period alone; an e-detector by all since the change
+    alone = each.threshold is None
+    verb = "was" if alone else "has been"
+    since = within_period(alarm.since) if alone else f"since about {alarm.since}"
+    what = (
+        f"Alarm of {alarm.period}: the {metric_words(each.metric)} of {_sides(each)} {verb} "
+        f"{_outside(each)} {since}."
+    )
+    return [
+        what,
+        _how_much(each, alarm),
+        _who(each, alarm),
+        _why(each, alarm),
+    ]
+
+
+def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
+    kind, sign = unit(each.metric), signed(each.metric)
+
+    def value(held: PooledPeriods) -> str:
+        points = " pp" if kind is Unit.POINTS else ""
+        return f"{shown(held.value, kind, sign=sign)}{points}"
+
+    ends = shown_range(alarm.after.low, alarm.after.high, kind, sign=sign)
+    text = f"{value(alarm.after)} (95% CI {ends})"
+    if each.threshold is None:
+        return f"It is {text} in that period alone."
+    first, last = alarm.after.first, alarm.after.last
+    when = f"over {first} to {last}"
+    if last is not None and first == last:
+        when = within_period(last)
+    text = f"{capitalised(when)} it is {text}"
+    if alarm.before is None:
+        return f"{text}; there are no periods before to compare with."
+    when = "in the baseline" if alarm.before.first is None else "before"
+    return f"{text}, {when} {value(alarm.before)}."
+
+
+def _who(each: MonitoredComparison, alarm: Alarm) -> str:
+    """Return which rates moved, from what to what."""
+    before, after = alarm.before, alarm.after
+    if before is None or before.rate_group is None or after.rate_group is None:
+        return ""
+    rate = rate_words(compared_rate(each.metric) or each.metric)
+    subject = f"The {rate} of {called(each.group)}"
+    own = (before.rate_group, after.rate_group)
+    if before.rate_reference is None or after.rate_reference is None:
+        return f"{_move(subject, *own)}."
+    theirs = (before.rate_reference, after.rate_reference)
+    return (
+        f"{_move(subject, *own, theirs[1] - theirs[0])}; "
+        f"{_move(f'that of {called(each.reference)}', *theirs, own[1] - own[0])}."
+    )
+
+
+def _move(subject: str, before: float, after: float, other: float = 0.0) -> str:
+    """Return how a rate moved; one that moved far less than the other rate hardly changed."""
+    change = after - before
+    ends = f"{numbers.percent(before)} to {numbers.percent(after)}"
+    if abs(change) < max(_SMALL, _HARDLY * abs(other)):
+        return f"{subject} hardly changed ({ends})"
+    return f"{subject} {'rose' if change > 0 else 'fell'} from {ends}"
+
+
+def _why(each: MonitoredComparison, alarm: Alarm) -> str:
+    """Return how much of the change is composition and how much treatment, and what to look at."""
+    parts = alarm.decomposition
+    if parts is None or alarm.change is None or alarm.low is None or alarm.high is None:
+        return ""
+    what = "rate" if not each.reference else "difference of the rates"
+    text = (
+        f"The {what} changed by {_points(alarm.change)} pp "
+        f"(95% CI {_points(alarm.low)} to {_points(alarm.high)})"
+    )
+    if not parts.by:
+        row = rate_row(compared_rate(each.metric) or each.metric)
+        within = "decisions" if row is None or "label" not in row.needs else "predictions or labels"
+        return (
+            f"{text}. Without strata the counts hold no mix of cases: count with strata to "
+            f"separate who applies from {within}."
+        )
+    by = numbers.listing([called(name) for name in parts.by])
+    # the shown terms add up to the shown change
+    composition = round(parts.composition, _POINT_DIGITS)
+    treatment = round(alarm.change, _POINT_DIGITS) - composition
+    return (
+        f"{text}: {_points(composition)} pp from composition (the mix of {by}) and "
+        f"{_points(treatment)} pp from treatment (rates at a given {by}). {_look(parts, by)}"
+    )
+
+
+def _look(parts: Decomposition, by: str) -> str:
+    """Return what to look at first."""
+    mix, within = abs(parts.composition), abs(parts.treatment)
+    if mix > _CLEAR * within:
+        return f"Look first at who applies: the mix of {by}."
+    if within > _CLEAR * mix:
+        return f"Look first at decisions within {by}: the model, its inputs, its threshold."
+    return f"Look at both: the mix of {by} and the decisions within."
+
+
+def _points(value: float) -> str:
+    return numbers.points(value)
+
+
+def _evidence(value: float) -> str:
+    if value >= 1e9:
+        return f"{value:.1e}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"

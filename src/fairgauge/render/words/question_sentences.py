@@ -1,0 +1,403 @@
+"""The question of a report: what was asked, of which data, as pairs of a word and what it was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.enums import Closed, DiagnosticCode, Profile, ReferenceRule, Task, Threshold
+from fairgauge.errors import quote
+from fairgauge.question.presets import preset, preset_names
+from fairgauge.render.words.display_names import called, printable
+from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.resolve.excluded_rows import missing_group
+
+if TYPE_CHECKING:
+    from fairgauge.results.report import Report
+    from fairgauge.values import Json
+
+_COLUMNS = (
+    ("adjusted for", "strata"), ("counts", "count"), ("weights", "weight"),
+    ("clustered by", "cluster"),
+)  # fmt: skip
+_MISSING_CLUSTER = "missing cluster"
+_FROM_INTERVALS = ", excluded from confidence intervals alone"
+_REFERENCES = {
+    "rest": "all other groups",
+    "others": "all other groups",
+    "overall": "all rows, the group included",
+    "largest": "the largest group",
+    "best": "the group with the most favourable rate",
+}
+COVER = (
+    "organisation", "author", "audit_date", "purpose", "period", "first_used", "source",
+    "collected", "notes",
+)  # fmt: skip
+DATES = {"audit_date": "date of the audit", "first_used": "date the tool was first used"}
+"""What the cover of a report states, where it is given."""
+
+
+def question(report: Report) -> list[tuple[str, str]]:
+    """Return what was asked: data, label, prediction, groups, reference and method."""
+    spec = report.spec
+    pairs = [("data", data_words(report))]
+    pairs += [(word, text) for word, text in _outcomes(report) if text]
+    pairs.append(("groups", ", ".join(_features(spec))))
+    pairs.append(("compared with", _compared_with(spec)))
+    pairs += [(word, called(spec[key])) for word, key in _COLUMNS if spec.get(key)]
+    pairs.append(("method", _method(report)))
+    return [(word, text) for word, text in pairs if text]
+
+
+def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
+    """Return what was asked in two sentences; with a preset, how many rows have no group too.
+
+    ``tables_to_publish`` is whether the preset has any: these are adjusted for the strata, too.
+    """
+    spec = report.spec
+    outcomes = ", ".join(f"{word} {text}" for word, text in _columns(report))
+    confidence = spec.get("confidence", 0.95)
+    compared = _compared_with(spec)
+    if preset_reference_replaced(spec):
+        own = reference_words(preset(spec["preset"]).options["reference"])
+        compared += f" (in place of the reference of the preset, {own})"
+    strata = spec.get("strata")
+    adjusted = ""
+    if strata and tables_to_publish:
+        adjusted = (
+            f" Findings and the tables to publish are also adjusted for {called(strata)}; tables "
+            "of groups and rules are not."
+        )
+    elif strata:
+        adjusted = f" Findings are also adjusted for {called(strata)}; tables and rules are not."
+    asked = f"Columns: {outcomes}." if outcomes else "No label and no prediction."
+    unknown = unknown_sentence(report) if spec.get("preset") else ""
+    return (
+        f"{asked}{_positive_sentence(report)}",
+        (
+            f"Groups of {listing(_features(spec))}, each compared with {compared}; "
+            f"{100 * confidence:.4g}% confidence intervals{_rows_words(report)}.{adjusted}"
+            f"{_protection_sentence(report)}"
+        ),
+        *([unknown] if unknown else []),
+    )
+
+
+def _protection_sentence(report: Report) -> str:
+    """Return that the counts are protected; nothing where they are exact."""
+    for each in report.diagnostics:
+        if each.code is DiagnosticCode.PROTECTED:
+            return (
+                f" Counts are protected: rounded at random to multiples of {each['min_cell']:,}; "
+                "intervals and verdicts hold for every table that agrees with them."
+            )
+    return ""
+
+
+def document(report: Report) -> Mapping[str, str]:
+    """Return the fields of the cover: title, author, organisation, period and others."""
+    fields = report.spec.get("document") or {}
+    return {key: str(value) for key, value in fields.items() if value}
+
+
+def caveat(spec: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return what readers must know first, whole, where the question states it."""
+    fields = spec.get("document")
+    stated = fields.get("caveat") if isinstance(fields, dict) else None
+    return (f"Warning: {printable(stated)}",) if stated else ()
+
+
+def source(report: Report) -> str:
+    """Return the name of what was read, without the folders it lies in."""
+    return called(re.split(r"[/\\]", report.data.source)[-1])
+
+
+def data_words(report: Report) -> str:
+    """Return what was read and how much of it was used."""
+    data = report.data
+    cases = f" representing {count(data.cases)} cases" if data.cases != data.rows else ""
+    return f"{called(data.source)}, {rows_words(report)}{cases}, {used_words(report)}"
+
+
+def rows_words(report: Report) -> str:
+    """Return how many rows there are, in words: the sum of protected counts is about as many."""
+    rows = report.data.rows
+    protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
+    return f"{'about ' if protected else ''}{count(rows)} {plural(rows, 'row', 'rows')}"
+
+
+def used_words(report: Report) -> str:
+    """Return how many rows were used, in words.
+
+    Rows without a group of one feature are used for the others, and rows without a prediction for
+    the rates that need none.
+    """
+    data = report.data
+    if data.used == data.rows:
+        partly = set(data.excluded) - {_MISSING_CLUSTER}
+        return "all used for at least one feature" if partly else "all used"
+    return f"{count(data.used)} {'complete' if incomplete(report) else 'used'}"
+
+
+def incomplete(report: Report) -> list[str]:
+    """Return which of label, prediction and score are missing in some rows."""
+    kinds = ("label", "prediction", "score")
+    return [kind for kind in kinds if report.data.excluded.get(f"missing {kind}")]
+
+
+def reference_words(asked: Any) -> str:
+    """Return what groups are compared with, in words."""
+    if isinstance(asked, Mapping):
+        named = [f"{called(feature)} = {_text(value)}" for feature, value in asked.items()]
+        return f"{', '.join(named)}; elsewhere all other groups"
+    return _REFERENCES.get(str(asked)) or called(asked)
+
+
+def only_reference(spec: Mapping[str, Any]) -> str:
+    """Return the reference of every table in few words; where they differ, that it is one."""
+    asked = spec.get("reference", "others")
+    if isinstance(asked, Mapping):
+        names = set(map(_text, asked.values()))
+        same = len(names) == 1 and set(asked) == set(_features(spec))
+        return next(iter(names)) if same else "the reference"
+    return _REFERENCES.get(str(asked)) or called(asked)
+
+
+def preset_reference_replaced(spec: Mapping[str, Any]) -> bool:
+    """Return whether a preset compares with the best group, and another reference was asked for."""
+    name = spec.get("preset")
+    own = preset(name).options.get("reference") if name in preset_names() else None
+    return own == ReferenceRule.BEST and spec.get("reference") != own
+
+
+def _compared_with(spec: Mapping[str, Any]) -> str:
+    """Return what groups are compared with; the best and the largest are chosen of large ones."""
+    asked = spec.get("reference", "others")
+    words = reference_words(asked)
+    if isinstance(asked, Mapping) and set(asked) == set(_features(spec)):
+        return listing([_text(value) for value in asked.values()])
+    if asked not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
+        return words
+    rows, share = spec.get("min_n"), spec.get("min_share")
+    least = [f"{rows:,} rows"] if rows else []
+    least += [f"{100 * share:.4g}% of the rows"] if share else []
+    return f"{words} among groups of at least {listing(least)}" if least else words
+
+
+def positive_words(asked: Any) -> str:
+    """Return the favourable values in words."""
+    if isinstance(asked, Mapping) and "ordered" in asked:
+        return f"each cut of the order {', '.join(map(_text, asked['ordered']))}"
+    if isinstance(asked, Mapping):
+        return f"above {_text(asked.get('above'))}"
+    values = asked if isinstance(asked, Sequence) and not isinstance(asked, str) else [asked]
+    return listing([_text(value) for value in values], "or")
+
+
+def _quoted_values(asked: object) -> str:
+    """Return the favourable values as they stand in a sentence, where “no” is a value."""
+    if isinstance(asked, Mapping):
+        return positive_words(asked)
+    values = asked if isinstance(asked, Sequence) and not isinstance(asked, str) else [asked]
+    words = [_text(v) if isinstance(v, int | float) else f"“{_text(v)}”" for v in values]
+    return listing(words, "or")
+
+
+def excluded(report: Report) -> list[tuple[str, int]]:
+    """Return the reasons for which rows were excluded, with their numbers, largest first."""
+    found = [
+        (f"{called(reason)}{_FROM_INTERVALS if reason == _MISSING_CLUSTER else ''}", rows)
+        for reason, rows in report.data.excluded.items()
+        if rows
+    ]
+    return sorted(found, key=lambda each: -each[1])
+
+
+def missing_groups(report: Report) -> dict[str, str]:
+    """Return the reasons that exclude rows from one of several features, each with the feature."""
+    columns = [each["column"] for each in report.spec.get("sensitive", ())]
+    if len(columns) < 2:
+        return {}
+    return {called(missing_group(column)): called(column) for column in columns}
+
+
+def unknown_in_intersections(report: Report) -> list[tuple[str, int]]:
+    """Return why rows are in no group of an intersection, with their numbers.
+
+    A row that lacks one of several features is in the tables of the others.
+    """
+    found = []
+    for parts in report.spec.get("intersections", ()):
+        name = "*".join(parts)
+        rows = _unknown(report).get(name)
+        if rows:
+            why = f"missing {listing([called(part) for part in parts], 'or')} ({called(name)})"
+            found.append((why, rows))
+    return found
+
+
+def _unknown(report: Report) -> dict[str, int]:
+    """Return how many rows are in no group of a feature, by feature; those with any."""
+    return {
+        each.feature: each["rows"]
+        for each in report.diagnostics
+        if each.code is DiagnosticCode.MISSING_GROUPS and each.feature is not None
+    }
+
+
+def unknown_sentence(report: Report) -> str:
+    """Return how many rows, and cases, are in no group of each feature.
+
+    Where a group has a name that usually means a missing value, it is named in place of none.
+    """
+    listed = []
+    for each in report.diagnostics:
+        if each.code is DiagnosticCode.MISSING_GROUPS and each.feature is not None:
+            rows, cases = each["rows"], each.get("cases")
+            number = f"{rows:,} {plural(rows, 'row', 'rows')}"
+            if cases is not None:
+                number = f"{cases:,} {plural(cases, 'case', 'cases')} ({number})"
+            listed.append(f"{number} in {called(each.feature)}")
+    markers = _marker_sentence(report)
+    if not listed and markers:
+        return markers
+    counted = f"Of unknown category: {', '.join(listed) or 'no rows'}."
+    return f"{counted} {markers}".rstrip()
+
+
+def _marker_sentence(report: Report) -> str:
+    """Return which groups have names that usually mean a missing value; empty if none has."""
+    places: dict[str, list[str]] = {}
+    for each in report.diagnostics:
+        if each.code is DiagnosticCode.MISSING_MARKER:
+            rows = f"{each['rows']:,} {plural(each['rows'], 'row', 'rows')}"
+            places.setdefault(each["value"], []).append(f"{called(each.feature or '')} ({rows})")
+    if not places:
+        return ""
+    groups = listing([f"{quote(value)} of {listing(of)}" for value, of in places.items()])
+    flags = " ".join(f"--unknown {quote(value)}" for value in places)
+    several = sum(map(len, places.values())) > 1
+    return (
+        f"Counted as {plural(2 if several else 1, 'a group', 'groups')} like any other: {groups}; "
+        f"if this means that the category is unknown, state it: {flags}."
+    )
+
+
+def decision_words(report: Report) -> str:
+    """Return how scores decide in a report."""
+    if report.spec.get("prediction"):
+        return (
+            "The predictions of this report are a column of their own and need not follow from a "
+            "threshold on the score."
+        )
+    return f"In this report the prediction is positive where the score is {_cut(report)}."
+
+
+def _rows_words(report: Report) -> str:
+    """Return how rows are weighted and clustered, where they are."""
+    weight, cluster = (report.spec.get(key) for key in ("weight", "cluster"))
+    words = f", weighted by {called(weight)}" if weight else ""
+    return words + (f", robust to clustering by {called(cluster)}" if cluster else "")
+
+
+def _columns(report: Report) -> list[tuple[str, str]]:
+    """Return the columns of label, prediction and score."""
+    spec = report.spec
+    found = [(key, called(spec[key])) for key in ("label", "prediction", "score") if spec.get(key)]
+    if spec.get("score") and not spec.get("prediction"):
+        found.append(("predicted positive where the score is", _cut(report)))
+    return found
+
+
+def _outcomes(report: Report) -> list[tuple[str, str]]:
+    """Return the columns, and the favourable outcome."""
+    found = _columns(report)
+    if found and report.task is not Task.REGRESSION and not _only_scored(report):
+        found.append(("favourable outcome", _favourable(report)))
+    return found
+
+
+def _favourable(report: Report) -> str:
+    """Return the favourable outcome, and whether it was stated or assumed."""
+    asked = report.spec.get("positive")
+    if asked:
+        return f"{positive_words(asked)} (stated)"
+    if report.task is Task.MULTICLASS:
+        return "each class in turn"
+    return "1 or true (assumed)"
+
+
+def _positive_sentence(report: Report) -> str:
+    """Return what positive means, which every rate depends on."""
+    spec = report.spec
+    if report.task is Task.REGRESSION:
+        return " Errors are prediction minus label." if spec.get("prediction") else ""
+    if not _columns(report):
+        return ""
+    if _only_scored(report):
+        return ""
+    asked = spec.get("positive")
+    if not asked and report.task is Task.MULTICLASS:
+        return " Each class in turn is positive."
+    values = _quoted_values(asked) if asked else "1 or true"
+    ordered = isinstance(asked, Mapping) and "ordered" in asked
+    in_turn = " in turn" if ordered else ""
+    how = "stated" if asked else "assumed"
+    text = f" Positive is {values}{in_turn}, the favourable outcome ({how})"
+    if not (spec.get("label") and (spec.get("prediction") or spec.get("score"))):
+        return f"{text}."
+    if ordered:
+        return f"{text}: a false positive is predicted above a cut, with a label below it."
+    return f"{text}: a false positive is a wrong prediction of {values}."
+
+
+def _only_scored(report: Report) -> bool:
+    """Return whether there are scores alone, and no value is stated whose scores they are."""
+    spec = report.spec
+    return not (spec.get("label") or spec.get("prediction") or spec.get("positive"))
+
+
+def _cut(report: Report) -> str:
+    """Return which scores are predicted positive; low ones where they are of the negative."""
+    turned = any(each.turned is not None for each in report.scores)
+    if report.profile is Profile.CLARIFY:
+        sign = "<=" if turned else ">"
+    else:
+        sign = "<" if turned else ">="
+    threshold = report.spec.get("threshold") or ()
+    if threshold == Threshold.MEDIAN:
+        found = {group.threshold for group in report.groups} - {None}
+        value = f" ({found.pop():.4g})" if len(found) == 1 else ""
+        return f"{'<' if turned else '>'} the median of the scores{value}"
+    return f"{sign} {listing([_text(each) for each in threshold], 'or')}"
+
+
+def _features(spec: Mapping[str, Any]) -> list[str]:
+    found = []
+    for feature in spec.get("sensitive", ()):
+        column = called(feature["column"])
+        if feature.get("cuts"):
+            closed = ", left edges closed" if feature.get("closed") == Closed.LEFT else ""
+            column += f" (cut at {listing([_text(cut) for cut in feature['cuts']])}{closed})"
+        if feature.get("values"):
+            sets = [", ".join(map(_text, each)) for each in feature["values"]]
+            column += f" ({'; '.join(sets[:8])})"
+        found.append(column)
+    return found + ["*".join(map(called, parts)) for parts in spec.get("intersections", ())]
+
+
+def _method(report: Report) -> str:
+    spec = report.spec
+    parts = [f"profile {report.profile}", f"task {report.task}"]
+    if any(each.interval for each in report.estimates):
+        confidence = 100 * spec.get("confidence", 0.95)
+        parts.append(f"{confidence:.4g}% confidence intervals ({spec.get('method')}, "
+                     f"seed {spec.get('seed')})")  # fmt: skip
+    return ", ".join(parts)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else called(value)

@@ -1,0 +1,297 @@
+"""Sentences about reasons: why a number is undefined, has no interval, or decides nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.render.words.numbers import amount, count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_ASKED = frozenset({ReasonCode.SMALL_GROUP})
+"""Minimums that a specification sets, beside those that the methods need."""
+RARE_OUTCOME = "insufficient data on the rarer outcome"
+_SIMPLE: dict[ReasonCode, str] = {
+    ReasonCode.BOTH_SIDES_INFINITE: "{rate} is infinite on both sides",
+    ReasonCode.BOTH_SIDES_ZERO: "both sides are 0",
+    ReasonCode.ONE_CLASS_ONLY: "{of} have only one value",
+    ReasonCode.NO_VARIATION: "{of} do not vary",
+    ReasonCode.NO_BENEFIT: "every row is a false negative, so the mean benefit is 0",
+    ReasonCode.NOT_CONVERGED: "the scores do not determine the {of}",
+    ReasonCode.FEWER_THAN_TWO_GROUPS: "it is defined in fewer than two groups",
+    ReasonCode.NO_GROUPS: "there are no groups",
+    ReasonCode.NO_COMMON_STRATUM: "no stratum contains both sides",
+    ReasonCode.NONE_AT_TOP: "no row of either side is among the top",
+    ReasonCode.EMPTY_FACET: "Facet set is empty",
+    ReasonCode.FAILED: "{detail}",
+    ReasonCode.WRONG_TASK: "it is not a metric of a {task} audit",
+    ReasonCode.NEEDS_COLUMNS: "a {columns} is needed",
+    ReasonCode.NEEDS_PROBABILITIES: "scores are needed that are probabilities, from 0 to 1",
+    ReasonCode.NEEDS_POPULATION: "the shares of a population are needed (population, --population)",
+    ReasonCode.NEEDS_STRATA: "strata are needed (strata, --strata)",
+    ReasonCode.NEEDS_FEATURES: "it compares rows; name the columns to compare (features, "
+    "--features)",
+    ReasonCode.NEEDS_ROWS: "the rows are needed, and only counts are given",
+    ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
+    ReasonCode.PROTECTED: "the counts are protected (rounded): only rates, and differences and "
+    "ratios of rates of groups that share no row, have bounds",
+    ReasonCode.PROTECTED_REFERENCE: "the counts are protected (rounded) and do not show which "
+    "group is the {reference} one; name the reference of each feature (reference, --reference "
+    "{column}=GROUP)",
+    ReasonCode.PROTECTED_EMPTY: "the counts are protected (rounded), and the denominator may be 0",
+    ReasonCode.PROTECTED_UNDEFINED: "the counts are protected (rounded), and it is undefined in "
+    "some table that agrees with them",
+    ReasonCode.FEW_ERRORS: "n = {rows:.3g}, below {minimum:,}: fewer rows do not show how large "
+    "errors can be",
+    ReasonCode.FEW_ERRORS_TOGETHER: "n = {rows:.3g} in all groups together, below {minimum:,}: "
+    "fewer rows do not show how large errors can be",
+    ReasonCode.FEW_IN_TAIL: "sparse: the values are so skewed that about {rows:.2g} rows make up "
+    "the variance, below {minimum}",
+    ReasonCode.SUMS_NOT_COUNTED: "the counts were made by an earlier version of fairgauge, without "
+    "the sums that it takes; count the rows again",
+    ReasonCode.SPARSE_CLASS: "sparse: the rarest class has {rows:g} labels or predictions, below "
+    "{minimum}",
+    ReasonCode.FEW_IN_MINORITY: "sparse: {rows:g} labels or predictions are outside the most "
+    "frequent class, below {minimum}",
+    ReasonCode.THIN_STRATA: "strata with fewer than {minimum} {rows} hold more than {share:.0%} of "
+    "the weight; merge strata",
+    ReasonCode.INADEQUATE: "{detail}",
+    ReasonCode.NO_METHOD: "no method is known for {of}",
+    ReasonCode.NO_CLUSTER_METHOD: "no cluster-robust method is known for it",
+    ReasonCode.ROW_METRIC_WITH_CLUSTERS: "no cluster-robust method is known for it: it compares or "
+    "ranks single rows",
+    ReasonCode.SCORES_NOT_BY_CLUSTER: "scores are not counted by cluster",
+    ReasonCode.DIVERGENCE_WITH_CLUSTERS: "no cluster-robust method is known for a divergence; TVD "
+    "has one",
+    ReasonCode.JACKKNIFE_UNDEFINED: "the cluster jackknife is undefined: the value is at an end of "
+    "its range, or leaving out clusters does not change it or leaves it undefined, or there are "
+    "too many strata",
+    ReasonCode.CLUSTERS_TOO_FEW_OR_UNDEFINED: "there are fewer than {minimum} clusters, or the "
+    "cluster jackknife is undefined",
+    ReasonCode.SHARED_CLUSTERS: "the parts of {of} share clusters and are not independent",
+    ReasonCode.SHARED_ROWS: "the rates of {of} share rows",
+    ReasonCode.RATIO_MAY_BE_ZERO: "the denominator of the ratio may be 0, or of either sign",
+    ReasonCode.VALUE_OUTSIDE_INTERVAL: "no interval contains the value: there is insufficient "
+    "data, or the profile replaced 0/0",
+    ReasonCode.UNBOUNDED: "the confidence interval of a group is unbounded",
+    ReasonCode.TOO_MANY_STRATA: "there are too many strata to resample each",
+    ReasonCode.TOO_MANY_GROUPS: "there are too many groups, classes or strata to resample each",
+    ReasonCode.RESAMPLED_NOT_POOLED: "no method is known for pooling it over strata",
+    ReasonCode.POOLED_WITH_WHOLE: "no method is known for pooling it over strata with all rows as "
+    "the reference",
+    ReasonCode.ROUNDING: "the fourth powers of labels or predictions are lost to rounding; "
+    "subtract a constant from both, or change their unit",
+    ReasonCode.OWN_REFERENCE: "the group is its whole reference",
+    ReasonCode.OWN_NEIGHBOURS: "the reference contains the group's own rows",
+    ReasonCode.ONE_RANK: "all scores are equal",
+    ReasonCode.ONE_GROUP_RANKED: "all ranked rows are of one group",
+    ReasonCode.POINT_MASS: "{of}",
+    ReasonCode.NOT_OF_DECISIONS: "{of} is not made of decisions, and counts do not hold how it "
+    "changes",
+    ReasonCode.NO_PAIRED_METHOD: "no method is known for the change of {of} on the same rows",
+    ReasonCode.INSIDE: "the whole confidence interval is inside the limits",
+    ReasonCode.POINT_INSIDE: "the value is inside the limits",
+    ReasonCode.POINT_OUTSIDE: "the value is outside the limits",
+    ReasonCode.SIGNIFICANT_OUTSIDE: "the value is outside the limits, and differs statistically "
+    "significantly from no difference",
+    ReasonCode.NOT_SIGNIFICANT: "the value is outside the limits, but does not differ "
+    "statistically significantly from no difference",
+    ReasonCode.ALTERNATIVES: "the alternatives of the rule decide it together",
+    ReasonCode.BOUNDS_CROSS: "the counts are protected (rounded): {low:.3g} to {high:.3g} agree "
+    "with them, inside and outside the limits",
+    ReasonCode.BELOW: "the whole confidence interval is below {limit:g}",
+    ReasonCode.ABOVE: "the whole confidence interval is above {limit:g}",
+    ReasonCode.NO_VALUE: "there is no value",
+    ReasonCode.NO_INTERVAL: "there is no confidence interval",
+    ReasonCode.OLD_OR_NEW_WITHOUT_INTERVAL: "the {report} report has no confidence interval for it",
+    ReasonCode.DIFFERENT_REFERENCES: "the two reports compare with different references",
+    ReasonCode.DIFFERENT_LEVELS: "the two confidence intervals have different levels",
+    ReasonCode.ASKED_DIFFERENTLY: "the reports were asked differently ({keys})",
+    ReasonCode.BOTH_UNBOUNDED: "both confidence intervals are unbounded",
+    ReasonCode.ABSENT: "the {report} report has no such {what}",
+    ReasonCode.NOT_JUDGED: "the {report} report has no verdict on it",
+    ReasonCode.TEXT: "{text}",
+}
+_SAME_ROWS = {
+    "stated": "both reports are of the same rows",
+    "fingerprint": "both reports are of the same counts (fingerprint)",
+    "sizes": "all groups have the same numbers of rows, so that the rows are taken to be the same "
+    "(--different-rows or same_rows=False states otherwise)",
+}
+
+
+def describe_reason(reason: Reason) -> str:
+    """Return a reason as a clause, without a capital and a full stop.
+
+    >>> few = Reason.of(ReasonCode.FEW_ROWS, n=1, minimum=20)
+    >>> describe_reason(few), describe_reason(few.on("reference"))
+    ('n = 1, below 20', 'n = 1 in the reference, below 20')
+    """
+    describe = _COMPOSED.get(reason.code)
+    if describe is not None:
+        return describe(reason)
+    parameters: dict[str, Any] = dict(reason.parameters)
+    if reason.code is ReasonCode.THIN_STRATA:
+        of = parameters.get("of")
+        parameters["rows"] = f"positive or negative {of}s" if of else "rows on a side"
+    text = _SIMPLE[reason.code].format(**parameters)
+    return f"the {reason.side}: {text}" if reason.side else text
+
+
+def insufficiency(reasons: Iterable[Reason | None]) -> str:
+    """Return in few words why data decide nothing: in general, or for the minimum that was asked.
+
+    >>> small = Reason.of(ReasonCode.SMALL_GROUP, n=159, minimum=300)
+    >>> insufficiency([small]), insufficiency([Reason.of(ReasonCode.FEW_ROWS, n=3, minimum=20)])
+    ('below the minimum of 300', 'insufficient data')
+    >>> insufficiency([Reason.of(ReasonCode.FEW_EXPECTED, expected=0.4, minimum=5)])
+    'insufficient data on the rarer outcome'
+    """
+    every = [part for reason in reasons for part in _parts(reason)]
+    asked = [part for part in every if part is not None and part.code in _ASKED]
+    words = [] if every and len(asked) == len(every) else [_insufficient(every)]
+    least = dict.fromkeys(_asked_minimum(part) for part in asked)
+    return " or ".join([*words, *(f"below the minimum of {each}" for each in least)])
+
+
+def why_insufficient(reason: Reason | None) -> str:
+    """Return why an estimate decides nothing: a minimum that was asked speaks for itself."""
+    if reason is None:
+        return "insufficient data"
+    text = describe_reason(reason)
+    return text if reason.code in _ASKED else f"insufficient data: {text}"
+
+
+def _parts(reason: Reason | None) -> tuple[Reason | None, ...]:
+    joined = reason is not None and reason.code is ReasonCode.ALL_OF
+    return tuple(reason["reasons"]) if reason is not None and joined else (reason,)
+
+
+def _insufficient(reasons: Iterable[Reason | None]) -> str:
+    """Return that data are insufficient, and what makes them so where that is one thing."""
+    known = [each for each in reasons if each is not None and each.code not in _ASKED]
+    if known and all(each.code is ReasonCode.FEW_CLUSTERS for each in known):
+        return "small effective sample size"
+    rare = known and all(each.code is ReasonCode.FEW_EXPECTED for each in known)
+    return RARE_OUTCOME if rare else "insufficient data"
+
+
+def _asked_minimum(reason: Reason) -> str:
+    share = reason.get("share")
+    return f"{100 * share:.4g}% of the rows" if share is not None else amount(reason["minimum"])
+
+
+def _all_of(reason: Reason) -> str:
+    return f"{_of_side(reason)}{' and '.join(map(describe_reason, reason['reasons']))}"
+
+
+def _no_rows(reason: Reason) -> str:
+    of = reason.get("of")
+    what = f"no rows with a {of}" if of else "no rows"
+    return f"the {reason.side} has {what}" if reason.side else f"there are {what}"
+
+
+def _empty_denominator(reason: Reason) -> str:
+    what = f"no {reason['counts']} ({reason['formula']} = 0)"
+    return f"the {reason.side} has {what}" if reason.side else what
+
+
+def _equal(reason: Reason) -> str:
+    return f"{reason['rate']} is {reason['value']:g} on both sides"
+
+
+def _no_class(reason: Reason) -> str:
+    inner = " and ".join(map(describe_reason, reason["reasons"]))
+    return f"{_of_side(reason)}it is defined in no class ({inner})"
+
+
+def _few_rows(reason: Reason) -> str:
+    where = f" in the {reason.side}" if reason.side else ""
+    equals = "may be as small as" if reason.get("at_least") else "="
+    return f"n {equals} {amount(reason['n'])}{where}, below {reason['minimum']:g}"
+
+
+def _few_expected(reason: Reason) -> str:
+    return (
+        f"sparse: {_below(reason['expected'], reason['minimum'])} rows expected in the rarest cell "
+        f"under no difference, below {reason['minimum']:g}"
+    )
+
+
+def _few_effective_rows(reason: Reason) -> str:
+    where = f" in the {reason.side}" if reason.side else ""
+    rows = _below(reason["rows"], reason["minimum"])
+    return f"the weights leave {rows} effective rows{where}, below {reason['minimum']:g}"
+
+
+def _below(value: float, minimum: float) -> str:
+    """Write a number that is below a minimum with the digits that show it.
+
+    >>> _below(3.21, 5), _below(4.97, 5)
+    ('3.2', '4.97')
+    """
+    digits = next(d for d in range(2, 17) if float(f"{value:.{d}g}") < minimum or d == 16)
+    return amount(value, digits)
+
+
+def _few_clusters(reason: Reason) -> str:
+    clusters = reason["clusters"]
+    noun = "cluster" if clusters == 1 else "clusters"
+    where = f" in the {reason.side}" if reason.side else ""
+    return f"{clusters:,} effective {noun}{where}, below {reason['minimum']:g}"
+
+
+def _small_group(reason: Reason) -> str:
+    where = f" in the {reason.side}" if reason.side else ""
+    text = f"n = {amount(reason['n'])}{where}, below the minimum of {amount(reason['minimum'])}"
+    share = reason.get("share")
+    return text if share is None else f"{text} ({100 * share:.4g}% of {count(reason['known'])})"
+
+
+def _no_estimate(reason: Reason) -> str:
+    nearest = reason.get("nearest")
+    hint = f"; the nearest group is '{nearest}'" if nearest else ""
+    return f"there is no estimate of the {reason['what']} '{reason['name']}'{hint}"
+
+
+def _is_reference(reason: Reason) -> str:
+    if reason.get("report"):
+        return f"it is the reference in the {reason['report']} report"
+    return f"the group '{reason['name']}' is the reference"
+
+
+def _of_side(reason: Reason) -> str:
+    return f"the {reason.side}: " if reason.side else ""
+
+
+def _undefined(reason: Reason) -> str:
+    inner = " and ".join(map(describe_reason, reason.get("reasons") or ()))
+    return f"the {reason['report']} report has no value{f': {inner}' if inner else ''}"
+
+
+def _same_rows(reason: Reason) -> str:
+    return (
+        f"{_SAME_ROWS[reason['evidence']]}, and reports do not hold how their estimates depend on "
+        "each other; compare both models on the rows to get confidence intervals of changes "
+        "(fairgauge compare DATA --prediction OLD --candidate NEW)"
+    )
+
+
+_COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
+    ReasonCode.ALL_OF: _all_of,
+    ReasonCode.NO_ROWS: _no_rows,
+    ReasonCode.EMPTY_DENOMINATOR: _empty_denominator,
+    ReasonCode.BOTH_SIDES_EQUAL_RATE: _equal,
+    ReasonCode.NO_CLASS_DEFINED: _no_class,
+    ReasonCode.FEW_ROWS: _few_rows,
+    ReasonCode.FEW_EXPECTED: _few_expected,
+    ReasonCode.FEW_CLUSTERS: _few_clusters,
+    ReasonCode.FEW_EFFECTIVE_ROWS: _few_effective_rows,
+    ReasonCode.SMALL_GROUP: _small_group,
+    ReasonCode.NO_ESTIMATE: _no_estimate,
+    ReasonCode.IS_REFERENCE: _is_reference,
+    ReasonCode.OLD_OR_NEW_UNDEFINED: _undefined,
+    ReasonCode.SAME_ROWS: _same_rows,
+}

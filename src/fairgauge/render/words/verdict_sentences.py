@@ -1,0 +1,300 @@
+"""Sentences about verdicts: the comparison, the interval, the limit, and what would change it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import ClassKind, Decide, Outcome
+from fairgauge.errors import SpecError
+from fairgauge.question.rules import parse_rule
+from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
+from fairgauge.render.document_tree import Unit
+from fairgauge.render.words.display_names import printable, shorten
+from fairgauge.render.words.metric_words import metric_words, shown, shown_range, signed, unit
+from fairgauge.render.words.names_in_use import metric_row, naming
+from fairgauge.render.words.numbers import count, minus
+from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.results.scopes import NO_CLASS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairgauge.results.report import Report
+    from fairgauge.results.verdicts import Verdict
+
+_MOST_ROWS = 1e6
+_MOST_LINES = 20
+_LONGEST_LINE = 600
+_POWER = "80% power"
+
+
+def describe_verdict(verdict: Verdict) -> str:
+    """Return why a verdict is what it is, as a sentence without the rule and the group."""
+    reason = verdict.reason
+    if verdict.alternatives and reason.code not in _OF_ALL_LIMITS | NOT_EVALUABLE:
+        return _alternatives(verdict)
+    if reason.code is ReasonCode.FEW_ROWS and metric_row(verdict.metric) is None:
+        reason = reason.on("group")  # a rule on a rate of one group has no other side
+    text = (
+        _DESCRIBED[reason.code](verdict) if reason.code in _DESCRIBED else describe_reason(reason)
+    )
+    where = _which(verdict) if not verdict.alternatives else ""  # every limit has its own
+    return f"{text} ({where})" if where else text
+
+
+def describe_unmet(report: Report, verdicts: Sequence[Verdict]) -> str:
+    """Return why a report does not meet its rules: a heading, and a line for each verdict."""
+    if not report.verdicts:
+        return "the audit has no rules, so that nothing is checked; give rules=['METRIC >= LIMIT']"
+    are = "is" if len(verdicts) == 1 else "are"
+    heading = f"{len(verdicts):,} of {len(report.verdicts):,} verdicts {are} not a pass"
+    with naming(report.catalogue):
+        lines = [describe_outcome(each) for each in verdicts[:_MOST_LINES]]
+    more = len(verdicts) - len(lines)
+    return "\n".join([heading, *lines, *([f"and {more:,} more"] if more else [])])
+
+
+def describe_outcome(verdict: Verdict) -> str:
+    """Return a verdict in one line: its outcome, its rule, its group and why."""
+    of = ": ".join(filter(None, (verdict.feature, verdict.group)))
+    outcome = outcome_word(verdict.outcome).upper()
+    line = f"{outcome} {verdict.rule}{f', {of}' if of else ''}: {describe_verdict(verdict)}"
+    return shorten(printable(line), _LONGEST_LINE)
+
+
+def outcome_word(outcome: Outcome) -> str:
+    """Return an outcome as words."""
+    return str(outcome).replace("_", " ")
+
+
+def describe_evidence(verdict: Verdict) -> str:
+    """Return what decides a verdict, for a place where the value and its interval are shown."""
+    code = verdict.reason.code
+    if code in (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE):
+        where = {
+            ReasonCode.INSIDE: "inside the limits",
+            ReasonCode.BELOW: f"below {_limit(verdict)}",
+            ReasonCode.ABOVE: f"above {_limit(verdict)}",
+        }[code]
+        text = f"the whole confidence interval is {where}"
+    elif code is ReasonCode.CROSSES:
+        text = f"the confidence interval includes {_crossed(verdict)}"
+        text = "; ".join([text, *_needed(verdict.reason), *_detectable(verdict.reason)])
+    else:
+        return describe_verdict(verdict)
+    which = _which(verdict)
+    return f"{text} ({which})" if which else text
+
+
+def _which(verdict: Verdict) -> str:
+    """Return the class or the threshold that decides, where there are several."""
+    if verdict.class_scope.kind is ClassKind.CLASS:
+        return f"class {verdict.class_scope.name} against all others"
+    if verdict.class_scope.kind is ClassKind.SELECTION:
+        return str(verdict.class_scope.name)
+    return "" if verdict.threshold is None else f"threshold {verdict.threshold:g}"
+
+
+def _measured(verdict: Verdict) -> str:
+    words = metric_words(verdict.metric)
+    return words if verdict.value is None else f"{words} {_shown(verdict, verdict.value)}"
+
+
+def _estimated(verdict: Verdict) -> str:
+    """Return the value with its confidence interval, where there is one."""
+    measured = _measured(verdict)
+    return f"{measured}, {_ends(verdict)}" if verdict.interval else measured
+
+
+def _shown(verdict: Verdict, value: float) -> str:
+    """Return a number in the unit of the metric."""
+    kind = unit(verdict.metric)
+    pp = " pp" if kind is Unit.POINTS else ""
+    return f"{shown(value, kind, sign=signed(verdict.metric), limits=limits_of(verdict))}{pp}"
+
+
+def limits_of(verdict: Verdict) -> tuple[float, ...]:
+    """Return the finite limits that the value of a verdict is held against."""
+    try:
+        rule = parse_rule(verdict.rule)
+    except SpecError:  # on a metric of a user's own, or of another version
+        return ()
+    return tuple(filter(math.isfinite, (rule.low, rule.high)))
+
+
+def _limit(verdict: Verdict) -> str:
+    """Return the limit of the rule as it was written, in the unit of the metric."""
+    limit = verdict.reason.get("limit")
+    return "the limit" if limit is None else _limit_text(verdict, limit)
+
+
+def _crossed(verdict: Verdict) -> str:
+    """Return the limit that an interval includes, or both."""
+    second = verdict.reason.get("second")
+    both = "" if second is None else f" and {_limit_text(verdict, second)}"
+    return f"{_limit(verdict)}{both}"
+
+
+def _limit_text(verdict: Verdict, limit: float) -> str:
+    if unit(verdict.metric) is Unit.POINTS:
+        return minus(f"{100 * limit:g} pp")
+    if unit(verdict.metric) is Unit.PERCENT:
+        return f"{100 * limit:g}%"
+    return minus(f"{limit:g}")
+
+
+def _ends(verdict: Verdict) -> str:
+    interval = verdict.interval
+    assert interval is not None
+    kind = unit(verdict.metric)
+    ends = shown_range(
+        interval.low,
+        interval.high,
+        kind,
+        sign=signed(verdict.metric),
+        limits=limits_of(verdict),
+    )
+    pp = " pp" if kind is Unit.POINTS else ""
+    return f"{100 * interval.level:.4g}% CI ({ends}{pp})"
+
+
+def _clear(verdict: Verdict) -> str:
+    where = {
+        ReasonCode.INSIDE: "inside the limits",
+        ReasonCode.BELOW: f"below {_limit(verdict)}",
+        ReasonCode.ABOVE: f"above {_limit(verdict)}",
+    }[verdict.reason.code]
+    interval = f"whole {_ends(verdict)}" if verdict.interval else "confidence interval"
+    return f"{_measured(verdict)}: the {interval} is {where}"
+
+
+def _point(verdict: Verdict) -> str:
+    where = "inside" if verdict.reason.code is ReasonCode.POINT_INSIDE else "outside"
+    if verdict.reason.get("decide") == Decide.SIGNIFICANT:
+        return f"{_estimated(verdict)}: {where} the limits, significant or not"
+    return f"{_measured(verdict)} is {where} the limits; decided by the value alone"
+
+
+def _significance(verdict: Verdict) -> str:
+    """Return whether a value outside the limits is significantly away from no difference."""
+    no = "" if verdict.reason.code is ReasonCode.SIGNIFICANT_OUTSIDE else "not "
+    return f"{_estimated(verdict)}: outside the limits and {no}statistically significant"
+
+
+def _alternatives(verdict: Verdict) -> str:
+    """Return what every limit comes to and why, and what they come to together."""
+    limits = [
+        f"{describe_verdict(each)} ({outcome_word(each.outcome)})" for each in verdict.alternatives
+    ]
+    return "; ".join([*limits, _together(verdict)])
+
+
+def _together(verdict: Verdict) -> str:
+    """Return how the limits of a rule decide together."""
+    outcomes = {each.outcome for each in verdict.alternatives}
+    if Outcome.PASS in outcomes:
+        return "one limit that passes is enough"
+    if outcomes == {Outcome.FAIL}:
+        return "every limit fails"
+    return "no limit passes, and not all fail"
+
+
+def _crosses(verdict: Verdict) -> str:
+    reason = verdict.reason
+    text = f"{_measured(verdict)}: the {_ends(verdict)} includes {_crossed(verdict)}"
+    return "; ".join([text, *_needed(reason), *_detectable(reason)])
+
+
+def rows_needed(reason: Reason) -> str:
+    """Return in few words how many rows would decide a rule, where that is known and practical."""
+    needed = reason.get("needed")
+    if needed is None or needed > _MOST_ROWS or reason.get("on_limit"):
+        return ""
+    return f"needs about {_rounded(needed):,} rows, has {count(reason['rows'])}"
+
+
+def _needed(reason: Reason) -> list[str]:
+    if reason.get("on_limit"):
+        return ["the value is at the limit, so that no number of rows would decide the rule"]
+    needed = reason.get("needed")
+    if needed is None:
+        return []
+    if needed > _MOST_ROWS:
+        return ["deciding the rule would take more rows than is practical"]
+    least, most = reason.get("fewest"), reason.get("most")
+    between = ""
+    if least is not None and most is not None:
+        upper = f" to {_rounded(most):,}" if most <= _MOST_ROWS else " or more"
+        between = f"plausible: {_rounded(least):,}{upper}; "
+    return [
+        (
+            f"about {_rounded(needed):,} rows that the metric counts, of this composition, would "
+            f"decide the rule with {_POWER} ({between}these data have {count(reason['rows'])})"
+        )
+    ]
+
+
+def _detectable(reason: Reason) -> list[str]:
+    gap = reason.get("detectable")
+    if gap is None:
+        return []
+    ratio = reason.get("detectable_ratio")
+    text = "" if ratio is None else f" (ratio {ratio:.2f})"
+    return [f"smallest detectable difference at these sizes ({_POWER}): {100 * gap:.1f} pp{text}"]
+
+
+def _rounded(rows: float) -> int:
+    """Round up to two digits: more would pretend to know."""
+    digits = max(0, math.floor(math.log10(max(rows, 1))) - 1)
+    unit: int = 10**digits
+    return math.ceil(rows / unit) * unit
+
+
+def _missing_groups(verdict: Verdict) -> str:
+    reason = verdict.reason
+    rows = reason["rows"]
+    who = "the row" if rows == 1 else f"the {rows:,} rows"
+    return (
+        f"{_measured(verdict)}: alone this would {reason['alone']}, but {who} without "
+        f"{verdict.feature} could change it: depending on their groups, "
+        f"the confidence interval could reach from {_shown(verdict, reason['low'])} to "
+        f"{_shown(verdict, reason['high'])}"
+    )
+
+
+def _counted_as(verdict: Verdict) -> str:
+    """Return why nothing was decided, and what that was asked to count as."""
+    reason = verdict.reason
+    (undecided,) = reason["reasons"]
+    text = describe_verdict(
+        replace(verdict, reason=undecided, class_scope=NO_CLASS, threshold=None)
+    )
+    return f"{text}; {outcome_word(reason['undecided'])} counts as {reason['outcome']}"
+
+
+def _familywise(verdict: Verdict) -> str:
+    measured = " and ".join(map(_estimated, verdict.alternatives or (verdict,)))
+    return (
+        f"{measured}: outside the limits on {'their' if verdict.alternatives else 'its'} own, but "
+        "not once the "
+        f"{verdict.reason['comparisons']:,} comparisons are decided together (Holm)"
+    )
+
+
+_OF_ALL_LIMITS = frozenset({ReasonCode.COUNTED_AS, ReasonCode.FAMILYWISE})
+"""Reasons of a rule with alternatives that are of all of its limits together."""
+_DESCRIBED = {
+    ReasonCode.INSIDE: _clear,
+    ReasonCode.BELOW: _clear,
+    ReasonCode.ABOVE: _clear,
+    ReasonCode.POINT_INSIDE: _point,
+    ReasonCode.POINT_OUTSIDE: _point,
+    ReasonCode.SIGNIFICANT_OUTSIDE: _significance,
+    ReasonCode.NOT_SIGNIFICANT: _significance,
+    ReasonCode.CROSSES: _crosses,
+    ReasonCode.MISSING_GROUPS: _missing_groups,
+    ReasonCode.COUNTED_AS: _counted_as,
+    ReasonCode.FAMILYWISE: _familywise,
+}

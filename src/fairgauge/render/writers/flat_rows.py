@@ -1,0 +1,296 @@
+"""Results as flat rows: estimates, groups, verdicts, pairs and changes, for CSV and data frames."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from fairgauge.errors import DataError, nearest, quote
+from fairgauge.published.check_summary import Decision
+from fairgauge.results.plain_values import (
+    number,
+    plain_estimate,
+    plain_group,
+    plain_pair,
+    plain_verdict,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from fairgauge.published.check_results import Check
+    from fairgauge.results.comparison import Comparison
+    from fairgauge.results.model_comparison import ModelComparison
+    from fairgauge.results.monitor_results import MonitorReport
+    from fairgauge.results.report import Report
+    from fairgauge.results.threshold_choice import ThresholdChoice
+
+Cell: TypeAlias = "str | float | None"
+Row: TypeAlias = "dict[str, Cell]"
+
+_SUBJECT = ("feature", "group", "reference", "reference_kind", "scope", "stratum", "class_scope",
+            "class", "average", "threshold")  # fmt: skip
+_INTERVAL = ("value", "low", "high", "confidence", "method")
+ESTIMATES = ("metric", "set", *_SUBJECT, *_INTERVAL, "p_value", "p_adjusted", "n_group",
+             "n_reference", "rate_group", "rate_reference", "status", "reason", "says")  # fmt: skip
+GROUPS = ("feature", "group", "reference_kind", "scope", "stratum", "class_scope", "class",
+          "average", "threshold", "n", "weight", "share", "tp", "fp", "fn", "tn", "rate", "value",
+          "low", "high", "status", "reason")  # fmt: skip
+VERDICTS = ("rule", "metric", "feature", "group", "class_scope", "class", "average", "threshold",
+            "outcome", "value", "low", "high", "reason")  # fmt: skip
+PAIRS = ("feature", "rate", "group", "other", "class_scope", "class", "average", "threshold",
+         "rate_group", "rate_other", "difference", "low", "high", "ratio", "ratio_low",
+         "ratio_high", "pairs", "p_adjusted", "status", "reason")  # fmt: skip
+TEXTS = frozenset(
+    ("metric", "set", "feature", "group", "other", "reference", "reference_kind", "scope",
+     "stratum", "class_scope", "class", "average", "method", "status", "reason", "says", "rule",
+     "rate", "outcome", "direction")
+)  # fmt: skip
+"""The columns that hold text; the others hold numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlatTable:
+    """A table of rows, all with the same columns."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def table_of(report: Report, name: str = "estimates") -> FlatTable:
+    """Return one table of a report: estimates, groups, verdicts or pairs.
+
+    Raises
+    ------
+    DataError
+        There is no such table.
+    """
+    if name not in TABLES:
+        allowed = ", ".join(TABLES)
+        raise DataError(f"no table {quote(name)}.{nearest(name, list(TABLES))} Allowed: {allowed}")
+    columns, make = TABLES[name]
+    return FlatTable(
+        columns, tuple(tuple(each.get(column) for column in columns) for each in make(report))
+    )
+
+
+def _flat(fields: Mapping[str, Any]) -> Row:
+    """Return plain values without what is nested: a reason as its message, methods joined."""
+    found: Row = {}
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            message = value.get("message")
+            found[name] = str(message) if message is not None else None
+        elif isinstance(value, list):
+            found[name] = ", ".join(map(str, value)) or None
+        else:
+            found[name] = number(value)
+    return found
+
+
+def _estimates(report: Report) -> Iterator[Row]:
+    return (_flat(plain_estimate(each)) for each in report.estimates)
+
+
+def _groups(report: Report) -> Iterator[Row]:
+    """Yield a row for every rate of every group, and of all groups together."""
+    for group in (*report.groups, *report.totals):
+        fields = plain_group(group)
+        rates = fields.pop("rates")
+        own = _flat(fields) | _flat(fields["counts"] or {})
+        for name, rate in rates.items():
+            yield own | _flat(rate) | {"rate": name}
+        if not rates:
+            yield own
+
+
+def _verdicts(report: Report) -> Iterator[Row]:
+    return (_flat(plain_verdict(each)) for each in report.verdicts)
+
+
+def _pairs(report: Report) -> Iterator[Row]:
+    return (_flat(plain_pair(each)) for each in report.pairs)
+
+
+TABLES: dict[str, tuple[tuple[str, ...], Callable[[Report], Iterator[Row]]]] = {
+    "estimates": (ESTIMATES, _estimates),
+    "groups": (GROUPS, _groups),
+    "verdicts": (VERDICTS, _verdicts),
+    "pairs": (PAIRS, _pairs),
+}
+"""The tables of a report, each with its columns."""
+
+CHANGES = ("metric", "feature", "group", "scope", "stratum", "class_scope", "class", "average",
+           "threshold", "reference", "old_group", "old_reference", "old_value", "old_low",
+           "old_high", "new_value", "new_low", "new_high", "by", "change", "low", "high",
+           "confidence", "p_value", "p_adjusted", "direction", "crossed", "significant",
+           "reason")  # fmt: skip
+
+
+def changes_of(comparison: Comparison) -> FlatTable:
+    """Return one row for every disparity that two reports have in common.
+
+    ``group`` and ``reference`` are those of the new report; the old one may have had others: of a
+    metric of all groups, or of a reference that is chosen by the data.
+    """
+    rows = []
+    for fields in comparison.to_dict()["changes"]:
+        old, new = _flat(fields["old"]), _flat(fields["new"])
+        row = {name: new.get(name) for name in CHANGES} | _flat(fields)
+        row |= {f"old_{name}": old[name] for name in ("group", "reference")}
+        for key, side in (("old", old), ("new", new)):
+            row |= {f"{key}_{name}": side[name] for name in ("value", "low", "high")}
+        rows.append(tuple(row.get(name) for name in CHANGES))
+    return FlatTable(CHANGES, tuple(rows))
+
+
+MODEL_CHANGES = ("candidate", "metric", "feature", "group", "reference", "scope", "stratum",
+                 "class_scope", "class", "average", "threshold", "old", "new", "by", "change",
+                 "low", "high", "confidence", "method", "direction", "distance", "distance_low",
+                 "distance_high", "p_value", "p_adjusted", "significant", "n", "n_reference",
+                 "status", "reason")  # fmt: skip
+"""``distance_low`` and ``distance_high`` are of the adjusted interval."""
+
+
+def model_changes_of(comparison: ModelComparison) -> FlatTable:
+    """Return one row for every disparity and every rate of every candidate."""
+    rows = []
+    for candidate in comparison.to_dict()["candidates"]:
+        for fields in (*candidate["disparities"], *candidate["rates"]):
+            of_rate = {"metric": fields.get("rate"), "by": "difference", "n": fields.get("n_group")}
+            row: Row = {"candidate": candidate["name"]} | of_rate | _flat(fields)
+            row |= _flat(fields["interval"] or {})
+            adjusted = fields.get("distance_adjusted") or {}
+            row |= {f"distance_{end}": adjusted.get(end) for end in ("low", "high")}
+            rows.append(tuple(row.get(name) for name in MODEL_CHANGES))
+    return FlatTable(MODEL_CHANGES, tuple(rows))
+
+
+FRONTIER = ("feature", "threshold", "performance", "performance_low", "performance_high", "group",
+            "disparity", "disparity_low", "disparity_high", "value_meets", "outcome", "today",
+            "chosen")  # fmt: skip
+"""``value_meets`` is by the value alone, ``outcome`` by the whole interval."""
+
+
+def frontier_of(choice: ThresholdChoice) -> FlatTable:
+    """Return one row for every feature and threshold."""
+    rows = []
+    for of, each in ((f, point) for f in choice.features for point in f.frontier):
+        chosen = of.common is not None and each.threshold in of.common.thresholds.values()
+        row: Row = {"feature": of.feature, "threshold": each.threshold, "group": each.group}
+        row |= {"value_meets": each.value_meets, "outcome": str(each.outcome)}
+        row |= {"today": each.threshold == choice.today, "chosen": chosen}
+        for name, value, interval in (
+            ("performance", each.performance, each.performance_interval),
+            ("disparity", each.disparity, each.disparity_interval),
+        ):
+            low, high = interval or (None, None)
+            row |= {name: value, f"{name}_low": low, f"{name}_high": high}
+        rows.append(tuple(row[name] for name in FRONTIER))
+    return FlatTable(FRONTIER, tuple(rows))
+
+
+CHECKED_TABLES = ("source", "table", "reference", "printed_reference", "unknown", "ratios",
+                  *map(str, Decision), "errors", "notes")  # fmt: skip
+FAULTS = ("source", "table", "level", "code", "row", "category", "message")
+RATIOS = ("source", "table", "name", "n", "selected", "fewest_selected", "most_selected", "rate",
+          "printed", "ratio", "low", "high", "confidence", "deciding_low", "deciding_high",
+          "p_value", "flips", "lowest_possible", "highest_possible", "decision", "verdict",
+          "verdict_reason")  # fmt: skip
+
+
+def checked_table(check: Check, name: str = "ratios") -> FlatTable:
+    """Return a table of a check: its ``ratios``, ``tables`` or ``faults``.
+
+    Raises
+    ------
+    DataError
+        A check has no such table.
+    """
+    makers = {"ratios": ratios_of, "tables": _checked_tables, "faults": _faults}
+    if name not in makers:
+        known = list(makers)
+        raise DataError(
+            f"a check has no table {quote(name)}.{nearest(name, known)} Allowed: {', '.join(known)}"
+        )
+    return makers[name](check)
+
+
+def _checked_tables(check: Check) -> FlatTable:
+    """Return one row for every published table."""
+    rows = []
+    for table in check.to_dict()["tables"]:
+        levels = [fault["level"] for fault in table["faults"]]
+        row = {**table, **(table["decisions"] or {}), "table": table["name"]}
+        row |= {"errors": levels.count("warning"), "notes": levels.count("note")}
+        rows.append(tuple(row.get(name) for name in CHECKED_TABLES))
+    return FlatTable(CHECKED_TABLES, tuple(rows))
+
+
+def _faults(check: Check) -> FlatTable:
+    """Return one row for every fault of every published table."""
+    rows = [
+        tuple({**fault, "source": table["source"], "table": table["name"]}[name] for name in FAULTS)
+        for table in check.to_dict()["tables"]
+        for fault in table["faults"]
+    ]
+    return FlatTable(FAULTS, tuple(rows))
+
+
+def ratios_of(check: Check) -> FlatTable:
+    """Return one row for every category of every published table."""
+    rows = []
+    for table in check.to_dict()["tables"]:
+        for group in table["groups"]:
+            low, high = group["possible"] or (None, None)
+            row = {**_flat(group), "source": table["source"], "table": table["name"]}
+            row |= {"lowest_possible": low, "highest_possible": high}
+            if (verdict := group["verdict"]) is not None:
+                reason = verdict["reason"]["message"]
+                row |= {"verdict": verdict["outcome"], "verdict_reason": reason}
+                row |= {"deciding_low": verdict["low"], "deciding_high": verdict["high"]}
+            fewest, most = group["selected_range"] or (None, None)
+            row |= {"fewest_selected": fewest, "most_selected": most}
+            rows.append(tuple(row.get(name) for name in RATIOS))
+    return FlatTable(RATIOS, tuple(rows))
+
+
+_OF_PERIODS: dict[type[str | float | int | bool], tuple[str, ...]] = {
+    str: ("period", "model", "rule", "metric", "feature", "group", "class",
+          "reference"),
+    float: ("value", "low", "high", "rate_group", "rate_reference", "evidence", "threshold",
+            "running", "running_low", "running_high", "tolerated_low", "tolerated_high"),
+    int: ("n_group", "n_reference"),
+    bool: ("alarm", "sparse"),
+}  # fmt: skip
+PERIOD_TYPES = {name: kind for kind, names in _OF_PERIODS.items() for name in names}
+"""The columns of the periods of a monitor, each with its type."""
+
+
+def periods_of(report: MonitorReport) -> FlatTable:
+    """Return one row for every period of every comparison; ``alarm`` is true from the alarm on.
+
+    A tolerated range without a lower or upper limit has none in its column.
+    """
+    return FlatTable(tuple(PERIOD_TYPES), tuple(_periods(report)))
+
+
+def _periods(report: MonitorReport) -> Iterator[tuple[Cell, ...]]:
+    for each in report.comparisons:
+        raised = each.alarm.period if each.alarm else None
+        place = {point.period: t for t, point in enumerate(each.points)}
+        for t, point in enumerate(each.points):
+            yield (
+                point.period, report.model, each.rule, each.metric, each.feature, each.group,
+                each.class_, each.reference or None, point.value, point.low, point.high,
+                point.rate_group, point.rate_reference, point.evidence, each.threshold,
+                point.running, point.running_low, point.running_high,
+                _limit(each.low), _limit(each.high),
+                point.n_group, point.n_reference, raised is not None and t >= place[raised],
+                point.sparse,
+            )  # fmt: skip
+
+
+def _limit(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,177 @@
+"""A document as one HTML file that asks nothing of any other, under a strict content policy."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import cache
+from importlib.resources import files
+from itertools import count, groupby
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from fairgauge.render.charts import charts
+from fairgauge.render.charts.score_sections import scored
+from fairgauge.render.charts.threshold_slider import slider
+from fairgauge.render.charts.time_charts import placed_times
+from fairgauge.render.words import numbers
+from fairgauge.render.words import question_sentences as question
+from fairgauge.render.words.display_names import called, printable
+from fairgauge.render.words.glossary import anchor
+from fairgauge.render.words.metric_words import rate_words
+from fairgauge.results.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from fairgauge.render.document_tree import Block, Cell, DocumentTree, Table
+
+
+def write(document: DocumentTree, shown: object = None) -> str:
+    """Write a document as one self-contained HTML page."""
+    report = shown if isinstance(shown, Report) else None
+    scores = scored(report) if report else []
+    explorer = slider(report) if report and scores else None
+    style = _asset("style.css")
+    script = _asset("script.js") + (_asset("slider.js") if explorer else "")
+    return environment().get_template("page.html.j2").render(
+        document=document,
+        fresh=anchors(),
+        style=Markup(style),  # noqa: S704 - our own file
+        script=Markup(script),  # noqa: S704 - our own file
+        policy=_policy(style, script),
+        scores=scores,
+        explorer=explorer,
+        more_scores=_features_with_scores(report) - len(scores),
+        decides=question.decision_words(report) if report else "",
+    ) + "\n"  # fmt: skip
+
+
+def _features_with_scores(report: Report | None) -> int:
+    return len({each.feature for each in report.scores if each.low}) if report else 0
+
+
+@cache
+def environment() -> Environment:
+    """Return the templates; every value is escaped."""
+    environment = Environment(
+        loader=PackageLoader("fairgauge.render"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "called": _isolated,
+        "count": numbers.count,
+        "g": _place,
+        "heading": _heading,
+        "kind": _kind,
+        "name": called,
+        "printable": printable,
+        "printable_lines": _printable_lines,
+        "prose": _whole_options,
+        "short_rows": _short_rows,
+    }
+    environment.globals |= {
+        "anchor": anchor,
+        "rate_title": rate_words,
+        "runs": _runs,
+        "placed": charts.placed,
+        "placed_on": charts.placed_on,
+        "strips": charts.strips,
+        "placed_times": placed_times,
+    }
+    return environment
+
+
+def _isolated(name: object) -> Markup:
+    """Return a name of the user as HTML: harmless, and of its own direction."""
+    return Markup("<bdi>{}</bdi>").format(called(name))
+
+
+_OPTION = re.compile(r"(?<![\w-])--\w[\w-]*")
+
+
+def _whole_options(text: object) -> Markup:
+    """Return a text as HTML in which the name of an option (``--column``) is never broken."""
+    shown = printable(text)
+    parts: list[str] = []
+    at = 0
+    for found in _OPTION.finditer(shown):
+        name = Markup('<span class="option">{}</span>').format(found[0])
+        parts += [escape(shown[at : found.start()]), name]
+        at = found.end()
+    return Markup("").join([*parts, escape(shown[at:])])
+
+
+def _heading(text: str) -> str:
+    """Return a text with a capital in front, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def _place(number: float) -> str:
+    """Return a place on a chart in as few digits as it needs."""
+    return f"{number:.4g}"
+
+
+def _kind(block: object) -> str:
+    """Return the name of the macro that writes a block."""
+    return type(block).__name__.casefold()
+
+
+def _runs(blocks: Iterable[Block]) -> list[tuple[str, list[Block]]]:
+    """Return blocks in runs of one kind: charts beside each other share a grid."""
+    return [(kind, list(run)) for kind, run in groupby(blocks, key=_kind)]
+
+
+def anchors() -> Callable[[str], str]:
+    """Return a function that makes an anchor which no other part of a page has."""
+    numbered = count()
+    return lambda kind: f"{kind}-{next(numbered)}"
+
+
+def _printable_lines(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def _short_rows(table: Table) -> Markup:
+    """Return the rows of a table that may be long, with as few tags as HTML asks for.
+
+    End tags of rows and cells are optional, as is the scope of headings that fill a column; the
+    style sheet aligns the numbers and isolates names.
+    Of rows with the same link, the first has it.
+    """
+    links = ["", *(row[0].link for row in table.rows)]
+    return Markup("\n").join(
+        _short_row(row, link if link != above else "")
+        for row, above, link in zip(table.rows, links, links[1:], strict=False)
+    )
+
+
+def _short_row(row: Sequence[Cell], link: str) -> Markup:
+    first, *others = row
+    name = escape(printable(first.text))
+    head = Markup("<a href=#{}>{}</a>").format(link, name) if link else name
+    cells = Markup("").join(Markup("<td>") + printable(cell.text) for cell in others)
+    return Markup("<tr><th>{}{}").format(head, cells)
+
+
+def _asset(name: str) -> str:
+    return files("fairgauge.render").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Return the content security policy: our own style and script, and nothing else."""
+    return (
+        f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

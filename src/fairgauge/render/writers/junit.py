@@ -1,0 +1,100 @@
+"""JUnit XML: every verdict is a test case, so that a pipeline shows what failed.
+
+Of a monitor every comparison is one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+from fairgauge.enums import Outcome
+from fairgauge.reasons import ReasonCode
+from fairgauge.render.words.display_names import printable, shorten
+from fairgauge.render.words.question_sentences import source
+from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport, MonitorState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.results.report import Report
+    from fairgauge.results.verdicts import Verdict
+
+_LONGEST = 1_000
+
+
+def write(report: Report | MonitorReport) -> str:
+    """Write the verdicts as JUnit XML; what could not be decided counts as skipped."""
+    if isinstance(report, MonitorReport):
+        cases = [_monitored(each, report.outcome(each.state)) for each in report.comparisons]
+        name = report.model
+    else:
+        cases = [_judged(each) for each in report.verdicts]
+        name = source(report)
+    return "\n".join(_lines(name, report.created, cases)) + "\n"
+
+
+class _Case(NamedTuple):
+    """A test case; ``counted`` is whether something undecided counts as its outcome."""
+
+    where: str
+    name: str
+    outcome: Outcome
+    message: str
+    counted: bool
+
+
+def _judged(verdict: Verdict) -> _Case:
+    where = ".".join(part for part in ("fairgauge", verdict.feature) if part)
+    name = f"{verdict.rule}: {verdict.group}" if verdict.group else verdict.rule
+    counted = verdict.reason.code is ReasonCode.COUNTED_AS
+    return _Case(where, name, verdict.outcome, f"{verdict.outcome}: {verdict.says}", counted)
+
+
+def _monitored(each: MonitoredComparison, outcome: Outcome) -> _Case:
+    class_ = "" if each.class_ is None else f", class {each.class_}"
+    name = f"{each.rule}: {each.group}{class_}"
+    decided = each.state in (MonitorState.ALARM, MonitorState.NO_ALARM)
+    counted = not decided and outcome in (Outcome.PASS, Outcome.FAIL)
+    message = f"{each.state}, counted as {outcome}: {each.says}" if counted else each.says
+    return _Case(f"fairgauge.{each.feature}", name, outcome, message, counted)
+
+
+def _lines(name: str, created: str, cases: Sequence[_Case]) -> Iterator[str]:
+    failures = sum(each.outcome is Outcome.FAIL for each in cases)
+    skipped = sum(each.outcome not in (Outcome.FAIL, Outcome.PASS) for each in cases)
+    counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
+    when = created.split("+")[0]
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield f'<testsuites name="fairgauge" {counts}>'
+    yield f'  <testsuite name={_attribute(name)} {counts} time="0" timestamp="{when}">'
+    for each in cases:
+        yield from _case(each)
+    yield "  </testsuite>"
+    yield "</testsuites>"
+
+
+def _case(case: _Case) -> Iterator[str]:
+    opening = (
+        f'    <testcase classname={_attribute(case.where)} name={_attribute(case.name)} time="0"'
+    )
+    if case.outcome is Outcome.PASS and not case.counted:
+        yield f"{opening}/>"
+        return
+    if case.outcome is Outcome.PASS:
+        yield f"{opening}>"
+        yield f"      <system-out>{escape(_text(case.message))}</system-out>"
+        yield "    </testcase>"
+        return
+    tag = "failure" if case.outcome is Outcome.FAIL else "skipped"
+    yield f"{opening}>"
+    yield f"      <{tag} message={_attribute(case.message)}/>"
+    yield "    </testcase>"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_text(text))
+
+
+def _text(text: str) -> str:
+    return shorten(printable(text), _LONGEST)

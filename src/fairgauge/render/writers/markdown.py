@@ -1,0 +1,188 @@
+"""A document in GitHub's Markdown: for pull requests, step summaries and model cards."""
+
+from __future__ import annotations
+
+import re
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+from fairgauge.render.document_tree import (
+    Chart,
+    Code,
+    DocumentTree,
+    Facts,
+    Glossary,
+    Heading,
+    Items,
+    Paragraph,
+    ScoreCharts,
+    Section,
+    ShareChart,
+    SignOff,
+    Table,
+    TimeChart,
+    Tone,
+)
+from fairgauge.render.words.display_names import printable
+from fairgauge.render.writers.hugging_face import metadata
+from fairgauge.results.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from fairgauge.render.document_tree import Block, Cell
+
+_SPECIAL = re.compile(r"([\\`*_|~$]|\[(?![-+\d∞])|\](?=[(\[:]))")
+_OPENING = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]\s))")
+_CALLING = re.compile(r"([#@:])(?=[\w+-])")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_BARE = re.compile(r"(?i)\b(https?|ftp|www|mailto|xmpp)(?=[\\.:])")
+_MARKS = {Tone.GOOD: "✅", Tone.BAD: "❌", Tone.UNSURE: "❔", Tone.SOFT: "➖", Tone.PLAIN: ""}
+_NOT_SHOWN = frozenset({"all", "glossary", "series"})
+
+
+def write(
+    document: DocumentTree, shown: object = None, *, full: bool = False, card: bool = False
+) -> str:
+    """Write a document in Markdown; with ``card``, the metadata of a model card in front."""
+    del full
+    front = metadata(shown) if card and isinstance(shown, Report) else ()
+    return "\n".join([*front, *_document(document)]) + "\n"
+
+
+def escape(text: object, *, cell: bool = False) -> str:
+    r"""Return a text that Markdown shows as it is: no markup, no links, one line.
+
+    In a ``cell`` of a table a sign or a number opens no list.
+
+    >>> escape("<b>*x*</b>"), escape("www.example.org")
+    ('&lt;b&gt;\\*x\\*&lt;/b&gt;', 'www&#8203;.example.org')
+    """
+    shown = "".join(_ENTITIES.get(character, character) for character in printable(text))
+    shown = _CALLING.sub(r"\1&#8203;", _SPECIAL.sub(r"\\\1", shown))
+    shown = shown if cell else _OPENING.sub(r"\1&#8203;\2", shown)
+    return _BARE.sub(lambda match: f"{match[0]}&#8203;", shown)
+
+
+def _document(document: DocumentTree) -> Iterator[str]:
+    yield f"# {escape(document.title)}"
+    yield ""
+    yield f"{escape(document.beside)}. {' '.join(map(escape, document.lead))}"
+    if document.cover:
+        yield from _block(Facts(document.cover))
+    for text in document.warnings:
+        yield from ["", f"> {escape(text)}"]
+    if document.verdict:
+        yield ""
+        yield f"**{_MARKS[document.tone]} {escape(document.verdict)}**"
+    for section in document.sections:
+        if section.id not in _NOT_SHOWN:
+            yield from _section(section, 2)
+    if document.not_shown:
+        yield from ["", f"<sub>Not shown: {escape(', '.join(document.not_shown))}.</sub>"]
+    yield ""
+    yield f"<sub>fairgauge {document.version}, {escape(document.created[:10])}</sub>"
+
+
+def _section(section: Section, level: int) -> Iterator[str]:
+    lines: list[str] = []
+    for block in section.blocks:
+        inner = _section(block, level + 1) if isinstance(block, Section) else _block(block)
+        lines += inner
+    if any(lines):
+        yield ""
+        yield f"{'#' * level} {escape(section.title)}"
+        yield from lines
+
+
+@singledispatch
+def _block(block: Block) -> Iterator[str]:
+    """Yield the lines of a block, an empty one first."""
+    raise TypeError(f"no Markdown for {type(block).__name__}")
+
+
+@_block.register(Heading)
+def _(block: Heading) -> Iterator[str]:
+    yield from ["", f"**{escape(block.text)}**"]
+
+
+@_block.register(Paragraph)
+def _(block: Paragraph) -> Iterator[str]:
+    if block.text:
+        yield from ["", escape(block.text)]
+
+
+@_block.register(Items)
+def _(block: Items) -> Iterator[str]:
+    yield ""
+    for i, text in enumerate(block.items, 1):
+        yield f"{f'{i}.' if block.numbered else '-'} {escape(text)}"
+
+
+@_block.register(Facts)
+def _(block: Facts) -> Iterator[str]:
+    yield from _rows(
+        ["", ""], [[escape(word, cell=True), escape(text, cell=True)] for word, text in block.pairs]
+    )
+
+
+@_block.register(Code)
+def _(block: Code) -> Iterator[str]:
+    fence = "`" * max(3, max(map(len, re.findall("`+", block.text)), default=0) + 1)
+    yield from ["", fence, block.text, fence]
+
+
+@_block.register(Table)
+def _(block: Table) -> Iterator[str]:
+    if block.titled:
+        yield from _block(Heading(block.caption))
+    heads = [escape(column.heading, cell=True) for column in block.columns]
+    rows = [[_cell(cell) for cell in row] for row in (*block.rows, *block.totals)]
+    yield from _rows(heads, rows, [column.numeric for column in block.columns])
+    yield from _notes(block.notes)
+
+
+@_block.register(Chart)
+def _(block: Chart) -> Iterator[str]:
+    badges = any(row.badge for row in block.rows)
+    rows = [
+        [
+            escape(row.label, cell=True),
+            *([f"{_MARKS[row.tone]} {escape(row.badge)}"] if badges else []),
+            escape(row.text, cell=True),
+            escape(row.below, cell=True),
+        ]
+        for row in block.rows
+    ]
+    heads = [escape(block.caption), *(["outcome"] if badges else []), "value (CI)", ""]
+    yield from _rows(heads, rows)
+    yield from _notes(block.notes)
+
+
+@_block.register(Glossary)
+@_block.register(ScoreCharts)
+@_block.register(ShareChart)
+@_block.register(SignOff)
+@_block.register(TimeChart)
+def _(block: Block) -> Iterator[str]:
+    del block
+    yield from ()
+
+
+def _cell(cell: Cell) -> str:
+    return escape(f"{cell.text} {cell.below}".strip(), cell=True)
+
+
+def _notes(notes: Iterable[str]) -> Iterator[str]:
+    for note in notes:
+        yield from ["", f"<sub>{escape(note.replace('   ', '; '))}</sub>"]
+
+
+def _rows(
+    heads: list[str], rows: list[list[str]], numeric: Iterable[bool] | None = None
+) -> Iterator[str]:
+    right = list(numeric) if numeric is not None else [False] * len(heads)
+    yield ""
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'|'.join('---:' if each else '---' for each in right)}|"
+    yield from (f"| {' | '.join(row)} |" for row in rows)

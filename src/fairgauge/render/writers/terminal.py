@@ -1,0 +1,428 @@
+"""A document as text: plain in a pipe, with ANSI colours on a terminal."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from functools import singledispatchmethod
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.render.document_tree import (
+    Cell,
+    Chart,
+    Code,
+    Column,
+    DocumentTree,
+    Facts,
+    Glossary,
+    Heading,
+    Items,
+    Paragraph,
+    ScoreCharts,
+    Section,
+    ShareChart,
+    SignOff,
+    Table,
+    TimeChart,
+    Tone,
+)
+from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import printable, shorten, width
+from fairgauge.results.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Sequence
+
+    from fairgauge.render.document_tree import Block
+
+NARROWEST, WIDEST = 80, 120
+ONE_SCREEN = 40
+"""The lines that a report has by default, if its tables leave room for them."""
+_USUAL = 100
+_BAR = 40
+"""Letters of a bar of shares."""
+_MOST_TABLES = 2
+_GAP = "  "
+_NAME, _CHART_NAME = 32, 40
+_WIDEST_HEAD = 8
+_WIDEST_WORD = 0.35
+_UNBROKEN = re.compile(r"(?<=\d) (?=pp\b)|(?<=\bn) (?== \d)|(?<=\bn =) (?=\d)|(?<=\d%) (?=CI\b)")
+_WORDS = re.compile(r"(?<=[_.])|\s+")
+_NOT_SHOWN = frozenset({"overview", "all", "glossary", "series"})
+_STYLES = {
+    Tone.GOOD: "1;32", Tone.BAD: "1;31", Tone.UNSURE: "1;33", Tone.SOFT: "2", Tone.PLAIN: "1",
+}  # fmt: skip
+
+
+def wants_colour(stream: Any) -> bool:
+    """Return whether a stream is a terminal whose user did not refuse colours (NO_COLOR)."""
+    refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return not refused and bool(getattr(stream, "isatty", lambda: False)())
+
+
+def write(
+    document: DocumentTree,
+    shown: object = None,
+    *,
+    colour: bool = False,
+    width: int = _USUAL,
+    full: bool = False,
+    quiet: bool = False,
+) -> str:
+    """Write a document as text.
+
+    Parameters
+    ----------
+    colour : bool
+        Whether to use ANSI colours; `wants_colour` decides for a stream.
+    width : int
+        Columns to use, 80 to 120.
+    full : bool
+        Whether the document is the whole record, so that nothing refers to it.
+    quiet : bool
+        Whether to write the verdict alone, on one line.
+    """
+    if quiet:
+        subject = f" ({document.subject})" if document.subject else ""
+        none = "No rules" if isinstance(shown, Report) else "No verdict"
+        verdict = f"{document.verdict or none}{printable(subject)}"
+        return f"{verdict}  {printable(document.title)}\n"
+    brief = isinstance(shown, Report) and not full
+    columns = min(max(width, NARROWEST), WIDEST)
+    writer = _Text(colour, columns, full=not brief)
+    if brief:
+        lines = _one_screen(document, writer)
+    else:
+        lines = [*writer.document(document)]
+        if not full:
+            parts = ", ".join(document.not_shown)
+            listed = f"Not shown (--full): {parts}. " if parts else ""
+            lines += writer.wrapped(f"{listed}{_more(document)}", 2, Tone.SOFT)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _more(document: DocumentTree) -> str:
+    """Return where charts and data are, which no text has."""
+    return f"Charts: -o {document.file_name}.html. Data: -o {document.file_name}.json."
+
+
+def _one_screen(document: DocumentTree, writer: _Text) -> list[str]:
+    """Return the lines of a document that fit one screen, without what can be spared.
+
+    The tables of more features than two do not fit whatever is omitted, so that nothing is.
+    """
+    spares = {b.spare for s in document.sections for b in s.blocks if isinstance(b, Paragraph)}
+    tables = sum(isinstance(b, Table) for s in document.sections for b in s.blocks)
+    levels = sorted(spares | {0}, reverse=True)
+    lines: list[str] = []
+    for most in levels if tables <= _MOST_TABLES else levels[:1]:
+        writer.most_spare, writer.omitted = most, {}
+        lines = [*writer.document(document)]
+        if writer.hidden:  # what one table has no room for, none shows
+            writer.omitted = {}
+            lines = [*writer.document(document)]
+        parts = [
+            *(["cover"] if document.cover else []),
+            *writer.hidden,
+            *document.not_shown,
+            *writer.omitted,
+        ]
+        listed = f"Not shown (--full): {', '.join(parts)}." if parts else "Everything: --full."
+        lines += writer.wrapped(f"{listed} {_more(document)}", 2, Tone.SOFT)
+        if len(lines) <= ONE_SCREEN:
+            break
+    return lines
+
+
+class _Text:
+    """Walks a document and yields lines."""
+
+    def __init__(self, colour: bool, width: int, *, full: bool) -> None:
+        self.colour = colour
+        self.width = width
+        self.full = full
+        self.hidden: dict[str, None] = {}
+        self.most_spare: float = math.inf
+        self.omitted: dict[str, None] = {}
+
+    def paint(self, text: str, tone: Tone) -> str:
+        """Return a text in the style of a tone."""
+        return f"\x1b[{_STYLES[tone]}m{text}\x1b[0m" if self.colour and text else text
+
+    def document(self, document: DocumentTree) -> Iterator[str]:
+        """Yield the whole document."""
+        title = shorten(printable(document.title), self.width - width(document.beside) - 2)
+        space = " " * (self.width - width(title) - width(document.beside))
+        yield self.paint(title, Tone.PLAIN) + space + self.paint(document.beside, Tone.SOFT)
+        for text in document.lead if self.full else (" ".join(document.lead),):
+            yield from self.wrapped(text)
+        if document.cover and self.full:
+            yield from self.show(Facts(document.cover))
+        for text in document.warnings:
+            yield from self.wrapped(text, 0, Tone.UNSURE)
+        if document.verdict:
+            yield ""
+            yield self.paint(document.verdict, document.tone)
+        for section in document.sections:
+            if section.id not in _NOT_SHOWN:
+                yield from self.section(section)
+
+    def section(self, section: Section) -> Iterator[str]:
+        """Yield a section, without a heading where its first table has the same one."""
+        blocks = list(self._spaced(section.blocks))
+        if not any(blocks):
+            return
+        first = section.blocks[0]
+        own = isinstance(first, Table) and first.columns[0].heading == section.title
+        implied = own or section.id in ("rules", "notes")
+        if section.id == "rules":
+            yield from blocks
+            return
+        if section.id != "notes":
+            yield ""
+        if not implied:
+            yield self.paint(printable(section.title), Tone.PLAIN)
+        yield from blocks[1:] if blocks and not blocks[0] else blocks
+
+    def _spaced(self, blocks: Iterable[Block]) -> Iterator[str]:
+        """Yield the lines of blocks, a sentence apart from a chart above it."""
+        before: Block | None = None
+        for block in blocks:
+            if isinstance(before, Chart) and isinstance(block, (Paragraph, Items)):
+                yield ""
+            yield from self.show(block)
+            before = block
+
+    def wrapped(self, text: str, indent: int = 0, tone: Tone | None = None) -> Iterator[str]:
+        """Yield a paragraph."""
+        for line in wrap(printable(text), self.width - indent):
+            yield " " * indent + (self.paint(line, tone) if tone else line)
+
+    @singledispatchmethod
+    def show(self, block: Block) -> Iterator[str]:
+        """Yield the lines of a block."""
+        raise TypeError(f"no text for {type(block).__name__}")
+
+    @show.register(Section)
+    def _(self, block: Section) -> Iterator[str]:
+        yield from self.section(block)
+
+    @show.register(Heading)
+    def _(self, block: Heading) -> Iterator[str]:
+        yield ""
+        yield from self.wrapped(block.text, 0, Tone.PLAIN)
+
+    @show.register(Paragraph)
+    def _(self, block: Paragraph) -> Iterator[str]:
+        if block.spare > self.most_spare:
+            self.omitted[block.about] = None
+        elif block.text:
+            tone = None if block.tone is Tone.PLAIN else block.tone
+            yield from self.wrapped(block.text, 2, tone)
+
+    @show.register(Items)
+    def _(self, block: Items) -> Iterator[str]:
+        for i, text in enumerate(block.items, 1):
+            mark = f"{i}. " if block.numbered else "- "
+            lines = wrap(printable(text), self.width - 2 - len(mark))
+            yield f"  {mark}{lines[0]}"
+            yield from (" " * (2 + len(mark)) + line for line in lines[1:])
+
+    @show.register(Facts)
+    def _(self, block: Facts) -> Iterator[str]:
+        longest = max((width(printable(word)) for word, _ in block.pairs), default=0)
+        if longest > self.width * _WIDEST_WORD:
+            for word, text in block.pairs:
+                first, *others = wrap(printable(f"{word}: {text}"), self.width - 6)
+                yield f"  {first}"
+                yield from (f"      {line}" for line in others)
+            return
+        column = longest
+        for word, text in block.pairs:
+            names = wrap(printable(word), column)
+            lines = wrap(printable(text), self.width - column - 4)
+            for name, line in zip_longest(names, lines, fillvalue=""):
+                yield f"  {name}{' ' * (column - width(name))}  {line}".rstrip()
+
+    @show.register(Code)
+    def _(self, block: Code) -> Iterator[str]:
+        for line in block.text.split("\n"):
+            indent = 4 + len(line) - len(line.lstrip())
+            yield from self.wrapped(line.lstrip(), min(indent, self.width // 2))
+
+    @show.register(Table)
+    def _(self, block: Table) -> Iterator[str]:
+        yield ""
+        if len(block.columns) == len([c for c in block.columns if not c.numeric]):
+            yield from self.show(Facts(tuple((r[0].text, r[1].text) for r in block.rows)))
+            return
+        if block.titled:
+            yield from self.wrapped(block.caption, 0, Tone.PLAIN)
+        rows = [[_cell(c) for c in row] for row in block.rows]
+        totals = [[_cell(c) for c in row] for row in block.totals]
+        yield from table(block.columns, rows, totals, self)
+        for note in block.notes:
+            yield from self.wrapped(note.replace("   ", " · "), 0, Tone.SOFT)
+
+    @show.register(Chart)
+    def _(self, block: Chart) -> Iterator[str]:
+        yield ""
+        yield from self.wrapped(block.caption, 0, Tone.PLAIN)
+        labels = [wrap(printable(row.label), _CHART_NAME) for row in block.rows]
+        longest = max((width(part) for parts in labels for part in parts), default=0)
+        badges = max((len(row.badge) for row in block.rows), default=0)
+        for label, row in zip(labels, block.rows, strict=True):
+            badge = self.paint(f"{row.badge:<{badges}}", row.tone) + _GAP if badges else ""
+            own = _GAP.join(filter(None, [row.text, row.below]))
+            indent = 2 + longest + 2 + (badges + 2 if badges else 0)
+            lines = wrap(printable(own), max(self.width - indent, 30))
+            yield f"  {label[0]}{' ' * (longest - width(label[0]))}  {badge}{lines[0]}"
+            for name, line in zip_longest(label[1:], lines[1:], fillvalue=""):
+                yield f"  {name}{' ' * (indent - 2 - width(name))}{line}".rstrip()
+        for note in block.notes:
+            yield from self.wrapped(note, 2, Tone.SOFT)
+
+    @show.register(ShareChart)
+    def _(self, block: ShareChart) -> Iterator[str]:
+        yield ""
+        yield from self.wrapped(block.caption, 0, Tone.PLAIN)
+        labels = [wrap(printable(bar.label), _CHART_NAME) for bar in block.bars]
+        longest = max((width(part) for parts in labels for part in parts), default=0)
+        for label, bar in zip(labels, block.bars, strict=True):
+            drawn = "".join(
+                self.paint(part.letter * length, part.tone)
+                for part, length in zip(block.parts, _lengths(bar.counts), strict=True)
+            )
+            space = " " * (longest - width(label[0]))
+            yield f"  {label[0]}{space}  {drawn}  {numbers.count(bar.total)}"
+            yield from (f"  {more}" for more in label[1:])
+        legend = ", ".join(f"{part.letter} {part.name}" for part in block.parts)
+        yield from self.wrapped(legend, 2, Tone.SOFT)
+
+    @show.register(Glossary)
+    @show.register(SignOff)
+    @show.register(TimeChart)
+    def _(self, _: Glossary | SignOff | TimeChart) -> Iterator[str]:
+        yield from ()
+
+    @show.register(ScoreCharts)
+    def _(self, _: ScoreCharts) -> Iterator[str]:
+        yield "  Curves and the threshold explorer are in the HTML report."
+
+
+def _lengths(counts: Sequence[int]) -> list[int]:
+    """Return how many letters of a bar each count has: at least one, unless it is 0."""
+    total = sum(counts)
+    if not total:
+        return [0] * len(counts)
+    shares = [_BAR * count / total for count in counts]
+    lengths = [max(int(share), int(share > 0)) for share in shares]
+    while (left := _BAR - sum(lengths)) != 0:
+        gaps = [share - length for share, length in zip(shares, lengths, strict=True)]
+        at = gaps.index(max(gaps)) if left > 0 else gaps.index(min(gaps))
+        lengths[at] += 1 if left > 0 else -1
+    return lengths
+
+
+def _cell(cell: Cell) -> str:
+    return printable(f"{cell.text} {cell.below}".strip())
+
+
+def wrap(text: str, most: int) -> list[str]:
+    """Break a text between words into lines of at most ``most`` columns; at least one line."""
+    lines = [""]
+    for word in _UNBROKEN.sub(numbers.NO_BREAK, text).split(" "):
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if width(joined) <= most:
+            lines[-1] = joined
+            continue
+        if lines[-1]:
+            lines.append("")
+        lines[-1] = shorten(word, most)
+    return [line.replace(numbers.NO_BREAK, " ") for line in lines]
+
+
+def table(
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[str]],
+    totals: Sequence[Sequence[str]],
+    text: _Text,
+) -> Iterator[str]:
+    """Yield a table: names on the left, numbers to the right, headings stacked word by word.
+
+    Columns that do not fit beside each other follow below, with the names again; where the document
+    is to fit one screen, they are noted in ``hidden`` instead.
+    """
+    every = [*rows, *totals]
+    names = [wrap(row[0], _NAME) for row in every]
+    heads = [_stack(printable(column.heading), first=i == 0) for i, column in enumerate(columns)]
+    widths = [
+        max([*map(width, heads[i]), *(width(row[i]) for row in every)])
+        for i in range(1, len(columns))
+    ]
+    widths.insert(0, max(width(part) for parts in (heads[0], *names) for part in parts))
+    parts = list(_parts(widths, columns, text.width, text.hidden))
+    for part in parts if text.full else parts[:1]:
+        height = max(len(heads[i]) for i in part)
+        for level in range(height):
+            cells = [([""] * (height - len(heads[i])) + heads[i])[level] for i in part]
+            yield text.paint(_line(cells, part, widths, columns), Tone.PLAIN)
+        for name, row in zip(names, every, strict=True):
+            yield _line([name[0], *(row[i] for i in part[1:])], part, widths, columns)
+            yield from (f" {more}" for more in name[1:])
+    if not text.full:
+        left = (columns[i] for part in parts[1:] for i in part[1:] if not columns[i].joined)
+        text.hidden |= dict.fromkeys(column.heading for column in left)
+
+
+def _parts(
+    widths: Sequence[int], columns: Sequence[Column], most: int, hidden: Container[str]
+) -> Iterator[list[int]]:
+    """Yield the columns that fit beside each other, the first among them each time.
+
+    A column that is joined to the one before is never parted from it; those ``hidden`` come last.
+    """
+    units: list[list[int]] = []
+    for i in range(1, len(columns)):
+        if columns[i].joined and units:
+            units[-1].append(i)
+        else:
+            units.append([i])
+    units.sort(key=lambda unit: columns[unit[0]].heading in hidden)
+    part, used = [0], widths[0]
+    for unit in units:
+        room = sum(len(_GAP) + widths[i] for i in unit)
+        out = columns[unit[0]].heading in hidden
+        if (used + room > most or out) and len(part) > 1:
+            yield part
+            part, used = [0], widths[0]
+        part += unit
+        used += room
+    yield part
+
+
+def _line(
+    cells: Iterable[str], part: Sequence[int], widths: Sequence[int], columns: Sequence[Column]
+) -> str:
+    padded = []
+    for text, i in zip(cells, part, strict=True):
+        space = " " * (widths[i] - width(text))
+        padded.append(f"{space}{text}" if columns[i].numeric else f"{text}{space}")
+    return _GAP.join(padded).rstrip()
+
+
+def _stack(head: str, *, first: bool) -> list[str]:
+    """Break a heading between words into lines of a narrow column."""
+    if first:
+        return wrap(head, _NAME)
+    lines: list[str] = []
+    for word in filter(None, _WORDS.split(head)):
+        close = lines and lines[-1].endswith(("_", "."))
+        joined = f"{lines[-1]}{'' if close else ' '}{word}" if lines else word
+        if lines and width(joined) <= _WIDEST_HEAD:
+            lines[-1] = joined
+        else:
+            lines.append(shorten(word, _NAME))
+    return lines or [""]

@@ -1,0 +1,155 @@
+"""A report as a workbook: its summary, its tables, and the specification.
+
+Texts are stored as texts, so that no name of a user is ever a formula or a link.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from datetime import datetime
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import MissingExtra
+from fairgauge.render.document_tree import Facts, Items, Paragraph
+from fairgauge.render.words.display_names import printable, shorten, width
+from fairgauge.render.words.limitations import LIMITS
+from fairgauge.render.writers.flat_rows import TABLES, table_of
+from fairgauge.results.plain_values import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.render.document_tree import Block, DocumentTree
+    from fairgauge.render.writers.flat_rows import Cell, FlatTable
+    from fairgauge.results.report import Report
+
+_LONGEST_TEXT = 32_000
+_NARROWEST, _WIDEST = 8, 60
+_LOOKED_AT = 200
+_SUMMARY = ("rules", "findings")
+_ROLES = ("Prepared by", "Reviewed by", "Approved by")
+_OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+
+
+def write(document: DocumentTree, report: Report) -> bytes:
+    """Write a workbook: summary, groups, estimates, verdicts, pairs and specification.
+
+    Raises
+    ------
+    MissingExtra
+        XlsxWriter is not installed.
+    """
+    try:
+        library = import_module("xlsxwriter")
+    except ImportError as error:
+        raise MissingExtra("a workbook (.xlsx)", "xlsx", error) from None
+    stream = io.BytesIO()
+    with library.Workbook(stream, _OPTIONS) as book:
+        made = datetime.fromisoformat(report.created).replace(tzinfo=None)
+        book.set_properties({"title": printable(document.title), "created": made})
+        writer = _Workbook(book)
+        writer.summary(document)
+        for name in TABLES:
+            table = table_of(report, name)
+            if table.rows:
+                writer.table(name, table)
+        writer.specification(report)
+    return stream.getvalue()
+
+
+class _Workbook:
+    """Writes the sheets of a workbook, one after another."""
+
+    def __init__(self, book: Any) -> None:
+        self.book = book
+        self.title = book.add_format({"bold": True, "font_size": 16})
+        self.heading = book.add_format({"bold": True, "top": 1})
+        self.head = book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
+        self.words = book.add_format({"text_wrap": True, "valign": "top"})
+        self.line = book.add_format({"bottom": 1})
+
+    def summary(self, document: DocumentTree) -> None:
+        """Write the cover, the rules, the findings, the limits, and room for signatures."""
+        sheet = self.book.add_worksheet("Summary")
+        sheet.hide_gridlines(2)
+        sheet.set_column(0, 0, 34)
+        sheet.set_column(1, 1, 100)
+        sheet.write_string(0, 0, _text(document.title), self.title)
+        row = 2
+        for word, text in self._facts(document):
+            style = self.heading if not text else self.words
+            sheet.write_string(row, 0, _text(word), style)
+            if text:
+                sheet.write_string(row, 1, _text(text), self.words)
+            row += 1
+        sheet.write_string(row + 1, 0, "Sign-off (name, date, signature)", self.heading)
+        for i, role in enumerate(_ROLES, row + 2):
+            sheet.write_string(i, 0, role)
+            sheet.write_blank(i, 1, None, self.line)
+
+    @staticmethod
+    def _facts(document: DocumentTree) -> Iterator[tuple[str, str]]:
+        """Yield pairs of a word and a text; a heading has no text."""
+        yield "data", document.beside
+        yield from document.cover
+        yield "question", " ".join(document.lead)
+        for text in document.warnings:
+            yield "warning", text
+        if document.verdict:
+            yield "verdict", document.verdict
+        yield "made", f"{document.created}, fairgauge {document.version}"
+        for section in document.sections:
+            if section.id in _SUMMARY:
+                yield section.title, ""
+                for block in section.blocks:
+                    yield from _pairs(block)
+        yield "What this report does not show", ""
+        yield from _pairs(Items(LIMITS))
+
+    def table(self, name: str, table: FlatTable) -> None:
+        """Write a table with its header, which stays in view and filters the rows."""
+        sheet = self.book.add_worksheet(name.capitalize())
+        for i, column in enumerate(table.columns):
+            sheet.write_string(0, i, column, self.head)
+            shown = [column, *(str(row[i]) for row in table.rows[:_LOOKED_AT] if row[i])]
+            sheet.set_column(i, i, min(max(map(width, shown), default=0) + 1, _WIDEST))
+        for r, cells in enumerate(table.rows, 1):
+            for i, value in enumerate(cells):
+                _write(sheet, r, i, value)
+        sheet.freeze_panes(1, 0)
+        sheet.autofilter(0, 0, len(table.rows), len(table.columns) - 1)
+
+    def specification(self, report: Report) -> None:
+        """Write what was asked, defaults included, a line of JSON in each row."""
+        sheet = self.book.add_worksheet("Specification")
+        sheet.set_column(0, 0, 100)
+        text = json.dumps(plain(report.spec), indent=2, ensure_ascii=False)
+        for i, line in enumerate(text.split("\n")):
+            sheet.write_string(i, 0, _text(line))
+
+
+def _pairs(block: Block) -> Iterator[tuple[str, str]]:
+    """Yield a block of the summary as pairs of a word and a text."""
+    if isinstance(block, Facts):
+        yield from block.pairs
+    elif isinstance(block, Items):
+        for i, text in enumerate(block.items, 1):
+            yield (f"{i}." if block.numbered else "-"), text
+    elif isinstance(block, Paragraph) and block.text:
+        yield "-", block.text
+
+
+def _write(sheet: Any, row: int, column: int, value: Cell) -> None:
+    if isinstance(value, str):
+        sheet.write_string(row, column, _text(value))
+    elif value is not None and math.isfinite(value):
+        sheet.write_number(row, column, value)
+    elif value is not None:
+        sheet.write_string(row, column, "Infinity" if value > 0 else "-Infinity")
+
+
+def _text(text: str) -> str:
+    return shorten(printable(text), _LONGEST_TEXT)

@@ -1,0 +1,323 @@
+"""Estimates: metrics of single comparisons, and the groups that are compared with their rates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, SupportsFloat, TypeAlias
+
+from fairgauge.enums import ReferenceKind, Status, Task
+from fairgauge.results.scopes import NO_CLASS, OVERALL, ClassScope, Diagnostic, Reference, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairgauge.reasons import Reason
+    from fairgauge.results.scopes import Bounds, Interval
+
+EVERYONE = "all"
+"""The group of a metric of the whole table, which has no feature."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """One metric of one comparison.
+
+    Attributes
+    ----------
+    metric, set : catalogue name, and whose metric it is.
+    feature : the sensitive feature; None for a metric of the whole table.
+    group : the group that is compared; "all" for a metric of the whole table, None for a metric of
+        all groups of a feature that is undefined.
+    reference : what it is compared with; None where nothing is compared.
+    scope : all rows, one stratum, or all rows with strata pooled.
+    class_scope : which classes of a multiclass audit.
+    threshold : the score threshold, None without scores.
+    value : the estimate; None where undefined, +-inf where the formula gives it.
+    bounds : the range of the value over all tables that agree with protected counts; None where the
+        counts are exact. The value is then that of the rounded counts, and the interval the union
+        of those of the range.
+    interval : its confidence interval, None where there is none.
+    simultaneous : the interval that holds together with those of all groups of the feature: for the
+        group that is singled out as the most extreme. None where there is none.
+    p_value, p_adjusted : of "no difference", alone and adjusted for all groups that are compared.
+    n_group, n_reference : the rows in the denominators of both sides.
+    rate_group, rate_reference : the numbers that are compared.
+    error : the most that the value can be off because scores were binned, None where it is exact.
+    expected : the value that sampling variation alone gives under no difference, of distances.
+    corrected : the value with that taken off, of divergences.
+    status, reason : whether the value can be relied on, and why not, or why it has no interval.
+    """
+
+    metric: str
+    set: str
+    feature: str | None
+    group: str | None
+    reference: Reference | None
+    scope: Scope = OVERALL
+    class_scope: ClassScope = NO_CLASS
+    threshold: float | None = None
+    value: float | None = None
+    interval: Interval | None = None
+    simultaneous: Interval | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    n_group: float | None = None
+    n_reference: float | None = None
+    rate_group: float | None = None
+    rate_reference: float | None = None
+    error: float | None = None
+    expected: float | None = None
+    corrected: float | None = None
+    status: Status = Status.OK
+    reason: Reason | None = None
+    bounds: Bounds | None = None
+
+    @property
+    def low(self) -> float | None:
+        """Return the lower end of the interval, None without one."""
+        return self.interval.low if self.interval else None
+
+    @property
+    def high(self) -> float | None:
+        """Return the upper end of the interval, None without one."""
+        return self.interval.high if self.interval else None
+
+    @property
+    def confidence(self) -> float | None:
+        """Return the confidence level of the interval, None without one."""
+        return self.interval.level if self.interval else None
+
+    @property
+    def stratum(self) -> str | None:
+        """Return the stratum, None unless the estimate is of one stratum."""
+        return self.scope.stratum
+
+    @property
+    def class_(self) -> str | None:
+        """Return the class, None unless the estimate is of one class or of the worst."""
+        return self.class_scope.name
+
+    @property
+    def key(self) -> ComparisonKey:
+        """Return what distinguishes this comparison from all others of a report."""
+        return (
+            self.metric, self.feature, self.group, self.scope, self.class_scope, self.threshold,
+        )  # fmt: skip
+
+    @property
+    def says(self) -> str:
+        """Return the comparison as a sentence."""
+        from fairgauge.render.words.estimate_sentences import describe
+
+        return describe(self)
+
+
+ComparisonKey: TypeAlias = tuple[str, str | None, str | None, Scope, ClassScope, float | None]
+"""What distinguishes comparisons: metric, feature, group, scope, class and threshold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateValue:
+    """A rate of one group.
+
+    Attributes
+    ----------
+    value : None where undefined.
+    bounds : the range of the value over all tables that agree with protected counts; None where the
+        counts are exact.
+    interval : its confidence interval, None where there is none.
+    partially_pooled : the empirical Bayes estimate, nearer to the mean of the groups the less data
+        the group has; for looking at many groups, never for a verdict. None with fewer than three
+        groups, and for what is not a share of rows.
+    error : the most that the value can be off because scores were binned, None where it is exact.
+    status, reason : whether the value can be relied on, and why not, or why it has no interval.
+    """
+
+    value: float | None
+    interval: Interval | None = None
+    partially_pooled: float | None = None
+    error: float | None = None
+    status: Status = Status.OK
+    reason: Reason | None = None
+    bounds: Bounds | None = None
+
+    @property
+    def low(self) -> float | None:
+        """Return the lower end of the interval, None without one."""
+        return self.interval.low if self.interval else None
+
+    @property
+    def high(self) -> float | None:
+        """Return the upper end of the interval, None without one."""
+        return self.interval.high if self.interval else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupPair:
+    """Two groups of a feature in one rate; the intervals of all pairs hold simultaneously.
+
+    Attributes
+    ----------
+    feature, rate : of what.
+    group, other : the group with the lower rate, and the one with the higher.
+    class_scope, threshold : as of an `Estimate`.
+    rate_group, rate_other : the two rates.
+    difference, difference_interval : ``group - other``, never above 0.
+    ratio, ratio_interval : ``group / other``, never above 1; None where both rates are 0.
+    pairs : how many pairs the simultaneous level covers.
+    p_adjusted : of "no difference", adjusted for all pairs (Tukey); below one minus the level
+        exactly where the interval of the difference excludes 0.
+    status, reason : whether the pair can be relied on, and if not, why.
+    """
+
+    feature: str
+    rate: str
+    group: str
+    other: str
+    class_scope: ClassScope = NO_CLASS
+    threshold: float | None = None
+    rate_group: float
+    rate_other: float
+    difference: float
+    difference_interval: Interval
+    ratio: float | None
+    ratio_interval: Interval | None
+    pairs: int
+    p_adjusted: float
+    status: Status = Status.OK
+    reason: Reason | None = None
+
+    @property
+    def class_(self) -> str | None:
+        """Return the class, None unless the rate is of one class."""
+        return self.class_scope.name
+
+    @property
+    def significant(self) -> bool:
+        """Return whether the groups differ statistically significantly, on enough data."""
+        return self.status is Status.OK and self.difference_interval.high < 0
+
+    @property
+    def says(self) -> str:
+        """Return the pair as a sentence."""
+        from fairgauge.render.words.estimate_sentences import describe_pair
+
+        return describe_pair(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The counts and rates of one group.
+
+    Attributes
+    ----------
+    group, reference_kind : its name; the kind is "others" for the rows with a known value that is
+        in no group of the audit, and "overall" for all rows with a known value.
+    n, weight, share : its rows (or cases), their weight, and its share of the known rows.
+    counts, weighted_counts : tp, fp, fn, tn; None without labels or predictions.
+    rates : the rates that are computed.
+    """
+
+    feature: str
+    group: str
+    reference_kind: ReferenceKind | None = None
+    scope: Scope = OVERALL
+    class_scope: ClassScope = NO_CLASS
+    threshold: float | None = None
+    n: float = 0
+    weight: float | None = None
+    share: float | None = None
+    counts: Mapping[str, float] | None = None
+    weighted_counts: Mapping[str, float] | None = None
+    rates: Mapping[str, RateValue] = field(default_factory=dict)
+
+    @property
+    def stratum(self) -> str | None:
+        """Return the stratum, None unless the counts are of one stratum."""
+        return self.scope.stratum
+
+    @property
+    def class_(self) -> str | None:
+        """Return the class, None unless the counts are of one class."""
+        return self.class_scope.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreCounts:
+    """The scores of one group in bins: what ROC and calibration curves and sweeps are drawn from.
+
+    Attributes
+    ----------
+    group, reference_kind : as of a `Group`.
+    low, high : edges of the bins, equal where a bin is a single score.
+    positive, negative, unlabelled : rows (or weights) in each bin, by label.
+    total : sum of the scores of the rows with a label, in each bin.
+    turned : the sum of the ends of the range where the scores are those of the negative value, so
+        that a low score speaks for the positive one; None otherwise.
+    """
+
+    feature: str
+    group: str
+    reference_kind: ReferenceKind | None = None
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    positive: tuple[float, ...]
+    negative: tuple[float, ...]
+    unlabelled: tuple[float, ...]
+    total: tuple[float, ...]
+    turned: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCase:
+    """The least and the greatest value of a comparison, whichever groups some rows are in.
+
+    Attributes
+    ----------
+    low, high : the values at the worst assignments.
+    rows : how many rows have no group.
+    """
+
+    low: float
+    high: float
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class OtherReference:
+    """The comparisons that rules are on, with another group as the reference of a feature."""
+
+    feature: str
+    reference: str
+    estimates: tuple[Estimate, ...]
+    worst_cases: Mapping[ComparisonKey, WorstCase]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Everything computed from a cube; ``group_names`` are those of every feature."""
+
+    task: Task
+    groups: tuple[Group, ...]
+    estimates: tuple[Estimate, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    scores: tuple[ScoreCounts, ...] = ()
+    pairs: tuple[GroupPair, ...] = ()
+    totals: tuple[Group, ...] = ()
+    worst_cases: Mapping[ComparisonKey, WorstCase] = field(default_factory=dict)
+    other_references: tuple[OtherReference, ...] = ()
+    group_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def as_count(number: SupportsFloat) -> float | Any:
+    """Return a count as an int where it is whole, None where it is unknown."""
+    value = float(number)
+    if math.isnan(value):
+        return None
+    return int(value) if value == int(value) else value
+
+
+def as_number(number: float) -> float | None:
+    """Return a number, None where it is unknown."""
+    return None if math.isnan(number) else float(number)

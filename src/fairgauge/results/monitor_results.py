@@ -1,0 +1,532 @@
+"""What a monitor came to: comparisons followed over periods, and the alarms they raised."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fairgauge.catalogue.facts import facts_of, own_rates
+from fairgauge.catalogue.lookup import Catalogue
+from fairgauge.enums import Outcome
+from fairgauge.reasons import Reason
+from fairgauge.results.plain_values import number, plain, plain_reason, read_reason, reading
+from fairgauge.results.shown_result import ShownResult
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.results.plain_values import Plain
+    from fairgauge.values import Saved
+
+SCHEMA = "fairgauge.monitor_report/1"
+_AS_WRITTEN = ("created", "history", "model", "spec", "horizon", "alpha", "length")
+"""The fields that are plain values, in the order of the JSON."""
+_NUMBERS = frozenset({"value", "low", "high", "rate_group", "rate_reference", "running",
+                      "running_low", "running_high"})  # fmt: skip
+"""The fields that may be infinite, which JSON holds as a word."""
+Read = TypeVar("Read")
+
+
+class Detector(StrEnum):
+    """What raises the alarm of a comparison."""
+
+    E_DETECTOR = "e-detector"
+    ALPHA_SPENDING = "alpha-spending"
+
+
+class MonitorState(StrEnum):
+    """What a monitored comparison came to."""
+
+    ALARM = "alarm"
+    NO_ALARM = "no alarm"
+    INSUFFICIENT = "insufficient data"
+    UNDEFINED = "undefined"
+    WAITING = "waiting for labels"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """The counts that a rule holds the periods against, as they are for one comparison.
+
+    Attributes
+    ----------
+    source, digest : the file that it was read from, and the fingerprint of its counts.
+    value : the contrast in the baseline; None where it is undefined.
+    low, high : its confidence limits, with an error of half the comparison's alpha.
+    n_group, n_reference : the denominators.
+    """
+
+    source: str
+    digest: str
+    value: float | None
+    low: float
+    high: float
+    n_group: int
+    n_reference: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One period of a monitored comparison.
+
+    Attributes
+    ----------
+    period : its name.
+    value, low, high : the estimate with its 95% confidence interval, of this period alone.
+    rate_group, rate_reference : the rates that are compared; None of metrics of other kinds.
+    n_group, n_reference : the denominators of the rates.
+    running, running_low, running_high : the contrast of the running rates of all periods so far,
+        with its 95% confidence sequence: all of them contain their values together with a
+        probability of 95%. None where the detector has no evidence.
+    evidence : the detector's evidence after this period; None where the period waits for labels,
+        or where the detector has none.
+    sparse : whether a side has fewer rows than the smallest group.
+    reason : why there is no value; None where there is one.
+    waits : whether the period waits for labels, so that it decides nothing yet.
+    """
+
+    period: str
+    value: float | None
+    low: float | None
+    high: float | None
+    rate_group: float | None
+    rate_reference: float | None
+    n_group: int
+    n_reference: int
+    evidence: float | None
+    sparse: bool
+    running: float | None = None
+    running_low: float | None = None
+    running_high: float | None = None
+    reason: Reason | None = None
+    waits: bool = False
+
+
+def periods_without_value(points: Sequence[Point]) -> tuple[Point, ...]:
+    """Return the periods without a value after the last one with one, less those that wait."""
+    decided = [point for point in points if not point.waits]
+    lacking = takewhile(lambda point: point.value is None, reversed(decided))
+    return tuple(reversed(list(lacking)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PooledPeriods:
+    """A monitored comparison over several periods together.
+
+    Attributes
+    ----------
+    first, last : the periods; those of the baseline have no name.
+    value, low, high : the contrast with its 95% confidence interval.
+    rate_group, rate_reference, n_group, n_reference : the rates and their denominators.
+    """
+
+    first: str | None
+    last: str | None
+    value: float | None
+    low: float | None
+    high: float | None
+    rate_group: float | None
+    rate_reference: float | None
+    n_group: int
+    n_reference: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decomposition:
+    """The change of the difference of two rates, in two terms that add up to it.
+
+    Attributes
+    ----------
+    change : the difference of the rates since the change, less that before.
+    composition : the part due to a different mix of strata (or of the groups of the reference).
+    treatment : the part due to different rates within them.
+    by : the columns whose mix is meant; empty where the counts hold none, so that everything is
+        treatment as far as the counts show.
+    """
+
+    change: float
+    composition: float
+    treatment: float
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alarm:
+    """An alarm: when it was raised, since when, by how much, and why.
+
+    Attributes
+    ----------
+    period : the period whose counts raised it.
+    since : the period with which the change most likely began.
+    after : all periods since then together.
+    before : the periods before, or the baseline; None where the alarm covers all periods.
+    change, low, high : after less before, of the difference of the rates, with its 95% confidence
+        interval; None without a before. The interval takes the beginning as known.
+    decomposition : composition and treatment; None without a before.
+    """
+
+    period: str
+    since: str
+    after: PooledPeriods
+    before: PooledPeriods | None
+    change: float | None = None
+    low: float | None = None
+    high: float | None = None
+    decomposition: Decomposition | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitoredComparison:
+    """A rule for one group: what is tolerated, what happened in every period, and the alarm.
+
+    Attributes
+    ----------
+    rule : the rule as it is written.
+    metric, feature, group, reference : what is compared.
+    class_ : the class of several that is held against all others; None of two outcomes, and where
+        all classes count together.
+    detector : what raises the alarm; alpha spending is approximate, as intervals are.
+    alpha : the probability of a false alarm within the horizon that is spent on it.
+    threshold : the evidence that raises the alarm; None of alpha spending.
+    low, high : the tolerated values, open ends as infinities.
+    baseline : the baseline that they are around, if they are.
+    points : the periods.
+    state, alarm : what it came to.
+    lacks_baseline : whether the rule has a baseline without such a group: no value can then alarm.
+    """
+
+    rule: str
+    metric: str
+    feature: str
+    group: str
+    reference: str
+    detector: Detector
+    alpha: float
+    threshold: float | None
+    low: float
+    high: float
+    baseline: Baseline | None
+    points: tuple[Point, ...]
+    state: MonitorState
+    alarm: Alarm | None
+    class_: str | None = None
+    lacks_baseline: bool = False
+
+    @property
+    def evidence(self) -> float | None:
+        """Return the evidence after the last period that has any."""
+        known = (each.evidence for each in reversed(self.points) if each.evidence is not None)
+        return next(known, None)
+
+    @property
+    def undefined(self) -> tuple[Point, ...]:
+        """Return the last periods that decide and have no value; none where the last has one."""
+        return periods_without_value(self.points)
+
+    @property
+    def says(self) -> str:
+        """Return what it came to as a sentence."""
+        from fairgauge.render.words.monitor_sentences import describe_comparison
+
+        return describe_comparison(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeriodRows:
+    """The rows of a period.
+
+    Attributes
+    ----------
+    period : its name.
+    start : its first moment in UTC, in ISO 8601.
+    rows : the rows read, excluded ones with them.
+    excluded : excluded rows by reason; a row without a label is in the rates that need none.
+    same_counts_as : the first period that holds the same counts, of too many rows for a
+        coincidence; None where no earlier one does.
+    new_values : for each column of label or prediction in which no row has a positive value, the
+        values that neither the first period nor the label has; often another coding.
+    """
+
+    period: str
+    start: str
+    rows: int
+    excluded: Mapping[str, int]
+    same_counts_as: str | None = None
+    new_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unmatched:
+    """A group that a rule names and that no period has, with the nearest name that one has."""
+
+    rule: str
+    group: str
+    nearest: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparseGroup:
+    """A group that no rule names, with fewer rows in all periods than the smallest group.
+
+    Attributes
+    ----------
+    feature, group : which group.
+    rows : its rows so far, those that its rules need.
+    first : the first period that has it.
+    """
+
+    feature: str
+    group: str
+    rows: int
+    first: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargestGroup:
+    """The largest group of a feature as reference, chosen when monitoring began.
+
+    Attributes
+    ----------
+    feature, group : which group.
+    period : the period by whose numbers of rows it was chosen.
+    """
+
+    feature: str
+    group: str
+    period: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedValue:
+    """A value of an earlier system, without counts: drawn in a chart of its own, never decided by.
+
+    Attributes
+    ----------
+    period : the period it is of.
+    metric, feature, group : what it is, in the names of that system.
+    value : the value.
+    source : the file that it was read from.
+    """
+
+    period: str
+    metric: str
+    feature: str
+    group: str
+    value: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorReport(ShownResult):
+    """What a monitor came to; `print` shows it, and `save` writes a dashboard.
+
+    Attributes
+    ----------
+    version, created : of the fairgauge that made it, and when.
+    history : where the counts are kept.
+    model : what is monitored: the title of the specification's document, or the history's name.
+    spec : the question and the settings of the monitor.
+    periods : the periods, in order.
+    rows : the rows of every period, those excluded, and periods that hold the same counts.
+    absent : periods between the first and the last that the history does not hold.
+    waiting : periods that the rules that need labels have not entered: the first has a row without
+        its label, and the others may wait for their turn.
+    unlabelled : periods with a row that lacks its label, where labels come later.
+    late_groups : groups that were not in the first period, each with its first.
+    horizon, alpha : the promise: at most alpha for at least one false alarm in so many periods.
+    comparisons : every rule for every group.
+    unmatched : groups that rules name and no period has; with one there is no pass.
+    sparse_groups : groups with insufficient data in all periods together, as of a stray value.
+    imported : values of earlier systems.
+    largest_groups : the references, where the specification asks for the largest group.
+    inconclusive : the outcome that what is neither an alarm nor decided counts as.
+    own : the rates of the user's own, as far as they can be shown.
+    """
+
+    version: str
+    created: str
+    history: str
+    model: str
+    spec: Saved
+    periods: tuple[str, ...]
+    absent: tuple[str, ...]
+    waiting: tuple[str, ...]
+    late_groups: tuple[tuple[str, str, str], ...]
+    horizon: int
+    alpha: float
+    length: str
+    comparisons: tuple[MonitoredComparison, ...]
+    rows: tuple[PeriodRows, ...] = ()
+    unmatched: tuple[Unmatched, ...] = ()
+    sparse_groups: tuple[SparseGroup, ...] = ()
+    imported: tuple[ImportedValue, ...] = ()
+    unlabelled: tuple[str, ...] = ()
+    largest_groups: tuple[LargestGroup, ...] = ()
+    inconclusive: Outcome = Outcome.INCONCLUSIVE
+    own: tuple[Statistic, ...] = ()
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return what the names in the report stand for."""
+        return Catalogue(self.own)
+
+    @property
+    def alarms(self) -> tuple[MonitoredComparison, ...]:
+        """Return the comparisons that raised an alarm, the earliest first."""
+        raised = [each for each in self.comparisons if each.alarm is not None]
+        return tuple(sorted(raised, key=lambda each: each.alarm.period if each.alarm else ""))
+
+    @property
+    def undefined(self) -> tuple[MonitoredComparison, ...]:
+        """Return the comparisons without a value in the last period that decides."""
+        return tuple(each for each in self.comparisons if each.undefined)
+
+    @property
+    def state(self) -> MonitorState:
+        """Return what all comparisons together came to."""
+        states = {each.state for each in self.comparisons}
+        if MonitorState.ALARM in states:
+            return MonitorState.ALARM
+        if MonitorState.INSUFFICIENT in states or self.unmatched or not states:
+            return MonitorState.INSUFFICIENT
+        if MonitorState.UNDEFINED in states:
+            return MonitorState.UNDEFINED
+        return MonitorState.WAITING if MonitorState.WAITING in states else MonitorState.NO_ALARM
+
+    @property
+    def verdict(self) -> Outcome:
+        """Return fail with an alarm, pass where all is decided, inconclusive otherwise."""
+        return self.outcome(self.state)
+
+    def outcome(self, state: MonitorState) -> Outcome:
+        """Return the outcome of a state, that of the report or of one of its comparisons."""
+        decided = {MonitorState.ALARM: Outcome.FAIL, MonitorState.NO_ALARM: Outcome.PASS}
+        return decided.get(state, self.inconclusive)
+
+    def to_dict(self) -> Plain:
+        """Return the report as plain values, in the order and names of its JSON."""
+        names = (*_AS_WRITTEN, "periods", "absent", "waiting", "unlabelled", "late_groups")
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "fairgauge", "version": self.version},
+            **{name: plain(getattr(self, name)) for name in names},
+            "rows": [_fields(each) for each in self.rows],
+            "inconclusive": str(self.inconclusive),
+            "verdict": str(self.verdict),
+            "comparisons": [
+                _fields(each) | {"evidence": _number(each.evidence), "says": each.says}
+                for each in self.comparisons
+            ],
+            "unmatched": [_fields(each) for each in self.unmatched],
+            "sparse_groups": [_fields(each) for each in self.sparse_groups],
+            "largest_groups": [_fields(each) for each in self.largest_groups],
+            "imported": [_fields(each) for each in self.imported],
+            "metrics": facts_of((), (rate.name for rate in self.own), self.catalogue),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Saved) -> MonitorReport:
+        """Read what `to_dict` wrote.
+
+        Raises
+        ------
+        FairgaugeError
+            The values are no report of a monitor.
+        """
+        with reading("the report of a monitor"):
+            return cls._read(values)
+
+    @classmethod
+    def _read(cls, values: Saved) -> MonitorReport:
+        return cls(
+            version=values["tool"]["version"],
+            periods=tuple(values["periods"]),
+            absent=tuple(values["absent"]),
+            waiting=tuple(values["waiting"]),
+            unlabelled=tuple(values["unlabelled"]),
+            late_groups=tuple(map(tuple, values["late_groups"])),
+            comparisons=tuple(map(_read_comparison, values["comparisons"])),
+            rows=tuple(map(_read_rows, values["rows"])),
+            unmatched=tuple(_read(Unmatched, each) for each in values["unmatched"]),
+            sparse_groups=tuple(_read(SparseGroup, each) for each in values["sparse_groups"]),
+            largest_groups=tuple(_read(LargestGroup, each) for each in values["largest_groups"]),
+            imported=tuple(_read(ImportedValue, each) for each in values["imported"]),
+            inconclusive=Outcome(values["inconclusive"]),
+            own=own_rates(values["metrics"]),
+            **{name: values[name] for name in _AS_WRITTEN},
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"<MonitorReport of {len(self.periods):,} periods: {len(self.alarms):,} alarms in "
+            f"{len(self.comparisons):,} comparisons; print() shows it>"
+        )
+
+
+def _fields(value: object) -> Plain:
+    return {
+        each.name.removesuffix("_"): _nested(getattr(value, each.name))
+        for each in fields(value)  # type: ignore[arg-type]
+    }
+
+
+def _nested(value: object) -> object:
+    if isinstance(value, (Baseline, Point, PooledPeriods, Decomposition, Alarm)):
+        return _fields(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], Point):
+        return [_fields(each) for each in value]
+    if isinstance(value, Reason):
+        return plain_reason(value)
+    return _number(value) if isinstance(value, float) else plain(value)
+
+
+def _read(of: type[Read], values: Saved, **typed: object) -> Read:
+    """Read what `_fields` wrote; ``typed`` are the fields that are more than plain values."""
+    written: dict[str, Any] = {
+        each.name: values[each.name.removesuffix("_")]
+        for each in fields(of)  # type: ignore[arg-type]
+        if each.name not in typed
+    }
+    written |= {name: number(written[name]) for name in _NUMBERS.intersection(written)}
+    return of(**written, **typed)
+
+
+def _read_comparison(values: Saved) -> MonitoredComparison:
+    baseline, alarm = values["baseline"], values["alarm"]
+    return _read(
+        MonitoredComparison,
+        values,
+        detector=Detector(values["detector"]),
+        baseline=None if baseline is None else _read(Baseline, baseline),
+        points=tuple(
+            _read(Point, each, reason=read_reason(each["reason"])) for each in values["points"]
+        ),
+        state=MonitorState(values["state"]),
+        alarm=None if alarm is None else _read_alarm(alarm),
+    )
+
+
+def _read_alarm(values: Saved) -> Alarm:
+    before, terms = values["before"], values["decomposition"]
+    return _read(
+        Alarm,
+        values,
+        after=_read(PooledPeriods, values["after"]),
+        before=None if before is None else _read(PooledPeriods, before),
+        decomposition=(
+            None if terms is None else _read(Decomposition, terms, by=tuple(terms["by"]))
+        ),
+    )
+
+
+def _read_rows(values: Saved) -> PeriodRows:
+    new = {column: tuple(words) for column, words in values["new_values"].items()}
+    return _read(PeriodRows, values, new_values=new)
+
+
+def _number(value: float | None) -> object:
+    return None if value is None or math.isnan(value) else plain(float(value))

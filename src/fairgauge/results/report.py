@@ -1,0 +1,279 @@
+"""Report: the results of an audit, as one frozen value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.catalogue.facts import facts_of, own_rates
+from fairgauge.catalogue.lookup import Catalogue
+from fairgauge.enums import Outcome, Profile, Task, Threshold
+from fairgauge.errors import FairgaugeError, quote
+from fairgauge.results.estimate_lookup import find_estimate
+from fairgauge.results.plain_values import (
+    Plain,
+    plain,
+    plain_diagnostic,
+    plain_estimate,
+    plain_group,
+    plain_pair,
+    plain_scores,
+    plain_verdict,
+    read_diagnostic,
+    read_estimate,
+    read_group,
+    read_pair,
+    read_scores,
+    read_verdict,
+    reading,
+)
+from fairgauge.results.shown_result import ShownResult
+from fairgauge.results.verdicts import RulesNotMet, unmet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.results.estimate_lookup import Key
+    from fairgauge.results.estimates import Estimate, Group, GroupPair, ScoreCounts
+    from fairgauge.results.scopes import Diagnostic
+    from fairgauge.results.verdicts import Verdict
+    from fairgauge.values import Saved
+
+SCHEMA = "fairgauge.report/2"
+SCHEMA_1 = "fairgauge.report/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What was read.
+
+    Attributes
+    ----------
+    source, fingerprint : where the rows came from, and a digest of their counts.
+    rows, cases, used : physical rows, the cases they stand for, and the rows used.
+    excluded : physical rows that are excluded, by reason.
+    """
+
+    source: str
+    fingerprint: str
+    rows: int
+    cases: float
+    used: int
+    excluded: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report(ShownResult):
+    """The results of an audit; it is displayed in a notebook, and can be saved in any format.
+
+    ``report["AD", "sex", "Female"]`` is one `Estimate`; name a stratum as a fourth part. A metric
+    of the whole table is ``report["GE"]``. ``totals`` are all groups of each feature together.
+    Two reports are equal if they hold the same results of the same specification.
+    """
+
+    version: str
+    created: str = field(compare=False)
+    profile: Profile
+    task: Task
+    data: Data
+    spec: Saved
+    groups: tuple[Group, ...]
+    estimates: tuple[Estimate, ...]
+    verdicts: tuple[Verdict, ...]
+    verdict: Outcome
+    diagnostics: tuple[Diagnostic, ...]
+    scores: tuple[ScoreCounts, ...] = ()
+    pairs: tuple[GroupPair, ...] = ()
+    totals: tuple[Group, ...] = ()
+    own: tuple[Statistic, ...] = ()
+    """The rates of the user's own, as far as they can be shown."""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return what the names in the report stand for."""
+        return Catalogue(self.own, scoring=self._of_scoring_rates)
+
+    @property
+    def _of_scoring_rates(self) -> bool:
+        """Whether scores are cut at their median, and those above it count as selected."""
+        asked = self.spec
+        cut = asked.get("threshold") == Threshold.MEDIAN and bool(asked.get("score"))
+        turned = any(each.turned is not None for each in self.scores)
+        return cut and not asked.get("prediction") and not turned
+
+    def __getitem__(self, key: Key) -> Estimate:
+        """Return one estimate: metric, feature, group and, if any, stratum.
+
+        A metric of the whole table needs no more than its name. Without a stratum the estimate is
+        that of all rows (with strata pooled where the metric is defined so); `POOLED` as the fourth
+        part is the one adjusted for the strata. Where there are several thresholds or classes, a
+        last part chooses one by the names of the JSON format: ``{"threshold": 0.3}``,
+        ``{"class": "cat"}``, ``{"average": "macro"}``, ``{"class_scope": "worst"}``,
+        ``{"stratum": "A"}``, ``{"scope": "pooled"}``.
+
+        Raises
+        ------
+        KeyError
+            There is no such estimate, or there are several; the message names the nearest, or the
+            keys that choose one.
+        """
+        return find_estimate(self, key)
+
+    def to_dict(self) -> Plain:
+        """Return the report as plain values, in the order and names of the JSON format."""
+        from fairgauge.render.words.names_in_use import naming
+
+        with naming(self.catalogue):
+            return self._plain()
+
+    def _plain(self) -> Plain:
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "fairgauge", "version": self.version},
+            "created": self.created,
+            "profile": str(self.profile),
+            "task": str(self.task),
+            "data": {field.name: plain(getattr(self.data, field.name)) for field in fields(Data)},
+            "spec": plain(self.spec),
+            "groups": [plain_group(each) for each in self.groups],
+            "totals": [plain_group(each) for each in self.totals],
+            "estimates": [plain_estimate(each) for each in self.estimates],
+            "pairs": [plain_pair(each) for each in self.pairs],
+            "verdicts": [plain_verdict(each) for each in self.verdicts],
+            "verdict": str(self.verdict),
+            "diagnostics": [plain_diagnostic(each) for each in self.diagnostics],
+            "scores": [plain_scores(each) for each in self.scores],
+            "metrics": facts_of(
+                (estimate.metric for estimate in self.estimates),
+                (rate for group in self.groups for rate in group.rates),
+                self.catalogue,
+            ),
+        }
+
+    @classmethod
+    def from_dict(cls, plain_report: Saved) -> Report:
+        """Read what `to_dict` wrote, of this version or of version 1.
+
+        Raises
+        ------
+        FairgaugeError
+            The values are not a report.
+        """
+        with reading("a report of fairgauge"):
+            return cls._read(plain_report)
+
+    @classmethod
+    def _read(cls, plain_report: Saved) -> Report:
+        if plain_report["schema"] == SCHEMA_1:
+            from fairgauge.results.version1 import upgraded
+
+            plain_report = upgraded(plain_report)
+        return cls(
+            version=plain_report["tool"]["version"],
+            created=plain_report["created"],
+            profile=Profile(plain_report["profile"]),
+            task=Task(plain_report["task"]),
+            data=Data(**plain_report["data"]),
+            spec=plain_report["spec"],
+            groups=tuple(map(read_group, plain_report["groups"])),
+            estimates=tuple(map(read_estimate, plain_report["estimates"])),
+            verdicts=tuple(map(read_verdict, plain_report["verdicts"])),
+            verdict=Outcome(plain_report["verdict"]),
+            diagnostics=tuple(map(read_diagnostic, plain_report["diagnostics"])),
+            scores=tuple(map(read_scores, plain_report["scores"])),
+            pairs=tuple(map(read_pair, plain_report["pairs"])),
+            totals=tuple(map(read_group, plain_report["totals"])),
+            own=own_rates(plain_report.get("metrics", {})),
+        )
+
+    def check(self, *, inconclusive: str = "fail") -> Report:
+        """Return this report if every rule is met, and raise otherwise.
+
+        Parameters
+        ----------
+        inconclusive : {"fail", "pass"}
+            Whether a rule that cannot be decided raises, too. A rule that matches no group or
+            metric of the data always raises, as does an audit without rules.
+
+        Raises
+        ------
+        RulesNotMet
+            With a line for each rule and group that is not met.
+        SpecError
+            ``inconclusive`` is neither word.
+
+        Examples
+        --------
+        >>> import fairgauge as fg
+        >>> counts = fg.confusion("sex", {"F": {"tp": 10, "fn": 90}, "M": {"tp": 90, "fn": 10}})
+        >>> fg.audit(counts, rules=["true_positive_rate.ratio >= 0.8"]).check()
+        Traceback (most recent call last):
+        ...
+        fairgauge.results.verdicts.RulesNotMet: 1 of 2 verdicts is not a pass
+        FAIL true_positive_rate.ratio >= 0.8, sex: F: true positive rate ratio 0.11: the whole ...
+        """
+        from fairgauge.render.words.verdict_sentences import describe_unmet
+
+        verdicts = unmet(self.verdicts, inconclusive)
+        if verdicts or not self.verdicts:
+            raise RulesNotMet(describe_unmet(self, verdicts), verdicts)
+        return self
+
+    def to_pandas(self, table: str = "estimates") -> Any:
+        """Return a table as a pandas frame: estimates, groups, verdicts or pairs, a row each."""
+        from fairgauge.render.writers.data_frames import to_pandas
+
+        return to_pandas(self, table)
+
+    def to_polars(self, table: str = "estimates") -> Any:
+        """Return a table as a polars frame: estimates, groups, verdicts or pairs, a row each."""
+        from fairgauge.render.writers.data_frames import to_polars
+
+        return to_polars(self, table)
+
+    @property
+    def by_group(self) -> Any:
+        """Return the rates of every group as a pandas frame: a row each, a column for each rate."""
+        from fairgauge.render.writers.data_frames import by_group
+
+        return by_group(self)
+
+    @property
+    def overall(self) -> Any:
+        """Return the rates of all groups together as a pandas frame, a row for each feature."""
+        from fairgauge.render.writers.data_frames import overall
+
+        return overall(self)
+
+    def difference(self) -> Any:
+        """Return the differences of rates, group minus reference, as a pandas frame."""
+        from fairgauge.render.writers.data_frames import contrasts
+
+        return contrasts(self, "difference")
+
+    def ratio(self) -> Any:
+        """Return the ratios of rates, group over reference, as a pandas frame."""
+        from fairgauge.render.writers.data_frames import contrasts
+
+        return contrasts(self, "ratio")
+
+    def __repr__(self) -> str:
+        return (
+            f"<Report of {self.data.rows:,} rows: {len(self.estimates):,} estimates, "
+            f"verdict {self.verdict}; print() shows it, .save('report.html') keeps it>"
+        )
+
+
+def read_report(plain_report: Saved, name: str) -> Report:
+    """Read a report from the plain values of its JSON.
+
+    Raises
+    ------
+    FairgaugeError
+        The values are not a report of a version that can be read.
+    """
+    try:
+        return Report.from_dict(plain_report)
+    except FairgaugeError as error:
+        raise FairgaugeError(f"{quote(name)}: {error}") from None

@@ -1,0 +1,140 @@
+"""Verdicts: the outcome of a rule for one group, and the overall outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Outcome
+from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
+from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
+from fairgauge.results.scopes import NO_CLASS, ClassScope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairgauge.results.scopes import Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The outcome of a rule for one group of one feature.
+
+    Attributes
+    ----------
+    rule : the text form of the rule.
+    metric, feature, group : its subject; the group is None where a rule matches nothing.
+    class_scope, threshold : the class and the threshold that decide, where there are several.
+    outcome : pass, fail, inconclusive, not evaluated, or none.
+    reason : why.
+    value, interval : what the rule was compared with, None where there is nothing.
+    alternatives : of a rule with alternatives, the verdict of each of its limits, the first one
+        included; the value and the interval are those of the first.
+    """
+
+    rule: str
+    metric: str
+    feature: str | None
+    group: str | None
+    outcome: Outcome
+    reason: Reason
+    class_scope: ClassScope = NO_CLASS
+    threshold: float | None = None
+    value: float | None = None
+    interval: Interval | None = None
+    alternatives: tuple[Verdict, ...] = ()
+
+    @property
+    def says(self) -> str:
+        """Return the verdict as a sentence."""
+        from fairgauge.render.words.verdict_sentences import describe_verdict
+
+        return describe_verdict(self)
+
+
+class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, not an error
+    """Not every rule of an audit is met; ``verdicts`` are those that are not a pass."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, verdicts: tuple[Verdict, ...] = ()) -> None:
+        self.verdicts = verdicts
+        super().__init__(message, verdicts)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def counted_as(verdicts: Iterable[Verdict], outcome: Outcome) -> tuple[Verdict, ...]:
+    """Return the verdicts, with the undecided ones counted as a pass or a fail.
+
+    A rule that matches no group or metric of the data is never a pass: it stays not evaluated.
+
+    Examples
+    --------
+    >>> undecided = Verdict(rule="DI >= 0.8", metric="DI", feature="sex", group="F",
+    ...     outcome=Outcome.INCONCLUSIVE, reason=Reason.of(ReasonCode.NO_INTERVAL))
+    >>> print(counted_as([undecided], Outcome.FAIL)[0].says)
+    there is no confidence interval; inconclusive counts as fail
+    """
+    return tuple(_counted_as(verdict, outcome) for verdict in verdicts)
+
+
+def _counted_as(verdict: Verdict, outcome: Outcome) -> Verdict:
+    undecided = verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
+    unmatched = verdict.reason.code in NOT_EVALUABLE
+    if not undecided or (unmatched and outcome is Outcome.PASS):
+        return verdict
+    reason = Reason.of(
+        ReasonCode.COUNTED_AS,
+        undecided=str(verdict.outcome),
+        outcome=str(outcome),
+        reasons=(verdict.reason,),
+    )
+    return replace(verdict, outcome=outcome, reason=reason)
+
+
+def before_counting(verdict: Verdict) -> Outcome:
+    """Return what the data come to, whatever an undecided verdict counts as.
+
+    Examples
+    --------
+    >>> undecided = Verdict(rule="DI >= 0.8", metric="DI", feature="sex", group="F",
+    ...     outcome=Outcome.INCONCLUSIVE, reason=Reason.of(ReasonCode.NO_INTERVAL))
+    >>> print(before_counting(counted_as([undecided], Outcome.FAIL)[0]))
+    inconclusive
+    """
+    if verdict.reason.code is not ReasonCode.COUNTED_AS:
+        return verdict.outcome
+    return Outcome(verdict.reason["undecided"])
+
+
+def unmet(verdicts: Iterable[Verdict], inconclusive: str) -> tuple[Verdict, ...]:
+    """Return the verdicts that are not a pass, counting the undecided as "fail" or "pass".
+
+    Where every rule ignores every group for insufficient data, no rule is met.
+
+    Raises
+    ------
+    SpecError
+        ``inconclusive`` is neither word.
+    """
+    if inconclusive not in (Outcome.FAIL, Outcome.PASS):
+        message = f"use 'fail' or 'pass', not {shown(inconclusive)}"
+        raise SpecError(Problem("inconclusive", message))
+    every = tuple(verdicts)
+    decided = counted_as(every, Outcome.PASS) if inconclusive == Outcome.PASS else every
+    if overall(decided) is Outcome.PASS:
+        return ()
+    return tuple(verdict for verdict in decided if verdict.outcome is not Outcome.PASS)
+
+
+def overall(verdicts: Iterable[Verdict]) -> Outcome:
+    """Return the overall outcome: the worst of all verdicts, ``none`` without rules."""
+    outcomes = {verdict.outcome for verdict in verdicts}
+    if not outcomes:
+        return Outcome.NONE
+    if Outcome.FAIL in outcomes:
+        return Outcome.FAIL
+    # groups that a rule ignores for insufficient data count only where there are no others
+    return Outcome.PASS if outcomes - {Outcome.NONE} == {Outcome.PASS} else Outcome.INCONCLUSIVE

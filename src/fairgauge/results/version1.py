@@ -1,0 +1,179 @@
+"""Reports that version 1 saved, read into the plain values of version 2.
+
+Version 1 wrote "pooled", "worst", "macro", "rest" into the fields that hold names of users; what
+they meant is inferred here. Its sentences and names of methods are kept as texts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Average, ClassKind, IntervalMethod, ReferenceKind, ScopeKind
+
+if TYPE_CHECKING:
+    from fairgauge.results.plain_values import Plain
+    from fairgauge.values import Saved
+
+_OTHERS = "rest"
+
+
+def upgraded(report: Saved) -> Saved:
+    """Return the plain values of a version-1 report as version 2 writes them."""
+    names = _Names(report)
+    return {
+        **report,
+        "groups": [_group(each) for each in report["groups"]],
+        "estimates": [_estimate(each, names) for each in report["estimates"]],
+        "totals": [],
+        "pairs": [_pair(each) for each in report.get("pairs", ())],
+        "verdicts": [_verdict(each) for each in report["verdicts"]],
+        "verdict": _outcome(report["verdict"]),
+        "diagnostics": [_diagnostic(each) for each in report["diagnostics"]],
+        "scores": [each | _others(each["group"]) for each in report.get("scores", ())],
+    }
+
+
+class _Names:
+    """Distinguishes names of strata and classes from the words that version 1 wrote in their place.
+
+    Version 1 wrote the estimates of strata and classes first, then those pooled or averaged over
+    them: where both have one name, the first is of the stratum or the class.
+    """
+
+    def __init__(self, report: Saved) -> None:
+        self.strata = {each["stratum"] for each in report["groups"]}
+        self.classes = {each["class"] for each in report["groups"] if each["counts"] is not None}
+        self.with_margin = {e["metric"] for e in report["estimates"] if e["stratum"] is None}
+        self._seen: set[tuple[object, ...]] = set()
+
+    def is_stratum(self, estimate: Saved) -> bool:
+        """Return whether the stratum is one of the data."""
+        within = estimate["stratum"] in self.strata and estimate["metric"] in self.with_margin
+        return within and not self._is_repeated(estimate, "stratum")
+
+    def is_class(self, estimate: Saved) -> bool:
+        """Return whether the class is one of the data."""
+        return estimate["class"] in self.classes and not self._is_repeated(estimate, "class")
+
+    def _is_repeated(self, estimate: Saved, what: str) -> bool:
+        fields = "metric", "feature", "group", "threshold", "class", "stratum"
+        key = (what, *(estimate[name] for name in fields))
+        repeated = key in self._seen
+        self._seen.add(key)
+        return repeated
+
+
+def _estimate(old: Saved, names: _Names) -> Plain:
+    return {
+        **old,
+        **_reference(old["reference"]),
+        **_scope(old["stratum"], of_data=names.is_stratum(old)),
+        **_class(old["class"], of_data=names.is_class(old)),
+        "method": _method(old["method"]),
+        "error": old.get("error"),
+        "rate_group": old.get("rate_group"),
+        "rate_reference": old.get("rate_reference"),
+        "expected": None,
+        "corrected": None,
+        "simultaneous": None,
+        "reason": _reason(old["reason"]),
+    }
+
+
+def _group(old: Saved) -> Plain:
+    return {
+        **old,
+        **_others(old["group"]),
+        **_scope(old["stratum"], of_data=True),
+        **_class(old["class"], of_data=old["counts"] is not None),
+        "weighted_counts": old.get("weighted_counts"),
+        "rates": {name: _rate(each) for name, each in old["rates"].items()},
+    }
+
+
+def _rate(old: Saved) -> Plain:
+    return {
+        **old,
+        "confidence": None,
+        "method": _method(old.get("method")),
+        "partially_pooled": old.get("shrunken"),
+        "error": old.get("error"),
+        "reason": _reason(old["reason"]),
+    }
+
+
+def _pair(old: Saved) -> Plain:
+    return {
+        **old,
+        **_class(old["class"], of_data=True),
+        "method": _method(old["method"]),
+        "pairs": old["among"],
+        "reason": _reason(old["reason"]),
+    }
+
+
+def _verdict(old: Saved) -> Plain:
+    nothing: Plain = {
+        "value": None,
+        "low": None,
+        "high": None,
+        "confidence": None,
+        "method": [],
+    }
+    reason = _reason(old["reason"] or old["outcome"])
+    outcome = _outcome(old["outcome"])
+    fields = {"outcome": outcome, "threshold": None, "reason": reason}
+    return {**old, **_class(None, of_data=False), **nothing, **fields}
+
+
+def _outcome(text: str) -> str:
+    return text.replace(" ", "_")
+
+
+def _diagnostic(old: Saved) -> Plain:
+    text = {"text": old["message"]}
+    return {"level": old["level"], "code": "text", "feature": old["where"], "parameters": text}
+
+
+def _reason(text: str | None) -> Plain | None:
+    return None if text is None else {"code": "text", "parameters": {"text": text}}
+
+
+def _method(name: str | None) -> list[str]:
+    return [] if name is None else [str(IntervalMethod.OTHER)]
+
+
+def _others(group: str) -> Plain:
+    if group != _OTHERS:
+        return {"reference_kind": None}
+    return {"group": str(ReferenceKind.OTHERS), "reference_kind": str(ReferenceKind.OTHERS)}
+
+
+def _reference(name: str | None) -> Plain:
+    kinds = {
+        None: None,
+        _OTHERS: ReferenceKind.OTHERS,
+        "overall": ReferenceKind.OVERALL,
+        "population": ReferenceKind.POPULATION,
+    }
+    kind = kinds.get(name, ReferenceKind.GROUP)
+    return {"reference": name, "reference_kind": None if kind is None else str(kind)}
+
+
+def _scope(stratum: str | None, *, of_data: bool) -> Plain:
+    if stratum is None:
+        return {"scope": str(ScopeKind.OVERALL), "stratum": None}
+    if stratum == "pooled" and not of_data:
+        return {"scope": str(ScopeKind.POOLED), "stratum": None}
+    return {"scope": str(ScopeKind.STRATUM), "stratum": stratum}
+
+
+def _class(name: str | None, *, of_data: bool) -> Plain:
+    fields: Plain = {"class": None, "worst_class": None, "average": None}
+    if name is None:
+        return fields | {"class_scope": str(ClassKind.NONE)}
+    if name == "worst" and not of_data:
+        return fields | {"class_scope": str(ClassKind.WORST)}
+    if name in list(Average) and not of_data:
+        return fields | {"class_scope": str(ClassKind.AVERAGE), "average": name}
+    return fields | {"class_scope": str(ClassKind.CLASS), "class": name}
