@@ -143,7 +143,7 @@ def test_no_two_classes_have_one_name() -> None:
 
 
 def test_a_name_of_two_files_is_found() -> None:
-    one, other = SOURCE / "spec" / "rules.py", SOURCE / "stats" / "rules.py"
+    one, other = SOURCE / "question" / "rules.py", SOURCE / "stats" / "rules.py"
     assert shared([("Rule", one), ("Rule", other), ("Spec", one)]) == {
         "Rule": ["question/rules.py", "stats/rules.py"]
     }
