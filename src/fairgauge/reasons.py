@@ -23,6 +23,8 @@ class ReasonCode(StrEnum):
 
     # the value is undefined
     NO_ROWS = "no_rows"  # of
+    NO_POSITIVES = "no_positives"  # of: label, prediction
+    NO_NEGATIVES = "no_negatives"  # of: label, prediction
     EMPTY_DENOMINATOR = "empty_denominator"  # counts, formula
     BOTH_SIDES_EQUAL_RATE = "both_sides_equal_rate"  # rate, value
     BOTH_SIDES_INFINITE = "both_sides_infinite"  # rate

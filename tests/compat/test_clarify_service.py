@@ -9,6 +9,7 @@ import pytest
 from clarify_cases import BASELINE, after, before, config, values
 
 from fairgauge.compat import service_texts
+from fairgauge.reasons import Reason, ReasonCode
 
 ROWS = [(sex, int(i < positive)) for sex, (positive, rows) in BASELINE.items() for i in range(rows)]
 PRINTED = {
@@ -222,22 +223,36 @@ def test_report_and_summary(folder: Any, monitored: dict[str, Any]) -> None:
     assert "data.csv" in html
 
 
+@pytest.mark.parametrize(("outcome", "word"), [(0, "positive"), (1, "negative")])
+def test_strata_of_one_outcome_have_the_words_of_the_service(
+    folder: Any, outcome: int, word: str
+) -> None:
+    rows = [("d", outcome, "x"), ("a", outcome, "x"), ("d", outcome, "y"), ("a", outcome, "y")]
+    folder.csv("data.csv", [("facet", "label", "group"), *rows * 10])
+    found = folder.clarify(config(group_variable="group"))
+    block = found["pre_training_bias_metrics"]["facets"]["facet"][0]
+    (cddl,) = [each for each in block["metrics"] if each["name"] == "CDDL"]
+    assert (cddl["value"], cddl["error"]) == (None, f"No {word} labels in set")
+
+
 @pytest.mark.parametrize(
     ("metric", "group", "reference", "reason", "words"),
     [
         ("GE", 5, 5, None, service_texts.ONLY_FALSE_NEGATIVES),
         ("KL", 5, 5, None, service_texts.NO_SHARED),
-        ("CDDL", 5, 5, "there are no positive labels", "No positive labels in set"),
-        ("CDDPL", 5, 5, "there are no negative predictions", "No negative labels in set"),
-        ("CDDL", 5, 5, "no strata", service_texts.NO_GROUP),
-        ("CDDL", 5, 5, "another reason", "another reason"),
+        ("CDDL", 5, 5, Reason.of(ReasonCode.NO_POSITIVES, of="label"), "No positive labels in set"),
+        (
+            "CDDPL", 5, 5, Reason.of(ReasonCode.NO_NEGATIVES, of="prediction"),
+            "No negative labels in set",
+        ),
+        ("CDDL", 5, 5, Reason.of(ReasonCode.NEEDS_STRATA), service_texts.NO_GROUP),
         ("DPL", 5, 0, None, "Negative facet set is empty."),
         ("DPL", 0, 5, None, "Facet set is empty."),
         ("DI", 0, 0, None, "Negated facet set is empty"),
-        ("AD", 5, 5, "another reason", "another reason"),
+        ("AD", 5, 5, Reason.of(ReasonCode.BOTH_SIDES_ZERO), "both sides are 0"),
     ],
-)
+)  # fmt: skip
 def test_what_has_no_value_has_the_words_of_the_engine(
-    metric: str, group: int, reference: int, reason: str | None, words: str
+    metric: str, group: int, reference: int, reason: Reason | None, words: str
 ) -> None:
     assert service_texts.error_text(metric, group, reference, reason) == words

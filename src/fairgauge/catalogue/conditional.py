@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
 
+_ABSENT = (ReasonCode.NO_POSITIVES, ReasonCode.NO_NEGATIVES)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionalDisparity(ComparisonMetric):
@@ -80,7 +82,7 @@ class ConditionalDisparity(ComparisonMetric):
 
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         both = (group.strata[self.of] + reference.strata[self.of])[at].sum(axis=0)
-        for name, count in zip(("positive", "negative"), both, strict=True):
+        for code, count in zip(_ABSENT, both, strict=True):
             if count == 0:
-                return Reason.of(ReasonCode.NO_ROWS, of=f"{name} {self.of}")
+                return Reason.of(code, of=self.of)
         return Reason.of(ReasonCode.ONE_CLASS_ONLY, of=f"{self.of}s of every stratum")

@@ -58,7 +58,7 @@ class Features:
         """
         if not inside.any() or inside.all():
             rows = float(inside.sum())
-            raise ValueError(error_text("FT", rows, len(inside) - rows, None))
+            raise ValueError(error_text("FT", rows, len(inside) - rows))
         points = _points(self.columns(), profile)
         known = ~np.isnan(points).any(axis=1)
         ours, theirs = inside & known, ~inside & known

@@ -70,8 +70,9 @@ class ServiceMetrics:
                 value = self._entropy()
             return result(metric, float(value))
         undefined = row.why_undefined(group, reference, 0) if np.isnan(value) else None
-        reason = None if undefined is None else describe_reason(undefined)
-        return result(metric, None, error_text(metric, *sizes, reason) if clarify else reason)
+        if clarify:
+            return result(metric, None, error_text(metric, *sizes, undefined))
+        return result(metric, None, None if undefined is None else describe_reason(undefined))
 
     def size(self, facet: int, block: int) -> int:
         """Return the rows of a block."""

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
+
+from fairgauge.reasons import ReasonCode
+from fairgauge.render.words.reason_sentences import describe_reason
+
+if TYPE_CHECKING:
+    from fairgauge.reasons import Reason
 
 DESCRIPTIONS = {
     "CDDL": "Conditional Demographic Disparity in Labels (CDDL)",
@@ -68,6 +74,11 @@ _EMPTY = {
 }
 CONDITIONAL = ("CDDL", "CDDPL")
 """The metrics that adjust for strata."""
+_WITHOUT_OUTCOME = {
+    ReasonCode.NO_POSITIVES: "No positive labels in set",
+    ReasonCode.NO_NEGATIVES: "No negative labels in set",
+}
+"""The engine writes the same words of predictions."""
 _DISTANCES = ("KL", "JS", "LP", "TVD", "KS")
 
 
@@ -100,27 +111,28 @@ def unknown_metric(registered: tuple[str, ...]) -> str:
     return f"Invalid metric_name: metrics should be one of the registered metrics{[*registered]}"
 
 
-def error_text(metric: str, group_rows: float, reference_rows: float, reason: str | None) -> str:
-    """Return the engine's words for a metric that has no value."""
+def error_text(
+    metric: str, group_rows: float, reference_rows: float, reason: Reason | None = None
+) -> str:
+    """Return the engine's words for a metric that has no value.
+
+    Where the engine has no words of its own, the reason is described in ours.
+    """
     if metric in _DISTANCES:
         return NO_SHARED
     if metric == "GE":
         return ONLY_FALSE_NEGATIVES
     if metric in CONDITIONAL:
-        return _conditional(reason or "")
+        return _WITHOUT_OUTCOME.get(reason.code, NO_GROUP) if reason else NO_GROUP
     of_group, of_reference = _EMPTY[metric]
     if metric in ("CI", "DPL", "DPPL", "DI") and reference_rows == 0:
         return of_reference
     if group_rows == 0:
         return of_group
-    return of_reference if reference_rows == 0 else str(reason)
-
-
-def _conditional(reason: str) -> str:
-    for word in ("positive", "negative"):
-        if reason.startswith(f"there are no {word} "):
-            return f"No {word} labels in set"
-    return NO_GROUP if "strata" in reason else reason
+    if reference_rows == 0:
+        return of_reference
+    assert reason is not None, f"{metric} has rows on both sides and no reason"
+    return describe_reason(reason)
 
 
 def result(metric: str, value: float | None, error: str | None = None) -> MetricEntry:

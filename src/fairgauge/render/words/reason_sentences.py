@@ -193,6 +193,14 @@ def _no_rows(reason: Reason) -> str:
     return f"the {reason.side} has {what}" if reason.side else f"there are {what}"
 
 
+def _no_positives(reason: Reason) -> str:
+    return f"there are no rows with a positive {reason['of']}"
+
+
+def _no_negatives(reason: Reason) -> str:
+    return f"there are no rows with a negative {reason['of']}"
+
+
 def _empty_denominator(reason: Reason) -> str:
     what = f"no {reason['counts']} ({reason['formula']} = 0)"
     return f"the {reason.side} has {what}" if reason.side else what
@@ -282,6 +290,8 @@ def _same_rows(reason: Reason) -> str:
 _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.ALL_OF: _all_of,
     ReasonCode.NO_ROWS: _no_rows,
+    ReasonCode.NO_POSITIVES: _no_positives,
+    ReasonCode.NO_NEGATIVES: _no_negatives,
     ReasonCode.EMPTY_DENOMINATOR: _empty_denominator,
     ReasonCode.BOTH_SIDES_EQUAL_RATE: _equal,
     ReasonCode.NO_CLASS_DEFINED: _no_class,
