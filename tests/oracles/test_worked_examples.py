@@ -22,7 +22,7 @@ LATER = {
     "cloudwatch_value": "fairgauge clarify-monitor: infinity in CloudWatch's terms",
     "interval_string": "fairgauge clarify: how analysis.json writes intervals",
     "value_string": "fairgauge clarify: how analysis.json writes value lists",
-    "TE_superseded_FPa/FNa-FPd/FNd": "no metric: the page's superseded formula, see test_semantics",
+    "TE_superseded_FPa/FNa-FPd/FNd": "no metric: a superseded formula, see test_definitions",
     "CDDL": "needs the service's validation file, which is not ours to ship; its counts by facet "
     "are W128 to W134, and CDDL is held to smclarify on nine tables",
 }

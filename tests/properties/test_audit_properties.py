@@ -247,7 +247,7 @@ def test_exchanging_group_and_reference(rows: Any) -> None:
     """A difference turns its sign, a ratio is inverted, a distance stays (but for KL)."""
     for metric, d, a in by_metric(of_rows(rows)):
         if getattr(metric, "by", "") == "kl":
-            continue  # not symmetric: KL(P_a, P_d); its facts are in tests/unit/test_semantics
+            continue  # not symmetric: KL(P_a, P_d); its facts are in test_definitions
         if math.isnan(metric.neutral):
             continue  # a number that takes its two sides from both groups, no comparison of them
         assert turned(metric, d.value, a.value), (metric.name, d.scope, d.value, a.value)

@@ -733,7 +733,7 @@ def test_the_order_of_rows_and_columns_changes_nothing(kind: str, random: Any) -
 def stable(rows: Iterable[Any]) -> list[dict[str, Any]]:
     """Return rows without one p-value that rounding errors decide.
 
-    Its own test is in tests/unit/test_contradictions.py.
+    Its own test is in tests/unit/results/test_contradictions.py.
     """
     dropped = {"p_value": None, "p_adjusted": None}
     return [row | dropped if row.get("metric") == "r2.difference" else row for row in rows]

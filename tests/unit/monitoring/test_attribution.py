@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from conftest_monitoring import day_names
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.monitored_days import day_names
 
 import fairgauge as fg
 from fairgauge.stats.decomposition import kitagawa

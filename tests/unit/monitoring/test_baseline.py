@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from conftest_monitoring import asked, cube, day_names
 from scipy.stats import binom
+from tests.monitored_days import asked, cube, day_names
 
 import fairgauge as fg
 from fairgauge.monitoring.comparison_counts import ComparisonCounts, ComparisonId, SideCounts

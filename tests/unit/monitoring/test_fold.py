@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from conftest_monitoring import QUESTION, RATIO, asked, cube, day_names, days
+from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
 from fairgauge.monitoring import monitor as module

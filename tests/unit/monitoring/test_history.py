@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest_monitoring import RATIO, asked, cube, day_names
+from tests.monitored_days import RATIO, asked, cube, day_names
 
 import fairgauge as fg
 from fairgauge.monitoring.periods import gaps, parse_period

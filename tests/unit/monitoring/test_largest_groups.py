@@ -7,9 +7,9 @@ import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest_monitoring import RATIO, asked, cube, day_names
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.monitored_days import RATIO, asked, cube, day_names
 
 import fairgauge as fg
 from fairgauge.render import render

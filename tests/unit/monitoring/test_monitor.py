@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest_monitoring import QUESTION, RATIO, asked, cube, day_names, days
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
 from fairgauge.enums import Outcome

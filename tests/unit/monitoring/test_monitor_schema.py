@@ -6,7 +6,7 @@ import json
 
 import jsonschema
 import pytest
-from conftest_monitoring import RATIO, asked, cube, day_names, days
+from tests.monitored_days import RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
 from fairgauge.results.monitor_results import ImportedValue

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from conftest_monitoring import QUESTION, RATIO, asked, cube, day_names
+from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names
 
 import fairgauge as fg
 

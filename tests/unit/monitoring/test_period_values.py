@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from conftest_monitoring import QUESTION, RATIO, asked, day_names
+from tests.monitored_days import QUESTION, RATIO, asked, day_names
 
 import fairgauge as fg
 from fairgauge.errors import DataError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from conftest_monitoring import QUESTION, RATIO, asked, cube, day_names, days
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
 from fairgauge.enums import Outcome

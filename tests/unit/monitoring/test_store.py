@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest_monitoring import RATIO, asked, cube
+from tests.monitored_days import RATIO, asked, cube
 
 import fairgauge as fg
 from fairgauge.monitoring.monitor_spec import read_monitor_spec

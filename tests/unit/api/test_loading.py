@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from tests.unit.models.model_rows import QUESTION, rows
-from tests.unit.monitoring.conftest_monitoring import asked, cube, days
+from tests.model_rows import QUESTION, rows
+from tests.monitored_days import asked, cube, days
 
 import compared_reports
 import fairgauge as fg

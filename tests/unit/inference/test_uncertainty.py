@@ -8,10 +8,10 @@ from itertools import product
 import numpy as np
 import polars as pl
 import pytest
-import reference_intervals as reference
 from scipy import stats
 
 import fairgauge as fg
+import reference_intervals as reference
 from fairgauge.enums import Average, DiagnosticCode, Status
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.reasons import Reason, ReasonCode

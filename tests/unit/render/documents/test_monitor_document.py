@@ -7,7 +7,7 @@ import io
 import re
 
 import pytest
-from conftest_monitoring import RATIO, asked, cube, day_names, days
+from tests.monitored_days import RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
 from fairgauge.render import render

@@ -6,7 +6,7 @@ import jsonschema
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from tests.unit.models.model_rows import QUESTION, rows
+from tests.model_rows import QUESTION, rows
 
 import fairgauge as fg
 from fairgauge.cli import main

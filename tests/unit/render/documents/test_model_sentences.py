@@ -4,7 +4,7 @@ import re
 
 import polars as pl
 import pytest
-from tests.unit.models.model_rows import QUESTION, rows
+from tests.model_rows import QUESTION, rows
 
 import fairgauge as fg
 from fairgauge.render import render

@@ -26,7 +26,7 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
 from fairgauge.render.words.command_line import command, command_with_file, flags_of
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 NAMES = [option.name for option in OPTIONS]
 
 TEXT = st.text(

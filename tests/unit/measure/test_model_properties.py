@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.unit.models.model_rows import QUESTION, rows
+from tests.model_rows import QUESTION, rows
 
 import fairgauge as fg
 

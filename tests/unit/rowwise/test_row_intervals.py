@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-import reference_intervals as reference
 
 import fairgauge as fg
+import reference_intervals as reference
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.enums import Status

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from tests.unit.models.model_rows import QUESTION, rows
+from tests.model_rows import QUESTION, rows
 
 import fairgauge as fg
 from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, Status

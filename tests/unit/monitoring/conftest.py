@@ -1,7 +1,0 @@
-"""Makes the shared histories known to the tests beside it."""
-
-from __future__ import annotations
-
-from conftest_monitoring import shifted
-
-__all__ = ["shifted"]
