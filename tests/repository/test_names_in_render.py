@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
-import pytest
+from tests.repository.sources import SOURCE, nodes_of
 
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.render.words.metric_words import adds_up_over_classes
 
-RENDER = Path(__file__).parents[2] / "src" / "fairgauge" / "render"
 OF_ONE_RATE = {"preset_blocks.py", "score_sections.py"}
 """Modules whose subject is a few rates: those of the tables of laws, and of thresholds."""
 WORDS = {"accuracy", "CI", "consistency", "f1", "lift", "skew"}
 """Names that are words of the language, too, so that they may stand in any module."""
 
 
-@pytest.mark.parametrize("path", sorted(RENDER.glob("*.py")), ids=lambda path: path.name)
-def test_no_module_of_reports_decides_by_the_name_of_a_metric(path: Path) -> None:
+def test_no_module_of_reports_decides_by_the_name_of_a_metric() -> None:
     names = {row.name for row in (*RATES, *METRICS)} - WORDS
+    modules = [path for path in (SOURCE / "render").rglob("*.py") if path.name not in OF_ONE_RATE]
     constants = (
-        node.value
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Constant)
+        (path.name, node.value)
+        for path in modules
+        for node in nodes_of(path)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
-    named = sorted({each for each in constants if isinstance(each, str) and each in names})
-    assert path.name in OF_ONE_RATE or not named
+    assert [(module, value) for module, value in constants if value in names] == []
 
 
 def test_the_rates_whose_mean_over_classes_is_the_same_in_every_group_follow_from_their_shape() -> (

@@ -1,0 +1,40 @@
+"""The files of the repository, each read and parsed once for all rules about them."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "fairgauge"
+MODULES = sorted(SOURCE.rglob("*.py"))
+OURS = [path for path in MODULES if not path.is_relative_to(SOURCE / "compat" / "smclarify")]
+"""All but the stand-in for smclarify, which bears the names of what it stands in for."""
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    """Return the path of a module in the package, with slashes on every system."""
+    return path.relative_to(SOURCE).as_posix()
+
+
+@cache
+def text_of(path: Path) -> str:
+    """Return the text of a file."""
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """Return the module of a file and every node below it."""
+    return tuple(ast.walk(ast.parse(text_of(path))))
+
+
+def classes_of(path: Path) -> Iterator[ast.ClassDef]:
+    """Yield the classes of a file, nested ones included."""
+    return (node for node in nodes_of(path) if isinstance(node, ast.ClassDef))
