@@ -112,8 +112,9 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
     cube, source, spec = counted(data, arrays, options)
     rows_by_level = cube.rows_by_level()
     check_known(cube, spec, rows_by_level)
-    measured = measure(cube, spec, _by_rows(source, cube, spec))
-    verdicts, notes_of_verdicts = _judged(measured, source, cube, spec)
+    by_rows = _by_rows(source, cube, spec)
+    measured = measure(cube, spec, by_rows)
+    verdicts, notes_of_verdicts = _judged(measured, cube, spec, by_rows)
     excluded, used = excluded_rows(cube, spec, rows_by_level)
     return Report(
         version=__version__,
@@ -292,11 +293,11 @@ def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
         return None
     from fairgauge.rowwise import RowReader
 
-    return RowReader(source, cube, spec)
+    return RowReader(source, cube)
 
 
 def _judged(
-    measured: Measured, source: Source | None, cube: Cube, spec: Spec
+    measured: Measured, cube: Cube, spec: Spec, by_rows: ByRows | None
 ) -> tuple[tuple[Verdict, ...], list[Diagnostic]]:
     """Judge what is measured by the rules; return the verdicts, and the notes on them."""
     if not spec.rules:
@@ -304,7 +305,7 @@ def _judged(
 
     def measure_at(confidence: float) -> Measured:
         stricter = replace(spec, confidence=confidence, metrics=())  # those of the rules alone
-        return measure(cube, stricter, _by_rows(source, cube, stricter))
+        return measure(cube, stricter, by_rows)
 
     if spec.multiplicity is Multiplicity.PER_DECISION:
         verdicts = judge(measured, spec.rules)

@@ -219,68 +219,83 @@ def _is_for(rule: Rule, feature: str | None, group: str | None) -> bool:
 def _unmatched(
     measured: Measured, rule: Rule, matched: Collection[tuple[str | None, str | None]]
 ) -> Iterator[Verdict]:
-    """Return a verdict for what a rule is on without an estimate.
+    """Return a verdict for what a rule is on without an estimate: nothing passes by absence.
 
-    That is every group that it names, every feature without a comparison, or the rule itself.
+    That is every group that it names, in every feature that it names, every feature without a
+    comparison, or the rule itself.
 
     Parameters
     ----------
     matched : the features and groups that have a verdict.
     """
-    groups = [
-        (each.feature, each.group)
-        for each in measured.groups
-        if not rule.features or each.feature in rule.features
-    ]
-    first = rule.features[0] if rule.features else None
-    missing = [name for name in rule.groups if name not in {group for _, group in matched}]
-    for name in missing:
-        yield _not_evaluated(rule, first, name, _no_group(measured, rule, name, groups))
-    empty = [
-        feature
+    names_by_feature = {
+        feature: names
         for feature, names in measured.group_names.items()
-        if not names and (not rule.features or feature in rule.features)
-    ]
-    for feature in empty if not rule.groups else ():
-        yield _not_evaluated(rule, feature, None, Reason.of(ReasonCode.NO_GROUPS))
-    single = _single_groups(rule, groups, matched) if not rule.groups else []
-    for feature in single:
-        yield _not_evaluated(rule, feature, None, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS))
-    if not matched and not missing and not empty and not single:
-        yield _not_evaluated(rule, first, None, _nothing("metric", rule.metric, ()))
-
-
-def _no_group(
-    measured: Measured, rule: Rule, name: str, groups: Iterable[tuple[str, str]]
-) -> Reason:
-    """Return why a named group has no estimate: it is the reference, or there is none."""
-    known = list(dict.fromkeys(group for _, group in groups))
-    references = {
-        each.reference.group
-        for each in measured.estimates
-        if each.metric == rule.metric
-        and each.reference
-        and (not rule.features or each.feature in rule.features)
+        if not rule.features or feature in rule.features
     }
-    if name in known and name in references:
-        return Reason.of(ReasonCode.IS_REFERENCE, name=name)
-    return _nothing("group", name, [each for each in known if each != name])
+    unmatched = list(_unmatched_groups(measured, rule, matched, names_by_feature))
+    if not rule.groups:
+        unmatched += _unmatched_features(rule, matched, names_by_feature)
+    if not matched and not unmatched:
+        first = rule.features[0] if rule.features else None
+        unmatched.append((first, None, _no_estimate("metric", rule.metric, ())))
+    for feature, group, reason in unmatched:
+        yield _not_evaluated(rule, feature, group, reason)
 
 
-def _single_groups(
+_Unmatched = tuple[str | None, str | None, Reason]
+"""A feature and a group that a rule is on, and why they have no verdict of their own."""
+
+
+def _unmatched_groups(
+    measured: Measured,
     rule: Rule,
-    groups: Iterable[tuple[str, str]],
     matched: Collection[tuple[str | None, str | None]],
-) -> list[str]:
-    """Return the features whose only group is the reference, so that nothing is compared."""
-    metric = rule.definition
-    if metric is None or metric.scope not in _OF_FEATURES:
-        return []
-    of_feature: dict[str, set[str]] = {}
-    for feature, group in groups:
-        of_feature.setdefault(feature, set()).add(group)
+    names_by_feature: Mapping[str, Sequence[str]],
+) -> Iterator[_Unmatched]:
+    """Yield the groups that a rule names and that have no verdict.
+
+    A rule that names features too is on its groups in each of them: "A" of sex is not "A" of race,
+    and a verdict on one of the two decides nothing on the other.
+    """
+    compared = [e for e in measured.estimates if e.metric == rule.metric and e.reference]
+    for feature in rule.features or (None,):
+        judged = {group for at, group in matched if feature in (None, at)}
+        known = [
+            name
+            for at, names in names_by_feature.items()
+            if feature in (None, at)
+            for name in names
+        ]
+        references = {
+            e.reference.group for e in compared if e.reference and feature in (None, e.feature)
+        }
+        for name in rule.groups:
+            if name in judged:
+                continue
+            reason = _no_estimate("group", name, [other for other in known if other != name])
+            if name in known and name in references:
+                reason = Reason.of(ReasonCode.IS_REFERENCE, name=name)
+            yield feature, name, reason
+
+
+def _unmatched_features(
+    rule: Rule,
+    matched: Collection[tuple[str | None, str | None]],
+    names_by_feature: Mapping[str, Sequence[str]],
+) -> Iterator[_Unmatched]:
+    """Yield the features that a rule is on and that have no verdict."""
     judged = {feature for feature, _ in matched}
-    return [f for f, names in of_feature.items() if len(names) == 1 and f not in judged]
+    of_features = rule.definition is not None and rule.definition.scope in _OF_FEATURES
+    for feature, names in names_by_feature.items():
+        if not names:
+            yield feature, None, Reason.of(ReasonCode.NO_GROUPS)
+        elif feature in judged:
+            continue
+        elif len(names) == 1 and of_features:  # its only group is the reference
+            yield feature, None, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
+        elif feature in rule.features:
+            yield feature, None, _no_estimate("metric", rule.metric, ())
 
 
 def _not_evaluated(rule: Rule, feature: str | None, group: str | None, reason: Reason) -> Verdict:
@@ -302,7 +317,7 @@ def _undecided(rule: Rule, reason: Reason) -> Outcome:
     return Outcome.NOT_EVALUATED if never else outcome
 
 
-def _nothing(what: str, name: str, known: Sequence[str]) -> Reason:
+def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
     """Return that there is no estimate of a group or a metric, with the nearest name."""
     names = {each.casefold(): each for each in known}
     close = difflib.get_close_matches(name.casefold(), names, n=1, cutoff=0.6)

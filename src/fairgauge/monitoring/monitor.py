@@ -264,19 +264,24 @@ def _unmatched(
     asked: MonitorSpec, comparisons: Sequence[MonitoredComparison], cubes: Sequence[Cube]
 ) -> tuple[Unmatched, ...]:
     """Return the groups that rules name and no period has: nothing passes by absence."""
-    followed = {(each.rule, each.group) for each in comparisons}
+    followed = {
+        (each.rule, feature, each.group) for each in comparisons for feature in (each.feature, None)
+    }
     absent = [
-        (str(rule), name)
+        (str(rule), feature, name)
         for rule in asked.rules
+        for feature in rule.features or (None,)  # a rule has its groups in each feature it names
         for name in rule.groups
-        if (str(rule), name) not in followed
+        if (str(rule), feature, name) not in followed
     ]
     if not absent or not cubes:
         return ()
-    every = sum_cubes([without_rows(cube) for cube in cubes])
-    groups = [name for each in count_groups(every, asked.question) for name in each.groups]
+    every = count_groups(sum_cubes([without_rows(cube) for cube in cubes]), asked.question)
+    groups: dict[str | None, list[str]] = {each.feature: list(each.groups) for each in every}
+    groups[None] = [name for names in groups.values() for name in names]
     return tuple(
-        Unmatched(rule=rule, group=name, nearest=closest(name, groups)) for rule, name in absent
+        Unmatched(rule=rule, feature=feature, group=name, nearest=closest(name, groups[feature]))
+        for rule, feature, name in absent
     )
 
 

@@ -169,7 +169,9 @@ def rule(
     alternatives : str, Rule or list of them
         Other limits, of which one that is met is enough: ``"selection_rate.difference >= -0.05"``.
     features, groups : str or list of str, optional
-        Only these sensitive features or groups are held to the rule; default all.
+        Only these sensitive features or groups are held to the rule; default all. With both, the
+        rule is on each of these groups in each of these features: a group that a feature does not
+        have is not evaluated, never a pass.
     decide : {"interval", "point", "significant"}
         Whether the whole confidence interval decides, the value alone, or the value where it
         differs statistically significantly from "no difference".

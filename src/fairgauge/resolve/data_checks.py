@@ -359,16 +359,17 @@ def unmatched_groups(
 
 
 def unmatched_rules(spec: Spec, groups: Mapping[str, Collection[str]]) -> Iterator[Diagnostic]:
-    """Warn of the groups of rules that the data do not have: such a rule is not evaluated."""
+    """Warn of the groups of rules that the data do not have: such a rule is not evaluated.
+
+    A rule that names features has its groups in each of them.
+    """
+    every = {name for names in groups.values() for name in names}
     for i, rule in enumerate(spec.rules):
-        held = {
-            name for feature, names in groups.items()
-            if not rule.features or feature in rule.features
-            for name in names
-        }  # fmt: skip
+        names_in_scope = [set(groups[feature]) for feature in rule.features] or [every]
         for j, name in enumerate(rule.groups):
-            if name not in held:
-                yield _unmatched(f"rules[{i}].groups[{j}]", name, held)
+            for names in names_in_scope:
+                if name not in names:
+                    yield _unmatched(f"rules[{i}].groups[{j}]", name, names)
 
 
 def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:

@@ -261,11 +261,15 @@ class PeriodRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmatched:
-    """A group that a rule names and that no period has, with the nearest name that one has."""
+    """A group that a rule names and that no period has, with the nearest name that one has.
+
+    ``feature`` is the feature in which no period has it; None where the rule names no feature.
+    """
 
     rule: str
     group: str
     nearest: str | None
+    feature: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

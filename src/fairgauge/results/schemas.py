@@ -576,7 +576,16 @@ def monitor_schema() -> Schema:
         "inconclusive": _words(Outcome),
         "verdict": _words(Outcome),
         "comparisons": _list(comparison),
-        "unmatched": _list(_object({"rule": _STRING, "group": _STRING, "nearest": _null(_STRING)})),
+        "unmatched": _list(
+            _object(
+                {
+                    "rule": _STRING,
+                    "group": _STRING,
+                    "nearest": _null(_STRING),
+                    "feature": _null(_STRING),
+                }
+            )
+        ),
         "sparse_groups": _list(
             _object({"feature": _STRING, "group": _STRING, "rows": _WHOLE, "first": _STRING})
         ),

@@ -1,8 +1,12 @@
-"""Row metrics: reads the rows once more, and measures feature by feature."""
+"""Row metrics: reads the rows once more, and measures feature by feature.
+
+One reader serves a whole audit, which may measure again at stricter levels of confidence (Holm):
+the rows that it read are the same then.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import DiagnosticCode, Role
@@ -18,20 +22,21 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.row_metrics import RowMetric
     from fairgauge.cube.cube import Cube
-    from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.resolution import Resolution
     from fairgauge.results.estimates import Estimate
     from fairgauge.scan.source import Source
+    from fairgauge.values import Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RowReader:
     """Computes from the rows of a source what counts cannot give."""
 
     source: Source
     cube: Cube
-    spec: Spec
+    _columns: dict[tuple[str, ...], dict[str, list[Value]]] = field(default_factory=dict)
+    _exact: list[tuple[GroupCounts, ...] | None] = field(default_factory=list)
 
     def metrics(
         self, asked: Sequence[RowMetric], resolution: Resolution
@@ -43,12 +48,10 @@ class RowReader:
         DataError
             The rows cannot be read.
         """
-        spec, cube, outcome = self.spec, self.cube, resolution.outcomes[0]
+        spec, cube, outcome = resolution.spec, self.cube, resolution.outcomes[0]
         wanted = [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
         wanted += [c for c in (spec.label, spec.prediction, spec.score, *spec.features) if c]
-        columns = read_rows(self.source, wanted if spec.count is None else [*wanted, spec.count])
-        if spec.count is not None:
-            columns = repeated(columns, spec.count)
+        columns = self._read(wanted, spec.count)
         rows, scalings = as_arrays(columns, cube, spec, outcome)
         notes = []
         if scalings:
@@ -70,4 +73,15 @@ class RowReader:
         """Return the counts of every feature with exact scores; None where there are too many."""
         if self.cube.rows > MOST_ROWS:
             return None
-        return exact_histograms(self.source, self.cube, self.spec, resolution.features)
+        if not self._exact:  # what is counted does not depend on the level of confidence
+            features = resolution.features
+            self._exact.append(exact_histograms(self.source, self.cube, resolution.spec, features))
+        return self._exact[0]
+
+    def _read(self, names: Sequence[str], count: str | None) -> dict[str, list[Value]]:
+        """Return some columns of all rows, each row as often as it counts; read once."""
+        key = (*names, *((count,) if count else ()))
+        if key not in self._columns:
+            columns = read_rows(self.source, key)
+            self._columns[key] = columns if count is None else repeated(columns, count)
+        return self._columns[key]

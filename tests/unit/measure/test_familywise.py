@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 
+import numpy as np
+import polars as pl
 import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.measure.measure import measure
 from fairgauge.reasons import ReasonCode
+from fairgauge.rowwise import exact_scores, row_reader
+from fairgauge.scan.row_access import read_rows
 from fairgauge.stats.contrasts import newcombe
+
+audit_module = importlib.import_module("fairgauge.api.audit")
 
 LIMIT = 0.05
 
@@ -66,6 +74,50 @@ def test_fails_are_those_of_holm() -> None:
             assert (before.outcome, after.outcome) == (Outcome.FAIL, Outcome.INCONCLUSIVE)
             assert after.reason.code is ReasonCode.FAMILYWISE
             assert "the 7 comparisons are decided together (Holm)" in after.says
+
+
+@pytest.mark.parametrize(
+    ("rules", "options"),
+    [
+        (["FT <= 0.02", "-0.02 <= DPPL <= 0.02"], {"features": ["x"]}),
+        (["roc_auc.difference >= -0.001", "-0.02 <= DPPL <= 0.02"], {"score": "s"}),
+    ],
+)
+def test_rows_are_read_as_often_as_without_adjustment(monkeypatch, rules, options) -> None:
+    """Each step of Holm read all rows again, although they do not depend on the confidence."""
+    random = np.random.default_rng(4)
+    group = random.integers(0, 4, 400)
+    rows = pl.DataFrame({
+        "g": [f"g{k}" for k in group],
+        "y": random.integers(0, 2, 400),
+        "p": (random.random(400) < 0.2 + 0.2 * group).astype(int),
+        "s": (random.random(400) * 0.5 + 0.1 * group).round(4),
+        "x": random.random(400),
+    })  # fmt: skip
+    reads, levels = [], []
+
+    def counted_read(*arguments):
+        reads.append(arguments[1])
+        return read_rows(*arguments)
+
+    def counted_levels(*arguments, **options):
+        levels.append(arguments)
+        return measure(*arguments, **options)
+
+    for module in (row_reader, exact_scores):
+        monkeypatch.setattr(module, "read_rows", counted_read)
+    monkeypatch.setattr(audit_module, "measure", counted_levels)
+    read_by = {}
+    for multiplicity in ("per-decision", "familywise"):
+        reads.clear()
+        levels.clear()
+        fg.audit(
+            rows, label="y", prediction="p", sensitive="g", positive=1, rules=rules,
+            multiplicity=multiplicity, **options,
+        )  # fmt: skip
+        read_by[multiplicity] = list(reads)
+    assert len(levels) > 2  # more than one step of Holm, so that the test can fail
+    assert read_by["familywise"] == read_by["per-decision"] != []
 
 
 def test_two_comparisons_are_noted_and_one_is_not() -> None:

@@ -58,6 +58,66 @@ def test_a_group_of_another_feature_is_not_the_nearest():
     assert each.says == "there is no estimate of the group 'a'"
 
 
+def test_a_rule_is_on_its_groups_in_each_feature_that_it_names():
+    """ "a" of g met the rule alone, although k has no "a": that was a pass by absence."""
+    rule = fg.rule("selection_rate.ratio", at_least=0.1, groups=["a"], features=["g", "k"])
+    found = verdicts(rules=[rule], sensitive=["g", "k"])
+    assert [(each.feature, each.group, each.outcome) for each in found] == [
+        ("g", "a", Outcome.PASS),
+        ("k", "a", Outcome.NOT_EVALUATED),
+    ]
+    assert overall(counted_as(found, Outcome.PASS)) is Outcome.INCONCLUSIVE
+
+
+def test_the_nearest_group_is_one_of_the_feature_that_lacks_it():
+    data = TABLE.with_columns(
+        k=pl.col("k").replace({"x": "Alpha"}), g=pl.col("g").replace("a", "Alph")
+    )
+    rule = fg.rule("accuracy", at_least=0.1, groups=["Alph"], features=["g", "k"])
+    (_, absent) = verdicts(data, rules=[rule], sensitive=["g", "k"])
+    assert (absent.feature, absent.outcome) == ("k", Outcome.NOT_EVALUATED)
+    assert absent.says == "there is no estimate of the group 'Alph'; the nearest group is 'Alpha'"
+
+
+def test_a_feature_that_a_rule_names_and_that_has_no_estimate_is_not_passed_over():
+    population = {"g": {"a": 0.3, "b": 0.3, "c": 0.4}}
+    rule = fg.rule("representation.ratio", at_least=0.1, features=["g", "k"])
+    found = verdicts(rules=[rule], sensitive=["g", "k"], population=population)
+    assert found[-1].feature == "k"
+    assert found[-1].outcome is Outcome.NOT_EVALUATED
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    metric=st.sampled_from(["selection_rate.ratio", "accuracy", "true_positive_rate.difference"]),
+    groups=st.lists(st.sampled_from(["a", "b", "x", "only", "nobody"]), max_size=3, unique=True),
+    features=st.lists(st.sampled_from(["g", "k", "one"]), max_size=3, unique=True),
+    strata=st.booleans(),
+    reference=st.sampled_from(["others", "overall", "best", "largest"]),
+)
+def test_nothing_that_a_rule_names_passes_by_absence(metric, groups, features, strata, reference):
+    """Every pair of a feature and a group that a rule names has a verdict of its own.
+
+    A pass has a value. What is in no feature that is named is never passed over.
+    """
+    rule = fg.rule(metric, between=(-5, 50), groups=groups, features=features)
+    options = {"strata": "s"} if strata else {}
+    data = TABLE.with_columns(s=(pl.col("s") * 3).floor())
+    found = verdicts(
+        data, rules=[rule], sensitive=["g", "k", "one"], reference=reference, **options
+    )
+    verdict_of = {(each.feature, each.group): each for each in found}
+    assert len(verdict_of) == len(found) > 0
+    for feature in features or (None,):
+        judged = {group for at, group in verdict_of if feature in (None, at)}
+        assert judged >= set(groups)
+        assert judged or groups
+    for each in found:
+        assert each.outcome is not Outcome.PASS or each.value is not None
+        assert not groups or each.group in groups
+        assert not features or each.feature in features
+
+
 @pytest.mark.parametrize("reference", ["best", "largest", {"one": "only"}])
 def test_a_feature_of_one_group_is_not_passed_over(reference):
     found = verdicts(sensitive=["g", "one"], reference=reference, rules=["DI >= 0.1"])

@@ -288,7 +288,8 @@ def _imported(report: MonitorReport) -> Iterator[Block]:
 
 def _notes(report: MonitorReport) -> Iterator[Block]:
     notes = [
-        f"{called(each.rule)} names the group {called(each.group)}, which no period has."
+        f"{called(each.rule)} names the group {called(each.group)}, which no period has"
+        + (f" in {called(each.feature)}." if each.feature else ".")
         + (f" Did you mean {called(each.nearest)}?" if each.nearest else "")
         for each in report.unmatched
     ]
