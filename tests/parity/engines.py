@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -80,7 +81,7 @@ def postgres_server() -> Iterator[Server]:
                     raise
         yield Server(url, log)
     finally:
-        server.terminate()
+        server.send_signal(signal.SIGINT)  # SIGTERM would wait for clients that a test left open
         server.wait(30)
         shutil.rmtree(folder, ignore_errors=True)
 

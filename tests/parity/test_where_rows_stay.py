@@ -78,6 +78,30 @@ def test_a_query_and_a_schema_of_postgresql(server):
     assert part.rows == 50
 
 
+def test_a_role_that_may_only_read(server):
+    """A query is counted by SELECTs alone, as a replica and a role without rights require."""
+    import psycopg
+
+    name = engines.postgres_table(server.url, ROWS)
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE reader LOGIN")
+        connection.execute("REVOKE ALL ON DATABASE postgres FROM PUBLIC")
+        connection.execute("REVOKE ALL ON SCHEMA public FROM PUBLIC")
+        connection.execute("GRANT CONNECT ON DATABASE postgres TO reader")
+        connection.execute("GRANT USAGE ON SCHEMA public TO reader")
+        connection.execute(f"GRANT SELECT ON {name} TO reader")
+        connection.execute("ALTER ROLE reader SET default_transaction_read_only = on")
+    reader = server.url.replace("fairgauge@", "reader@")
+    for rows in (
+        name,
+        f"SELECT * FROM {name}",
+        f"WITH t AS (SELECT * FROM {name}) SELECT * FROM t -- all of them",
+        f"SELECT * FROM {name};\n",
+    ):
+        assert fg.count(sql(reader, rows), **ASKED) == fg.count(ROWS, **ASKED), rows
+        assert "GROUP BY" in open_source(sql(reader, rows)).query(plan(ask(**ASKED)))
+
+
 def test_what_postgresql_refuses(server):
     with pytest.raises(DataError, match=r"no table 'nothing' in 'postgresql://fairgauge@"):
         fg.count(sql(server.url, "nothing"), **ASKED)

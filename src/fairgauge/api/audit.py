@@ -184,19 +184,21 @@ def counted_with_warnings(
 
 
 def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
-    """Return the query by which a database would count its rows.
+    """Return the query that would count rows: of a database, or of DuckDB for files.
 
     Raises
     ------
     SpecError
         The question is wrong.
     DataError
-        The rows are in no database that counts by SQL.
+        The rows are not counted by SQL.
     """
     query = getattr(data, "query", None)
     if isinstance(data, Cube) or query is None:
-        name = "counts" if isinstance(data, Cube) else data.name
-        raise DataError(f"{quote(name)} is in no database, so that there is no query to show")
+        what = "counts" if isinstance(data, Cube) else quote(data.name)
+        raise DataError(
+            f"{what} cannot be counted by a query; name files, or rows of a database (--table)"
+        )
     spec = ask(data.columns, **options)
     if spec.threshold is Threshold.MEDIAN and spec.prediction is None:
         raise DataError(

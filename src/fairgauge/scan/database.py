@@ -12,13 +12,14 @@ from urllib.parse import urlsplit
 
 from fairgauge.errors import DataError, MissingExtra, failed_import, listing, nearest, quote
 from fairgauge.scan.duckdb_connection import FETCHED, reason
-from fairgauge.scan.source import not_numeric
+from fairgauge.scan.source import check_unique_names, not_numeric
 from fairgauge.scan.sql import Columns, count_by_sql, identifier, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ibis.backends import BaseBackend
+    from ibis.expr.datatypes import DataType
     from ibis.expr.types import Table
 
     from fairgauge.cube.cube import Cube
@@ -56,6 +57,7 @@ def open_database(url: str, rows: str) -> Source:
             "sqlite:///file.db"
         )
     shown = without_password(url)
+    rows = rows.strip().rstrip(";")  # a query becomes a subselect
     if url.partition(":")[0] == "duckdb":
         return _open_duckdb(url, rows, shown)
     try:
@@ -166,12 +168,31 @@ def _rows_of(backend: BaseBackend, rows: str, shown: str) -> Table:
     from ibis.common.exceptions import TableNotFound
 
     if _is_query(rows):
-        return backend.sql(rows)
-    schema, _, table = rows.rpartition(".")
+        # for a schema of its own finding, ibis creates a view, which a reader may not
+        schema = _postgres_schema(backend, rows) if backend.name == "postgres" else None
+        return backend.sql(rows, schema=schema)
+    database, _, table = rows.rpartition(".")
     try:
-        return backend.table(table, database=schema or None)
+        return backend.table(table, database=database or None)
     except TableNotFound:
         raise _no_table(rows, shown, backend.list_tables()) from None
+
+
+def _postgres_schema(backend: BaseBackend, query: str) -> dict[str, DataType]:
+    """Return the columns of a query and their types, from a SELECT of none of its rows."""
+    types = backend.compiler.type_mapper
+    with backend.con.cursor() as cursor:
+        cursor.execute(f"SELECT * FROM (\n{query}\n) AS fairgauge_rows LIMIT 0")
+        columns = cursor.description or ()
+        registry = cursor.adapters.types
+    check_unique_names([column.name for column in columns], "the query")
+    schema = {}
+    for column in columns:
+        kind = registry.get(column.type_code)
+        name = "text" if kind is None else kind.name  # an enum of the database's own
+        is_array = kind is not None and kind.array_oid == column.type_code
+        schema[column.name] = types.from_string(f"{name}[]" if is_array else name)
+    return schema
 
 
 def _is_query(rows: str) -> bool:

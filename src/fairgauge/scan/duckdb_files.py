@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.scan.duckdb_connection import run, unknown
-from fairgauge.scan.sql import Columns, count_by_sql, literal
+from fairgauge.scan.sql import Columns, count_by_sql, literal, select
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -54,6 +54,10 @@ class DuckFiles:
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         return count_by_sql(plan, self.relation, self.written, self._run, limit)
+
+    def query(self, plan: Plan) -> str:
+        """Return the query of DuckDB that counts."""
+        return select(plan, self.relation, self.written)
 
     def with_missing(self, column: str) -> DuckFiles:
         """Return the files with one more column, in which every value is missing."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.scan.duckdb_connection import FETCHED, engine_errors
 from fairgauge.scan.source import check_unique_names, not_numeric
-from fairgauge.scan.sql import Columns, count_by_sql, identifier
+from fairgauge.scan.sql import Columns, count_by_sql, identifier, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -116,12 +116,20 @@ class Relation:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
+        return count_by_sql(plan, _VIEW, self._written(), self._run, limit)
+
+    def query(self, plan: Plan) -> str:
+        """Return the query that counts."""
+        return select(plan, f"({self.relation.sql_query()}) AS {_VIEW}", self._written())
+
+    def _written(self) -> Columns:
         kinds = (str(kind) for kind in self.relation.types)
-        written = {
-            column: (identifier(column), kind)
-            for column, kind in zip(self.columns, kinds, strict=True)
-        }
-        return count_by_sql(plan, _VIEW, typed_columns(written), self._run, limit)
+        return typed_columns(
+            {
+                column: (identifier(column), kind)
+                for column, kind in zip(self.columns, kinds, strict=True)
+            }
+        )
 
     def _run(self, query: str) -> Iterator[Record]:
         with engine_errors(self.name):

@@ -81,15 +81,23 @@ class JsonFiles:
         held = {path: (*columns, column) for path, columns in self.held.items()}
         return JsonFiles(self.files.with_missing(column), held)
 
+    def query(self, plan: Plan) -> str:
+        """Return the query of DuckDB that counts."""
+        self._check_columns(plan)
+        return self.files.query(plan)
+
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
+        self._check_columns(plan)
+        return self.files.count(plan, limit)
+
+    def _check_columns(self, plan: Plan) -> None:
         for path, columns in self.held.items():
             for column in plan.columns:
                 if column not in columns:
                     raise DataError(
                         f"the files have different columns: {quote(path)} lacks {quote(column)}"
                     )
-        return self.files.count(plan, limit)
 
 
 def _path(column: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
+import duckdb
 import pytest
 from click.testing import CliRunner
 
@@ -41,12 +42,41 @@ def test_the_query_runs_as_it_is_printed_and_gives_the_counts(url, tmp_path):
     assert len(records) >= cells
 
 
-def test_rows_in_no_database_have_no_query(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("y,p,the group\n1,1,a\n0,1,b\n", encoding="utf-8")
+def _written(folder, suffix):
+    """Write the rows to a file, or to the table "people" of a DuckDB database."""
+    path = folder / f"people{suffix}"
+    connection = duckdb.connect(str(path) if suffix == ".duckdb" else ":memory:")
+    connection.execute('CREATE TABLE people (y INTEGER, p INTEGER, "the group" TEXT)')
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?)", ROWS)
+    if suffix != ".duckdb":
+        connection.execute(f"COPY people TO '{path}'")
+    connection.close()
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".json", ".duckdb"])
+def test_the_query_of_files_and_of_duckdb_runs_as_it_is_printed(tmp_path, suffix):
+    path = _written(tmp_path, suffix)
+    is_database = suffix == ".duckdb"
+    data = [f"duckdb:///{path}", "--table", "people"] if is_database else [str(path)]
+    shown = run(*data, *FLAGS)
+    assert shown.exit_code == 0, shown.output
+    with duckdb.connect(str(path) if is_database else ":memory:") as connection:
+        records = connection.sql(shown.stdout).fetchall()
+    rows = fg.sql(f"duckdb:///{path}", "people") if is_database else path
+    cube = fg.count(rows, label="y", prediction="p", sensitive="the group")
+    sums = cube.tables[0].sums["rows"]
+    assert sorted(record[4] for record in records) == sorted(sums)
+
+
+def test_counts_have_no_query(tmp_path):
+    path = tmp_path / "people.cube.json"
+    fg.count(_written(tmp_path, ".csv"), label="y", prediction="p", sensitive="the group").save(
+        path
+    )
     shown = run(str(path), *FLAGS)
     assert shown.exit_code == 2
-    assert "is in no database" in shown.output
+    assert "counts cannot be counted by a query" in shown.output
 
 
 def test_cells_of_one_person_are_noted(url, tmp_path):
