@@ -23,13 +23,13 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.inference.evidence import Evidence
-from fairgauge.inference.group_intervals import statistic_interval
-from fairgauge.inference.paired_changes import (
+from fairgauge.inference.one.statistic_intervals import statistic_interval
+from fairgauge.inference.two.paired_changes import (
     disparity_changes,
     distance_limits,
     statistic_change,
 )
-from fairgauge.inference.paired_tables import ClusterCounts, PairedTable, confusion
+from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable, confusion
 from fairgauge.stats.arrays import floats
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired import paired_difference

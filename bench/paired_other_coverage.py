@@ -20,14 +20,14 @@ from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.catalogue.pooling import is_odds_ratio, pool
 from fairgauge.enums import Profile
-from fairgauge.inference.contrast_intervals import side_interval
 from fairgauge.inference.evidence import Evidence
-from fairgauge.inference.paired_changes import Quantity, disparity_changes, statistic_change
-from fairgauge.inference.paired_draws import drawn_disparity, drawn_feature
-from fairgauge.inference.paired_extremes import combined_changes, spread_change
-from fairgauge.inference.paired_scores import ScoredRows, score_change
-from fairgauge.inference.paired_strata import pooled_change, pooled_odds_change
-from fairgauge.inference.paired_tables import PairedTable, confusion
+from fairgauge.inference.groups.paired_extremes import combined_changes, spread_change
+from fairgauge.inference.one.side_intervals import side_interval
+from fairgauge.inference.two.paired_changes import Quantity, disparity_changes, statistic_change
+from fairgauge.inference.two.paired_draws import drawn_disparity, drawn_feature
+from fairgauge.inference.two.paired_scores import ScoredRows, score_change
+from fairgauge.inference.two.paired_strata import pooled_change, pooled_odds_change
+from fairgauge.inference.two.paired_tables import PairedTable, confusion
 from fairgauge.question.specification import Spec
 
 if TYPE_CHECKING:

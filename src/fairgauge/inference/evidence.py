@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array, Cells, Need
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.clusters import ClusteredProportion, Clusters
-    from fairgauge.inference.interval import StatisticInterval
-    from fairgauge.inference.uncertainty import Uncertainty
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.sides import Index
     from fairgauge.results.scopes import ClassScope
@@ -234,31 +231,11 @@ class FeatureGroups:
     pick: Callable[[Index], Evidence]
 
 
-class EveryGroup:
-    """All groups of a feature in every slot, and the intervals of their statistics, each made once.
-
-    ``evidence`` holds the groups of each slot, slot by slot.
-    """
-
-    def __init__(self, evidence: Evidence, slots: int) -> None:
-        self.evidence = evidence
-        self.slots = slots
-        self._intervals: dict[tuple[Statistic, float], StatisticInterval] = {}
-
-    def interval(self, statistic: Statistic, how: Uncertainty) -> StatisticInterval:
-        """Return the interval of a statistic of every group.
-
-        Raises
-        ------
-        NoInterval
-            No method gives a valid interval from what is counted.
-        """
-        key = statistic, how.spec.confidence
-        if key not in self._intervals:
-            size = len(self.evidence.side.size)
-            margin = np.arange(size) < size // self.slots  # the first slot is of all rows
-            self._intervals[key] = how.statistic_interval(statistic, self.evidence, margin)
-        return self._intervals[key]
+def stricter(spec: Spec, parts: int) -> Spec:
+    """Return the specification whose intervals of several parts hold at once (Bonferroni)."""
+    if parts == 1:
+        return spec
+    return replace(spec, confidence=1 - (1 - spec.confidence) / parts)
 
 
 def is_one_test(metric: Metric, p: Sequence[float], mirrored: bool) -> bool:

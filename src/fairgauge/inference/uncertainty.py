@@ -1,8 +1,8 @@
 """Uncertainty: the confidence interval of any metric and of any rate, under one specification.
 
 What a metric is of decides how its interval is made: `interval` dispatches on the kind of a metric,
-`group_intervals.statistic_interval` on the kind of a statistic. Methods that few audits need are
-imported where they are needed.
+`one.statistic_intervals.statistic_interval` on the kind of a statistic. Methods that few audits
+need are imported where they are needed.
 """
 
 from __future__ import annotations
@@ -27,15 +27,7 @@ from fairgauge.catalogue.standardised_differences import (
 )
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule, Status
-from fairgauge.inference.contrast_intervals import (
-    StatisticComparison,
-    compare_statistics,
-    contrast_interval,
-    pooled_interval,
-    side_interval,
-)
-from fairgauge.inference.evidence import FEWEST_GROUPS, is_one_test
-from fairgauge.inference.group_intervals import denominator, is_resampled
+from fairgauge.inference.evidence import FEWEST_GROUPS, is_one_test, stricter
 from fairgauge.inference.interval import (
     CLUSTERS_TOO_FEW,
     JACKKNIFE_UNDEFINED,
@@ -47,6 +39,14 @@ from fairgauge.inference.interval import (
     insufficient_weights,
     limits_of_several,
     no_intervals,
+)
+from fairgauge.inference.one.side_intervals import interval_of_groups
+from fairgauge.inference.one.statistic_intervals import denominator, is_resampled
+from fairgauge.inference.two.contrast_intervals import (
+    StatisticComparison,
+    compare_statistics,
+    contrast_interval,
+    pooled_interval,
 )
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import RateValue, as_number
@@ -68,8 +68,9 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.representation import Representation
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.evidence import Comparisons, EveryGroup, Evidence
+    from fairgauge.inference.evidence import Comparisons, Evidence
     from fairgauge.inference.interval import MappedProportion
+    from fairgauge.inference.one.side_intervals import EveryGroup
     from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 
@@ -89,14 +90,13 @@ class Uncertainty:
     """
 
     def __init__(self, spec: Spec, simultaneous: int = 1, candidates: int = 1) -> None:
-        level = 1 - (1 - spec.confidence) / simultaneous
-        self.spec = spec if simultaneous == 1 else replace(spec, confidence=level)
+        self.spec = stricter(spec, simultaneous)
         self._asked = spec
         self._number = simultaneous
         self._candidates = candidates
         self._with_reference = self
         if candidates >= FEWEST_GROUPS:
-            strict = replace(spec, confidence=tukey_level(candidates, level))
+            strict = replace(spec, confidence=tukey_level(candidates, self.spec.confidence))
             self._with_reference = Uncertainty(strict)
         self._compared: dict[Statistic, StatisticComparison | Reason] = {}
         self._expected: tuple[Statistic, ...] = ()
@@ -118,7 +118,7 @@ class Uncertainty:
 
     def stricter(self, parts: int) -> Uncertainty:
         """Return the one whose intervals of several parts hold simultaneously."""
-        return Uncertainty(self.spec, parts)
+        return Uncertainty(stricter(self.spec, parts))
 
     def of_rates(
         self, statistics: Sequence[Statistic], evidence: Evidence, margin: NDArray[np.bool_]
@@ -130,7 +130,7 @@ class Uncertainty:
         attempts: list[StatisticInterval | Reason] = []
         for statistic in statistics:
             try:
-                attempts.append(self.statistic_interval(statistic, evidence, margin))
+                attempts.append(interval_of_groups(statistic, evidence, margin, self.spec))
             except NoInterval as refused:
                 attempts.append(refused.reason)
         size, none = len(margin), np.full(len(margin), np.nan)
@@ -150,24 +150,6 @@ class Uncertainty:
             intervals.append((limited, attempt.share))
         return intervals
 
-    def statistic_interval(
-        self, statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_]
-    ) -> StatisticInterval:
-        """Return the interval of a statistic of every group, at any critical value.
-
-        Raises
-        ------
-        NoInterval
-            No method gives a valid interval from what is counted.
-        """
-        if evidence.clusters is None and is_resampled(statistic):
-            from fairgauge.inference.resampled_intervals import resampled_statistic, table_of
-
-            table = table_of(statistic)
-            if table is not None:
-                return resampled_statistic(statistic, table, evidence, margin, self.spec)
-        return side_interval(statistic, evidence)
-
     def of_metric(self, metric: ComparisonMetric, compared: Comparisons, value: Array) -> Intervals:
         """Return the interval of a metric for every comparison."""
         robust = isinstance(metric, (Contrast, Combined, ConditionalDisparity))
@@ -176,7 +158,7 @@ class Uncertainty:
             if compared.group.clusters is None or robust:
                 made = interval(metric, compared, how)
             else:
-                from fairgauge.inference.cluster_jackknife import jackknife_interval
+                from fairgauge.inference.two.jackknife_intervals import jackknife_interval
 
                 made = jackknife_interval(metric, compared, how.spec)
         except NoInterval as refused:
@@ -203,7 +185,7 @@ class Uncertainty:
         if compared.group.clusters is None:
             pooled = partial(pooled_interval, metric, compared, weights)
         else:
-            from fairgauge.inference.cluster_jackknife import pooled_jackknife_interval
+            from fairgauge.inference.two.jackknife_intervals import pooled_jackknife_interval
 
             pooled = partial(pooled_jackknife_interval, metric, compared, weights, value)
         try:
@@ -231,7 +213,7 @@ class Uncertainty:
 
     def of_feature(self, metric: Across, groups: EveryGroup, spread: GroupSpread) -> Intervals:
         """Return the interval of a metric of all groups in every slot."""
-        from fairgauge.inference.across_groups import (
+        from fairgauge.inference.groups.across_groups import (
             across_interval,
             clusters_per_group,
             rows_per_group,
@@ -254,7 +236,7 @@ class Uncertainty:
                 known = np.where(rows.ravel() > 0, clusters, np.inf).reshape(slots, -1)
                 few_clusters = insufficient_clusters(known.min(axis=1))
                 too_few = [a or b for a, b in zip(few_clusters, too_few, strict=True)]
-            made = across_interval(metric, groups, self)
+            made = across_interval(metric, groups, self.spec)
         except NoInterval as refused:
             return Intervals(none, none, none, [()] * slots, too_few, refused.reason)
         expected = insufficient_rows(np.full(slots, np.inf), made.expected(spread))
@@ -273,14 +255,15 @@ class Uncertainty:
         self, metric: Representation, ours: Evidence, every: Evidence, target: Array, value: Array
     ) -> Intervals:
         """Return the interval of groups' shares of the rows against given shares."""
-        from fairgauge.inference.size_intervals import representation_interval
+        from fairgauge.inference.one.representation_intervals import (
+            representation_interval,
+            share_jackknife_interval,
+        )
 
         try:
             if ours.clusters is None:
                 made = representation_interval(metric, ours, every, target, self.spec)
             else:
-                from fairgauge.inference.cluster_jackknife import share_jackknife_interval
-
                 made = share_jackknife_interval(metric, ours, every, target, self.spec)
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
@@ -363,7 +346,7 @@ def is_drawn(metric: Contrast, compared: Comparisons, method: Method) -> bool:
     resampled = method is Method.BAYES or method.resamples or is_resampled(metric.of)
     if compared.group.clusters is not None or not (resampled or overlapping):
         return False
-    from fairgauge.inference.resampled_intervals import table_of
+    from fairgauge.inference.one.drawn_tables import table_of
 
     return table_of(metric.of) is not None
 
@@ -382,13 +365,10 @@ def interval(metric: ComparisonMetric, compared: Comparisons, how: Uncertainty) 
 
 
 @interval.register(Contrast)
-def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
+def _contrast_interval(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
     if is_drawn(metric, compared, how.spec.method):
-        from fairgauge.inference.resampled_intervals import (
-            resampled_interval,
-            shared_table,
-            table_of,
-        )
+        from fairgauge.inference.one.drawn_tables import table_of
+        from fairgauge.inference.two.resampled_intervals import resampled_interval, shared_table
 
         table = table_of(metric.of)
         assert table is not None
@@ -407,7 +387,7 @@ def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
 
 
 @interval.register(Combined)
-def _(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
+def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
     if metric.how == "mean" and _independent(metric, compared):
         return _mean_of_absolutes(metric, compared, how)
     number = len(metric.of)
@@ -463,57 +443,66 @@ def _mean_of_absolutes(metric: Combined, compared: Comparisons, how: Uncertainty
 
 
 @interval.register(Imbalance)
-def _(metric: Imbalance, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.size_intervals import imbalance_interval
+def _imbalance_interval(metric: Imbalance, compared: Comparisons, how: Uncertainty) -> Intervals:
+    from fairgauge.inference.two.size_intervals import imbalance_interval
 
     return imbalance_interval(metric, compared, how.spec)
 
 
 @interval.register(Distance)
-def _(metric: Distance, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.distance_intervals import distance_interval
+def _distance_interval(metric: Distance, compared: Comparisons, how: Uncertainty) -> Intervals:
+    from fairgauge.inference.two.distance_intervals import distance_interval
 
     return distance_interval(metric, compared, how.spec)
 
 
 @interval.register(ScoreDistance)
-def _(metric: ScoreDistance, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.distance_intervals import score_distance_interval
+def _score_distance_interval(
+    metric: ScoreDistance, compared: Comparisons, how: Uncertainty
+) -> Intervals:
+    from fairgauge.inference.two.distance_intervals import score_distance_interval
 
     return score_distance_interval(metric, compared, how.spec)
 
 
 @interval.register(StandardisedDifference)
-def _(metric: StandardisedDifference, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.standardised_intervals import standardised_interval
+def _standardised_interval(
+    metric: StandardisedDifference, compared: Comparisons, how: Uncertainty
+) -> Intervals:
+    from fairgauge.inference.two.standardised_intervals import standardised_interval
 
     return standardised_interval(metric, compared, how.spec)
 
 
 @interval.register(OverallStandardisedDifference)
-def _(metric: OverallStandardisedDifference, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.standardised_intervals import overall_standardised_interval
+def _overall_standardised_interval(
+    metric: OverallStandardisedDifference, compared: Comparisons, how: Uncertainty
+) -> Intervals:
+    from fairgauge.inference.two.standardised_intervals import overall_standardised_interval
 
     return overall_standardised_interval(metric, compared, how.spec)
 
 
 @interval.register(CrossAuc)
-def _(metric: CrossAuc, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.distance_intervals import cross_auc_interval
+def _cross_auc_interval(metric: CrossAuc, compared: Comparisons, how: Uncertainty) -> Intervals:
+    from fairgauge.inference.two.distance_intervals import cross_auc_interval
 
     return cross_auc_interval(metric, compared, how.spec)
 
 
 @interval.register(ConditionalDisparity)
-def _(metric: ConditionalDisparity, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.size_intervals import conditional_interval
+def _conditional_interval(
+    metric: ConditionalDisparity, compared: Comparisons, how: Uncertainty
+) -> Intervals:
+    from fairgauge.inference.two.size_intervals import conditional_interval
 
     return conditional_interval(metric, compared, how.spec)
 
 
 @interval.register(Inequality)
-def _(metric: Inequality, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.resampled_intervals import cells_table, resampled_interval
+def _inequality_interval(metric: Inequality, compared: Comparisons, how: Uncertainty) -> Intervals:
+    from fairgauge.inference.one.drawn_tables import cells_table
+    from fairgauge.inference.two.resampled_intervals import resampled_interval
 
     table = cells_table((TP, FP, FN, TN), metric.needs)
     rows, _ = metric.sizes(compared.group.cases, compared.reference.cases)

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide, subtract
 from fairgauge.enums import Direction, Profile, Status
-from fairgauge.inference.paired_changes import distance, distance_limits
+from fairgauge.inference.two.paired_changes import distance, distance_limits
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.references import FEWEST_ROWS
 from fairgauge.results.estimates import as_count, as_number
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Contrast, Metric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.enums import IntervalMethod
-    from fairgauge.inference.paired_changes import DisparityChanges, StatisticChange
+    from fairgauge.inference.two.paired_changes import DisparityChanges, StatisticChange
     from fairgauge.results.model_comparison import DisparityChange, RateChange
     from fairgauge.stats.arrays import Limits
 

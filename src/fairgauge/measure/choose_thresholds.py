@@ -21,11 +21,11 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Accepts, Better, Outcome, Profile, ReferenceKind, ReferenceRule, Task
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.evidence import Evidence
-from fairgauge.inference.group_intervals import statistic_interval
-from fairgauge.inference.paired_changes import disparity_changes, statistic_change
-from fairgauge.inference.paired_extremes import combined_changes
-from fairgauge.inference.paired_tables import PairedTable, confusion
+from fairgauge.inference.groups.paired_extremes import combined_changes
+from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.inference.sample_size import POWER
+from fairgauge.inference.two.paired_changes import disparity_changes, statistic_change
+from fairgauge.inference.two.paired_tables import PairedTable, confusion
 from fairgauge.measure.change_records import (
     contrast_records,
     contrasted,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.cube import Cube
     from fairgauge.inference.interval import StatisticInterval
-    from fairgauge.inference.paired_changes import StatisticChange
+    from fairgauge.inference.two.paired_changes import StatisticChange
     from fairgauge.question.rules import Rule
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts, Histogram

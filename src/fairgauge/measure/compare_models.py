@@ -30,24 +30,24 @@ from fairgauge.enums import (
     Task,
 )
 from fairgauge.errors import Problem, SpecError
-from fairgauge.inference.group_intervals import is_resampled
-from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.paired_changes import disparity_changes
-from fairgauge.inference.paired_draws import (
-    drawn_change,
-    drawn_conditional,
-    drawn_disparity,
-    drawn_feature,
-)
-from fairgauge.inference.paired_extremes import (
+from fairgauge.inference.groups.paired_extremes import (
     NORMS,
     combined_changes,
     joint_change,
     norm_changes,
     spread_change,
 )
-from fairgauge.inference.paired_scores import score_change
-from fairgauge.inference.paired_strata import pooled_change, pooled_odds_change
+from fairgauge.inference.interval import NoInterval
+from fairgauge.inference.one.statistic_intervals import is_resampled
+from fairgauge.inference.two.paired_changes import disparity_changes
+from fairgauge.inference.two.paired_draws import (
+    drawn_change,
+    drawn_conditional,
+    drawn_disparity,
+    drawn_feature,
+)
+from fairgauge.inference.two.paired_scores import score_change
+from fairgauge.inference.two.paired_strata import pooled_change, pooled_odds_change
 from fairgauge.measure.candidate_verdicts import MeasuredCandidate, MeasuredMargin, judged
 from fairgauge.measure.change_records import (
     MeasuredDisparities,
@@ -80,8 +80,8 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis
-    from fairgauge.inference.paired_changes import DisparityChanges, StatisticChange
-    from fairgauge.inference.paired_scores import ScoredRows
+    from fairgauge.inference.two.paired_changes import DisparityChanges, StatisticChange
+    from fairgauge.inference.two.paired_scores import ScoredRows
     from fairgauge.measure.slices import Compared, Slice
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts

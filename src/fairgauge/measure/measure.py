@@ -23,7 +23,7 @@ from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import ClassKind, DiagnosticCode, Profile, Status, Task
 from fairgauge.inference.evidence import FEWEST_GROUPS
-from fairgauge.inference.families import (
+from fairgauge.inference.groups.families import (
     adjusted_estimates,
     adjustment_notes,
     central_rates,
@@ -178,7 +178,7 @@ class _MeasuredFeature:
         """Compare every two groups; of two groups, their comparison is an estimate already."""
         if len(groups.names) < FEWEST_GROUPS:
             return
-        from fairgauge.inference.pairwise import pairs_not_listed, pairwise
+        from fairgauge.inference.groups.pairwise import pairs_not_listed, pairwise
 
         self.diagnostics += pairs_not_listed(groups)
         self.pairs += pairwise(rates, groups, spec)

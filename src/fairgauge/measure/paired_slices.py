@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.inference.contrast_intervals import side_interval
-from fairgauge.inference.paired_changes import StatisticChange, statistic_change
-from fairgauge.inference.paired_tables import ClusterCounts, PairedTable
+from fairgauge.inference.one.side_intervals import side_interval
+from fairgauge.inference.two.paired_changes import StatisticChange, statistic_change
+from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable
 from fairgauge.measure.slices import Slice
 from fairgauge.resolve.group_counts import count_jointly
 from fairgauge.resolve.sides import with_others

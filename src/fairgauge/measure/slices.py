@@ -14,9 +14,9 @@ from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalanc
 from fairgauge.catalogue.pooling import pool
 from fairgauge.enums import Profile, ReferenceKind, ReferenceRule, Status, Task
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
-from fairgauge.inference.evidence import EveryGroup
 from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_groups import most_unknown, worst_cases
+from fairgauge.inference.one.side_intervals import EveryGroup
 from fairgauge.inference.protected_counts import (
     bounds_at,
     contrast_bounds,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.enums import Role
-from fairgauge.inference.paired_scores import ScoredRows
+from fairgauge.inference.two.paired_scores import ScoredRows
 from fairgauge.resolve.group_counts import level_codes
 from fairgauge.rowwise.exact_scores import MOST_ROWS
 from fairgauge.rowwise.row_arrays import repeated

@@ -13,8 +13,8 @@ from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.enums import Better, DiagnosticCode
 from fairgauge.inference import Evidence
-from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.inference.interval import NoInterval
+from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.reasons import Reason, ReasonCode
 
 BOUNDED = ("roc_auc", "average_precision")

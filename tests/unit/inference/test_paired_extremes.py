@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fairgauge.catalogue.lookup import find_metric
-from fairgauge.inference.paired_extremes import combined_changes, joint_change, spread_change
-from fairgauge.inference.paired_tables import ClusterCounts, PairedTable
+from fairgauge.inference.groups.paired_extremes import combined_changes, joint_change, spread_change
+from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable
 from fairgauge.stats.intervals import critical
 
 SETS = 400

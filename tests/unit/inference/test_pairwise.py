@@ -18,7 +18,7 @@ from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import DiagnosticCode, ReferenceKind, Status
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.inference import Evidence, FeatureGroups
-from fairgauge.inference.pairwise import MOST_LISTED, pairs_not_listed, pairwise
+from fairgauge.inference.groups.pairwise import MOST_LISTED, pairs_not_listed, pairwise
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION

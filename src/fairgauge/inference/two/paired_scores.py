@@ -18,7 +18,7 @@ import numpy as np
 from fairgauge.catalogue.score_statistics import RocAuc, ScoreMean, ScoreTerm
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.paired_changes import Quantity, StatisticChange, logs_of
+from fairgauge.inference.two.paired_changes import Quantity, StatisticChange, logs_of
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.auc_interval import area_score_interval
 from fairgauge.stats.contrasts import mover_difference

@@ -1,4 +1,4 @@
-"""Intervals of how large a group is: against its reference, a population, within strata."""
+"""Intervals of how large a group is: against its reference, and within strata."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Imbalance
     from fairgauge.catalogue.conditional import ConditionalDisparity
-    from fairgauge.catalogue.representation import Representation
     from fairgauge.inference.evidence import Comparisons, Evidence
     from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
@@ -50,25 +49,6 @@ def _imbalance(share: Array, compared: Comparisons) -> Array:
 
 def _size(evidence: Evidence) -> Array:
     return evidence.rows(lambda side: side.size)
-
-
-def representation_interval(
-    metric: Representation, ours: Evidence, every: Evidence, target: Array, spec: Spec
-) -> Intervals:
-    """Return the interval of a share of the rows against a given one: Wilson's, carried over."""
-    n = _size(every)
-    x = quotient(ours.side.size, every.side.size) * n
-
-    def limits(z: Array) -> Limits:
-        low, high = wilson(x, n, z)
-        return metric.value(low, target), metric.value(high, target)
-
-    low, high = limits(np.asarray(critical(spec.confidence)))
-    p = invert(limits, metric.neutral)
-    methods = [(IntervalMethod.WILSON,)] * len(x)
-    return Intervals(
-        low, high, p, methods, insufficient_rows(n, n * np.minimum(target, 1 - target))
-    )
 
 
 def conditional_interval(
@@ -108,7 +88,7 @@ def _conditional_jackknife(
     metric: ConditionalDisparity, compared: Comparisons, spec: Spec
 ) -> Intervals:
     """Return the interval from omitting clusters, where the strata hold enough."""
-    from fairgauge.inference.cluster_jackknife import jackknife_interval
+    from fairgauge.inference.two.jackknife_intervals import jackknife_interval
 
     both = sum(each.cases.strata[metric.of] for each in (compared.group, compared.other))
     assert not isinstance(both, int)

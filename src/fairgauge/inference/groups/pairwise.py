@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Status
-from fairgauge.inference.contrast_intervals import insufficient_sides
 from fairgauge.inference.evidence import FEWEST_GROUPS
-from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.inference.interval import concatenated
+from fairgauge.inference.one.statistic_intervals import statistic_interval
+from fairgauge.inference.two.contrast_intervals import insufficient_sides
 from fairgauge.reasons import Reason
 from fairgauge.results.estimates import GroupPair
 from fairgauge.results.scopes import Diagnostic, Interval

@@ -1,10 +1,4 @@
-"""Resampling: tables drawn anew, and the interval of any metric from its values over them.
-
-The Dirichlet posterior (0.5 rows of prior in each cell) is the default of the metrics without a
-closed form; the multinomial bootstrap of the cells, which is the bootstrap of the rows, is offered
-beside it. Every draw of a metric is its own formula, applied to a drawn table. Cells that a formula
-treats alike are one cell: a rate has two, however many it sums.
-"""
+"""The interval of a metric of two sides from its values over tables that are drawn anew."""
 
 from __future__ import annotations
 
@@ -13,15 +7,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
-from fairgauge.enums import IntervalMethod, Method, Profile
+from fairgauge.enums import Method, Profile
 from fairgauge.inference.evidence import generator, precedes
-from fairgauge.inference.interval import Intervals, NoInterval, StatisticInterval
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.inference.interval import Intervals
+from fairgauge.inference.one.drawn_tables import (
+    DRAWN_AT_ONCE,
+    MOST_DRAWN,
+    TOO_MANY_STRATA,
+    CellLayout,
+    cells_of_side,
+    effective_cells,
+    resampling_methods,
+)
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
 from fairgauge.stats.arrays import quiet, quotient
-from fairgauge.stats.intervals import critical
 from fairgauge.stats.resampling import (
     bca,
     bca_p,
@@ -40,33 +41,12 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.comparisons import ComparisonMetric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.evidence import Comparisons, Evidence
-    from fairgauge.inference.interval import Methods
+    from fairgauge.inference.evidence import Comparisons
     from fairgauge.question.specification import Spec
+    from fairgauge.reasons import Reason
     from fairgauge.stats.arrays import Limits
 
-MOST_DRAWN = 40_000_000
-"""Numbers drawn for one metric; beyond, only the comparisons of all rows are resampled."""
-_BLOCK = 4_000_000
 _FEWEST_DRAWS = 500
-TOO_MANY_STRATA = Reason.of(ReasonCode.TOO_MANY_STRATA)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CellLayout:
-    """Where the cells of a metric stand in a side, and how to make a side of drawn ones.
-
-    Attributes
-    ----------
-    read : from a side to cells of shape (n, ...).
-    write : from cells of shape (m, ...) back to a side.
-    shared : the name by which metrics share what is drawn; empty where each draws its own.
-    """
-
-    read: Callable[[ConfusionCounts], Array]
-    write: Callable[[Array], ConfusionCounts]
-    shared: str = ""
 
 
 def resampled_interval(
@@ -82,13 +62,13 @@ def resampled_interval(
     ``drawn_before`` keeps what metrics of the same comparisons share.
     """
     size = len(compared.margin)
-    cells = _cells(table, compared.group)
+    cells = cells_of_side(table, compared.group)
     at = resampled_comparisons(compared, cells, spec)
     low, high, p = (np.full(size, np.nan) for _ in range(3))
     key = table.shared or compared.name
     fitting = MOST_DRAWN // max(len(at) * cells, 1)
     spec = replace(spec, replicates=min(spec.replicates, max(fitting, _FEWEST_DRAWS)))
-    step = max(1, _BLOCK // (spec.replicates * cells))
+    step = max(1, DRAWN_AT_ONCE // (spec.replicates * cells))
     for start in range(0, len(at), step):
         block = at[start : start + step]
         tables = _DrawnTables.of(metric, table, compared, block)
@@ -106,79 +86,12 @@ def resampled_interval(
     return Intervals(low, high, p, [resampling_methods(spec)] * size, too_few, TOO_MANY_STRATA)
 
 
-def resampling_methods(spec: Spec) -> Methods:
-    """Return how intervals from drawn tables are made."""
-    ends = {
-        Method.BOOTSTRAP: IntervalMethod.PERCENTILE,
-        Method.BOOTSTRAP_NORMAL: IntervalMethod.NORMAL_APPROXIMATION,
-        Method.BOOTSTRAP_BCA: IntervalMethod.BCA,
-    }
-    if spec.method in ends:
-        return (IntervalMethod.MULTINOMIAL_BOOTSTRAP, ends[spec.method])
-    return (IntervalMethod.DIRICHLET_POSTERIOR,)
-
-
-def resampled_statistic(
-    statistic: Statistic,
-    table: CellLayout,
-    evidence: Evidence,
-    margin: NDArray[np.bool_],
-    spec: Spec,
-) -> StatisticInterval:
-    """Return the limits of a statistic of every group from its drawn tables.
-
-    Many strata have none, since there are many such statistics. At other critical values than
-    that of the confidence, the distances of the limits are scaled.
-    """
-    cells = _cells(table, evidence)
-    affordable = len(margin) * cells * spec.replicates <= _BLOCK
-    at = np.arange(len(margin)) if affordable else np.flatnonzero(margin)
-    low, high = np.full(len(margin), np.nan), np.full(len(margin), np.nan)
-    step = max(1, _BLOCK // (spec.replicates * cells))
-    for start in range(0, len(at), step):
-        block = at[start : start + step]
-        effective, rows_per_weight = _effective_cells(table, evidence, block)
-        new = _drawn_alone(effective.reshape(len(block), -1), spec, statistic.name)
-        new = quotient(new, rows_per_weight[:, None]).reshape(-1, *effective.shape[1:])
-        values = statistic.value(table.write(new), Profile.DOCUMENTED)
-        values = values.reshape(spec.replicates, len(block))
-        low[block], high[block] = quantile_interval(values, spec.confidence)
-    value = statistic.value(evidence.side, Profile.DOCUMENTED)
-    with np.errstate(invalid="ignore"):
-        below, above = np.maximum(value - low, 0.0), np.maximum(high - value, 0.0)
-
-    def limits(z: Array) -> Limits:
-        times = z / critical(spec.confidence)
-        with np.errstate(invalid="ignore"):
-            scaled = value - times * below, value + times * above
-        return np.where(np.isinf(value), low, scaled[0]), np.where(np.isinf(high), high, scaled[1])
-
-    rows = evidence.rows(statistic.size)
-    return StatisticInterval(value, rows, limits, resampling_methods(spec), reason=TOO_MANY_STRATA)
-
-
-def _drawn_alone(cells: Array, spec: Spec, key: str) -> Array:
-    """Draw the cells of every group anew; shape (replicates, n, K)."""
-    draw = multinomial_cells if spec.method.resamples else dirichlet_cells
-    return np.concatenate(
-        [draw(row[None], spec.replicates, generator(spec, key, row)) for row in cells], axis=1
-    )
-
-
 def resampled_comparisons(compared: Comparisons, cells: int, spec: Spec) -> NDArray[np.int64]:
     """Return which comparisons are resampled: all, or those of all rows where that is too much."""
     size = len(compared.margin)
     if size * cells * spec.replicates <= MOST_DRAWN:
         return np.arange(size)
     return np.flatnonzero(compared.margin)
-
-
-def _cells(table: CellLayout, evidence: Evidence) -> int:
-    """Return how many cells are drawn for each comparison."""
-    cells = int(np.prod(table.read(evidence.side).shape[1:]))
-    if not cells:
-        raise NoInterval(ReasonCode.NEEDS_COLUMNS, columns="label and prediction")
-    return cells
 
 
 def _limits(spec: Spec, values: Array, tables: _DrawnTables) -> Limits:
@@ -252,9 +165,9 @@ class _DrawnTables:
     ) -> _DrawnTables:
         """Read the tables of the comparisons ``at``."""
         alone = metric.scope == "table"
-        ours, rows_per_weight = _effective_cells(table, compared.group, at)
+        ours, rows_per_weight = effective_cells(table, compared.group, at)
         theirs, other = (
-            (ours, rows_per_weight) if alone else _effective_cells(table, compared.other, at)
+            (ours, rows_per_weight) if alone else effective_cells(table, compared.other, at)
         )
         sides = [each.reshape(len(at), -1) for each in (ours, theirs)]
         cells = sides[0] if alone else np.concatenate(sides, axis=1)
@@ -309,29 +222,8 @@ class _DrawnTables:
         return self.metric.value(group, other, Profile.DOCUMENTED).reshape(lead)
 
 
-def _effective_cells(
-    table: CellLayout, evidence: Evidence, at: NDArray[np.int64]
-) -> tuple[Array, Array]:
-    """Return cells by effective sample size, and the rows per unit of weight."""
-    cells = table.read(evidence.side)[at]
-
-    def total(side: ConfusionCounts) -> Array:
-        counted: Array = table.read(side)[at].reshape(len(at), -1).sum(axis=1)
-        return counted
-
-    rows_per_weight = evidence.rows_per_weight(total)
-    return cells * rows_per_weight.reshape(-1, *[1] * (cells.ndim - 1)), rows_per_weight
-
-
 _MARGINS = {LABEL: (TP + FN, FP + TN), PREDICTION: (TP + FP, FN + TN)}
 """What is positive and negative of rows that are counted by label and prediction."""
-
-
-def table_of(statistic: Statistic) -> CellLayout | None:
-    """Return the cells of a statistic of counts; None where it is not one of counts."""
-    if not statistic.sums:
-        return None
-    return cells_table(_distinct_cells(statistic.sums), statistic.needs)
 
 
 def shared_table(
@@ -360,29 +252,3 @@ def shared_table(
         return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
 
     return CellLayout(lambda side: side.counts(every), write, " and ".join(sorted(every)))
-
-
-def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> CellLayout:
-    """Return confusion cells, those of one part together."""
-    first = [next(i for i, k in enumerate(part.coefficients) if k) for part in parts]
-
-    def read(side: ConfusionCounts) -> Array:
-        return np.stack([part.count(side.counts(needs)) for part in parts], axis=-1)
-
-    def write(drawn: Array) -> ConfusionCounts:
-        counts = np.zeros((len(drawn), 4))
-        for i, cell in enumerate(first):
-            counts[:, cell] = drawn[:, i]
-        return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
-
-    return CellLayout(read, write)
-
-
-def _distinct_cells(sums: Sequence[Cells]) -> list[Cells]:
-    """Join the cells that have the same coefficient in every sum; drop those in none."""
-    distinct: dict[tuple[int, ...], Cells] = {}
-    for i, cell in enumerate((TP, FP, FN, TN)):
-        pattern = tuple(each.coefficients[i] for each in sums)
-        if any(pattern):
-            distinct[pattern] = distinct.get(pattern, Cells()) + cell
-    return list(distinct.values())

@@ -7,7 +7,7 @@ from every draw, so that the dependence of the two models is that of the draws.
 
 Draws suit smooth functions of the counts alone: the size of a gap, or the larger of two, is too
 large in a table that is drawn from a table, because both add sampling variation
-(`fairgauge.inference.paired_extremes` has limits for those).
+(`fairgauge.inference.groups.paired_extremes` has limits for those).
 
 References
 ----------
@@ -25,13 +25,13 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.evidence import generator
-from fairgauge.inference.paired_changes import (
+from fairgauge.inference.two.paired_changes import (
     DisparityChanges,
     Quantity,
     StatisticChange,
     constant,
 )
-from fairgauge.inference.paired_tables import confusion
+from fairgauge.inference.two.paired_tables import confusion
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.blocks import assign_blocks, content_ranks
 from fairgauge.stats.significance import two_sided
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import ComparisonMetric, Metric
     from fairgauge.catalogue.conditional import ConditionalDisparity
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.paired_tables import ClusterCounts, PairedTable
+    from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable
     from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 

@@ -102,7 +102,7 @@ def _labelled(side: ConfusionCounts, label: int) -> Array:
 
 
 @score_interval.register(ScoreMean)
-def _(statistic: ScoreMean, evidence: Evidence) -> StatisticInterval:
+def _score_mean_interval(statistic: ScoreMean, evidence: Evidence) -> StatisticInterval:
     of, held = _OF_A_ROW[statistic.of], scores_of(evidence.side)
     middle, n = (held.low + held.high) / 2, evidence.rows(statistic.size)
     labels = (1.0, 0.0) if statistic.labelled else (0.0,)
@@ -156,7 +156,7 @@ def _mean_of_bins(
 
 
 @score_interval.register(LabelMeanScore)
-def _(statistic: LabelMeanScore, evidence: Evidence) -> StatisticInterval:
+def _label_mean_interval(statistic: LabelMeanScore, evidence: Evidence) -> StatisticInterval:
     held, label = scores_of(evidence.side), statistic.position
     rows, n = _labelled(evidence.side, label), evidence.scored(label).sum(axis=-1)
     mean = quotient(held.moments["s"][:, label], rows)
@@ -169,7 +169,7 @@ def _(statistic: LabelMeanScore, evidence: Evidence) -> StatisticInterval:
 
 
 @score_interval.register(RocAuc)
-def _(statistic: RocAuc, evidence: Evidence) -> StatisticInterval:
+def _area_interval(statistic: RocAuc, evidence: Evidence) -> StatisticInterval:
     del statistic  # there is one; its counts are scaled to the effective sample size
     area = area_from_counts(evidence.scored(0), evidence.scored(1))
     rows = np.minimum(area.positives, area.negatives)
@@ -177,7 +177,9 @@ def _(statistic: RocAuc, evidence: Evidence) -> StatisticInterval:
 
 
 @score_interval.register(AveragePrecision)
-def _(statistic: AveragePrecision, evidence: Evidence) -> StatisticInterval:
+def _average_precision_interval(
+    statistic: AveragePrecision, evidence: Evidence
+) -> StatisticInterval:
     pos, neg = evidence.scored(0), evidence.scored(1)
     positives = pos.sum(axis=-1)
     _, variance = precision_from_counts(pos, neg)
@@ -191,7 +193,7 @@ def _(statistic: AveragePrecision, evidence: Evidence) -> StatisticInterval:
 
 
 @score_interval.register(CalibrationError)
-def _(statistic: CalibrationError, evidence: Evidence) -> StatisticInterval:
+def _calibration_interval(statistic: CalibrationError, evidence: Evidence) -> StatisticInterval:
     if statistic.over_bins == "mean":
         limits: Callable[[Bins, Array], Limits] = mean_error_limits
         method: Methods = (IntervalMethod.CALIBRATION_BALL,)
@@ -225,7 +227,7 @@ def _(statistic: CalibrationError, evidence: Evidence) -> StatisticInterval:
 
 
 @score_interval.register(Recalibration)
-def _(statistic: Recalibration, evidence: Evidence) -> StatisticInterval:
+def _recalibration_interval(statistic: Recalibration, evidence: Evidence) -> StatisticInterval:
     held = scores_of(evidence.side)
     weights = held if evidence.squares is None else scores_of(evidence.squares)
     (pos, neg), squares = (np.moveaxis(each.counts, 1, 0) for each in (held, weights))
@@ -242,7 +244,7 @@ def _(statistic: Recalibration, evidence: Evidence) -> StatisticInterval:
 
 
 @score_interval.register(PrecisionAtK)
-def _(statistic: PrecisionAtK, evidence: Evidence) -> StatisticInterval:
+def _precision_at_k_interval(statistic: PrecisionAtK, evidence: Evidence) -> StatisticInterval:
     """Return MOVER's limits of two errors: of the labels of the top, and of where the top ends.
 
     The number of rows above the population's cut is binomial, so the sample's cut may lie at
@@ -267,7 +269,9 @@ def _(statistic: PrecisionAtK, evidence: Evidence) -> StatisticInterval:
 
 
 @score_interval.register(FalsePositiveRateAtRecall)
-def _(statistic: FalsePositiveRateAtRecall, evidence: Evidence) -> StatisticInterval:
+def _rate_at_recall_interval(
+    statistic: FalsePositiveRateAtRecall, evidence: Evidence
+) -> StatisticInterval:
     """Return MOVER's limits of two errors: of the negatives above the cut, and of the cut.
 
     The positives above the population's cut are binomial, so the sample's recall there may be

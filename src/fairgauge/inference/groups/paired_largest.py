@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fairgauge.inference.paired_changes import Quantity
+from fairgauge.inference.two.paired_changes import Quantity
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import normal_quantile, two_sided

@@ -100,7 +100,7 @@ def moment_interval(statistic: MomentStatistic, evidence: Evidence) -> Statistic
 
 
 @moment_interval.register(Mean)
-def _(statistic: Mean, evidence: Evidence) -> StatisticInterval:
+def _mean_interval(statistic: Mean, evidence: Evidence) -> StatisticInterval:
     if statistic.of is RegressionTerm.SQUARED_ERROR:
         return _by_fourth_powers(statistic, evidence, _MEAN_SQUARE)
     n = evidence.rows(statistic.size)
@@ -187,17 +187,17 @@ def _rows(side: ConfusionCounts) -> Array:
 
 
 @moment_interval.register(RootMeanSquaredError)
-def _(statistic: RootMeanSquaredError, evidence: Evidence) -> StatisticInterval:
+def _root_interval(statistic: RootMeanSquaredError, evidence: Evidence) -> StatisticInterval:
     return _by_fourth_powers(statistic, evidence, _MEAN_SQUARE, _rooted)
 
 
 @moment_interval.register(ResidualSpread)
-def _(statistic: ResidualSpread, evidence: Evidence) -> StatisticInterval:
+def _residual_spread_interval(statistic: ResidualSpread, evidence: Evidence) -> StatisticInterval:
     return _by_fourth_powers(statistic, evidence, _VARIANCE, _rooted)
 
 
 @moment_interval.register(ExplainedVariance)
-def _(statistic: ExplainedVariance, evidence: Evidence) -> StatisticInterval:
+def _explained_interval(statistic: ExplainedVariance, evidence: Evidence) -> StatisticInterval:
     return _by_fourth_powers(statistic, evidence, _EXPLAINED)
 
 

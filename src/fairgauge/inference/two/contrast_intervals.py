@@ -21,8 +21,7 @@ import numpy as np
 from fairgauge.catalogue.averages import Averaged, Kappa
 from fairgauge.catalogue.pooling import is_odds_ratio
 from fairgauge.enums import IntervalMethod, Method
-from fairgauge.inference.evidence import Comparisons, Evidence
-from fairgauge.inference.group_intervals import denominator, statistic_interval
+from fairgauge.inference.evidence import Comparisons
 from fairgauge.inference.interval import (
     FEWEST_EXPECTED,
     JACKKNIFE_UNDEFINED,
@@ -36,6 +35,8 @@ from fairgauge.inference.interval import (
     insufficient_rows,
     strata_are_thin,
 )
+from fairgauge.inference.one.side_intervals import side_interval
+from fairgauge.inference.one.statistic_intervals import denominator, statistic_interval
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import (
@@ -120,21 +121,6 @@ def compare_statistics(
     return refused | means | dict(zip(others, tested, strict=True))
 
 
-def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
-    """Return the interval of a statistic of one side, robust to clusters where there are any.
-
-    Raises
-    ------
-    NoInterval
-        No method gives a valid interval from what is counted.
-    """
-    if evidence.clusters is None:
-        return statistic_interval(statistic, evidence)
-    from fairgauge.inference.cluster_jackknife import clustered_interval
-
-    return clustered_interval(statistic, evidence)
-
-
 def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> StatisticComparison:
     """Return the statistic intervals of both sides, without p-values."""
     other = compared.reference if denominator(statistic) is None else compared.other
@@ -160,7 +146,7 @@ def _with_whole(statistic: Statistic, compared: Comparisons) -> Array:
     """Return the correlation of groups with the references that hold them, 0 where unknown."""
     if not isinstance(statistic, (Averaged, Kappa)):
         return np.zeros(len(compared.margin))
-    from fairgauge.inference.class_averages import correlation_with_whole
+    from fairgauge.inference.one.class_averages import correlation_with_whole
 
     return correlation_with_whole(statistic, compared)
 

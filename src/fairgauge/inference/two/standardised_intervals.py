@@ -9,12 +9,13 @@ import numpy as np
 from fairgauge.catalogue.cells import TN, TP
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.contrast_intervals import insufficient_sides
 from fairgauge.inference.evidence import Evidence
-from fairgauge.inference.group_intervals import of_share
 from fairgauge.inference.interval import Intervals, Methods, insufficient_rows
-from fairgauge.inference.regressions import ROUNDING, label_moments, prediction_moments
-from fairgauge.inference.resampled_intervals import cells_table, resampled_interval
+from fairgauge.inference.one.drawn_tables import cells_table
+from fairgauge.inference.one.regressions import ROUNDING, label_moments, prediction_moments
+from fairgauge.inference.one.statistic_intervals import of_share
+from fairgauge.inference.two.contrast_intervals import insufficient_sides
+from fairgauge.inference.two.resampled_intervals import resampled_interval
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import invert

@@ -24,7 +24,7 @@ from fairgauge.enums import (
     ScopeKind,
 )
 from fairgauge.inference.evidence import generator, is_one_test
-from fairgauge.inference.group_intervals import statistic_interval
+from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.results.adjusting import after_adjusting
 from fairgauge.results.scopes import Diagnostic, Reference
 from fairgauge.stats.many import between_variance, expected_range

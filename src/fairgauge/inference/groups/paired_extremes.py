@@ -2,7 +2,7 @@
 
 The largest gap between the groups of a feature, the lowest rate of any group, the worse of two
 gaps: each is the largest of some items, and the size of a gap is the larger of it and of its
-negative. `fairgauge.inference.paired_largest` has their limits.
+negative. `fairgauge.inference.groups.paired_largest` has their limits.
 """
 
 from __future__ import annotations
@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.paired_changes import (
-    DisparityChanges,
-    Quantity,
-    constant,
-    correlation_of_halves,
-    logs_of,
-)
-from fairgauge.inference.paired_largest import (
+from fairgauge.inference.groups.paired_largest import (
     ZERO,
     Covariances,
     LargestChange,
@@ -30,6 +22,14 @@ from fairgauge.inference.paired_largest import (
     Squares,
     largest_change,
     mean_change,
+)
+from fairgauge.inference.interval import NoInterval
+from fairgauge.inference.two.paired_changes import (
+    DisparityChanges,
+    Quantity,
+    constant,
+    correlation_of_halves,
+    logs_of,
 )
 from fairgauge.reasons import ReasonCode
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.across import Joint, Spread
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Combined
-    from fairgauge.inference.paired_changes import StatisticChange
+    from fairgauge.inference.two.paired_changes import StatisticChange
     from fairgauge.resolve.sides import Index
     from fairgauge.stats.arrays import Limits
 

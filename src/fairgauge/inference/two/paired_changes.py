@@ -19,7 +19,7 @@ from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.paired_tables import PairedTable, correlation, influences, of_both
+from fairgauge.inference.two.paired_tables import PairedTable, correlation, influences, of_both
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import Limits, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_shared_difference

@@ -15,10 +15,8 @@ import numpy as np
 from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.evidence import canonical_pair, generator, precedes
 from fairgauge.inference.interval import AUC_SCORE, Intervals, Methods, insufficient_rows
-from fairgauge.inference.resampled_intervals import (
-    TOO_MANY_STRATA,
-    resampled_comparisons,
-)
+from fairgauge.inference.one.drawn_tables import TOO_MANY_STRATA
+from fairgauge.inference.two.resampled_intervals import resampled_comparisons
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
 from fairgauge.stats.cumulative import cumulative_errors, cumulative_p, expected_cumulative_distance

@@ -17,17 +17,17 @@ from fairgauge.catalogue.across import Across, DifferentialFairness, Joint, Spre
 from fairgauge.catalogue.cells import ALL, TN, TP
 from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.cluster_jackknife import effective_clusters, effective_number
-from fairgauge.inference.contrast_intervals import expected_count
-from fairgauge.inference.evidence import CellCount, generator
-from fairgauge.inference.group_intervals import of_share
+from fairgauge.inference.evidence import CellCount, generator, stricter
 from fairgauge.inference.interval import (
     RATIO_MAY_BE_ZERO,
     Methods,
     NoInterval,
     StatisticInterval,
 )
-from fairgauge.inference.resampled_intervals import MOST_DRAWN
+from fairgauge.inference.one.cluster_jackknife import effective_clusters, effective_number
+from fairgauge.inference.one.drawn_tables import MOST_DRAWN
+from fairgauge.inference.one.statistic_intervals import of_share
+from fairgauge.inference.two.contrast_intervals import expected_count
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.inference.clusters import Clusters
-    from fairgauge.inference.evidence import EveryGroup
     from fairgauge.inference.interval import MappedProportion, Sparseness
-    from fairgauge.inference.uncertainty import Uncertainty
+    from fairgauge.inference.one.side_intervals import EveryGroup
+    from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 
 _Mover: TypeAlias = "Callable[[Array, Array, Array, Array, Array, Array, Array], Limits]"
@@ -87,7 +87,7 @@ class SlotIntervals(NamedTuple):
 
 
 @singledispatch
-def across_interval(metric: Across, groups: EveryGroup, how: Uncertainty) -> SlotIntervals:
+def across_interval(metric: Across, groups: EveryGroup, spec: Spec) -> SlotIntervals:
     """Return the limits of a metric of all groups in every slot.
 
     Raises
@@ -95,14 +95,14 @@ def across_interval(metric: Across, groups: EveryGroup, how: Uncertainty) -> Slo
     NoInterval
         No method gives a valid interval from what is counted.
     """
-    del groups, how
+    del groups, spec
     raise NoInterval(ReasonCode.NO_METHOD, of=metric.title)
 
 
 @across_interval.register(Spread)
-def _(metric: Spread, groups: EveryGroup, how: Uncertainty) -> SlotIntervals:
-    groups_interval = groups.interval(metric.of, how)
-    made = _spread(metric, groups_interval, groups.slots, how.spec.confidence)
+def _spread_interval(metric: Spread, groups: EveryGroup, spec: Spec) -> SlotIntervals:
+    groups_interval = groups.interval(metric.of, spec)
+    made = _spread(metric, groups_interval, groups.slots, spec.confidence)
     compares = metric.by in ("largest_gap", "smallest_ratio")
     shares = groups_interval.shares if compares else ()
     return made._replace(sparse=groups_interval.sparse, shares=shares)
@@ -139,14 +139,14 @@ def _spread(
 
 
 @across_interval.register(Joint)
-def _(metric: Joint, groups: EveryGroup, how: Uncertainty) -> SlotIntervals:
-    stricter = how.stricter(len(metric.of))
-    parts = [across_interval(part, groups, stricter) for part in metric.of]
+def _joint_interval(metric: Joint, groups: EveryGroup, spec: Spec) -> SlotIntervals:
+    strict = stricter(spec, len(metric.of))
+    parts = [across_interval(part, groups, strict) for part in metric.of]
     low, high = _stacked_limits(parts)
     if metric.how == "mean":
         joined = low.mean(axis=0), high.mean(axis=0)
     else:  # away from no difference the limit of each part alone holds for whichever is furthest
-        alone = [across_interval(part, groups, how) for part in metric.of]
+        alone = [across_interval(part, groups, spec) for part in metric.of]
         low_alone, high_alone = _stacked_limits(alone)
         joined = low.max(axis=0), high_alone.max(axis=0)
         if metric.neutral == 1:
@@ -163,14 +163,16 @@ def _stacked_limits(parts: Sequence[SlotIntervals]) -> Limits:
 
 
 @across_interval.register(DifferentialFairness)
-def _(metric: DifferentialFairness, groups: EveryGroup, how: Uncertainty) -> SlotIntervals:
+def _differential_interval(
+    metric: DifferentialFairness, groups: EveryGroup, spec: Spec
+) -> SlotIntervals:
     low, high = [], []
     own: Methods = ()
     for outcome in (TP, TN):  # positive ones stand in TP, negative ones in TN
         of, among = (CellCount(metric.needs, each) for each in (outcome, ALL))
         groups_interval = of_share(groups.evidence, of, among)
         known = (~np.isnan(groups_interval.estimate)).reshape(groups.slots, -1).sum(axis=1)
-        alone, both = how.spec.confidence, how.stricter(2).spec.confidence
+        alone, both = spec.confidence, stricter(spec, 2).confidence
         ratio = _most_apart(groups_interval, known, alone, both, mover_ratio)
         low.append(ratio[0])
         high.append(np.fmin(ratio[1], 1.0))
@@ -182,21 +184,23 @@ def _(metric: DifferentialFairness, groups: EveryGroup, how: Uncertainty) -> Slo
 
 
 @across_interval.register(InequalityPart)
-def _(metric: InequalityPart, groups: EveryGroup, how: Uncertainty) -> SlotIntervals:
+def _inequality_part_interval(
+    metric: InequalityPart, groups: EveryGroup, spec: Spec
+) -> SlotIntervals:
     evidence, slots = groups.evidence, groups.slots
     counts = evidence.side.counts(metric.needs).reshape(slots, -1, 4)
     rows_per_weight = evidence.rows_per_weight(lambda side: side.counts(metric.needs).sum(axis=-1))
     rows_per_weight = rows_per_weight.reshape(slots, -1)[..., None]
     if metric.part == "between":
-        return _between(metric, counts, rows_per_weight, how.spec.confidence)
-    if counts.size * how.spec.replicates > MOST_DRAWN:
+        return _between(metric, counts, rows_per_weight, spec.confidence)
+    if counts.size * spec.replicates > MOST_DRAWN:
         raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
     drawn = np.stack(
         [
             np.concatenate(
                 [
                     dirichlet_cells(
-                        group[None], how.spec.replicates, generator(how.spec, metric.name, group)
+                        group[None], spec.replicates, generator(spec, metric.name, group)
                     )
                     for group in slot
                 ],
@@ -208,7 +212,7 @@ def _(metric: InequalityPart, groups: EveryGroup, how: Uncertainty) -> SlotInter
     )
     values = metric.of_counts(quotient(drawn, rows_per_weight))
     return SlotIntervals(
-        quantile_interval(values, how.spec.confidence), (IntervalMethod.DIRICHLET_POSTERIOR,)
+        quantile_interval(values, spec.confidence), (IntervalMethod.DIRICHLET_POSTERIOR,)
     )
 
 

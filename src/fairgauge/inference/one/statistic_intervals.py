@@ -56,20 +56,20 @@ def statistic_interval(statistic: Statistic, evidence: Evidence) -> StatisticInt
 
 
 @statistic_interval.register(Rate)
-def _(statistic: Rate, evidence: Evidence) -> StatisticInterval:
+def _rate_interval(statistic: Rate, evidence: Evidence) -> StatisticInterval:
     of, among = _counted(statistic.needs, statistic.of, statistic.among)
     return of_share(evidence, of, among)
 
 
 @statistic_interval.register(Agreement)
-def _(statistic: Agreement, evidence: Evidence) -> StatisticInterval:
+def _agreement_interval(statistic: Agreement, evidence: Evidence) -> StatisticInterval:
     return of_share(evidence, statistic.agreed, statistic.size)
 
 
 @statistic_interval.register(Averaged)
 @statistic_interval.register(Kappa)
-def _(statistic: Averaged | Kappa, evidence: Evidence) -> StatisticInterval:
-    from fairgauge.inference.class_averages import (
+def _average_interval(statistic: Averaged | Kappa, evidence: Evidence) -> StatisticInterval:
+    from fairgauge.inference.one.class_averages import (
         agreement_shape,
         class_interval,
         is_of_agreement,
@@ -92,7 +92,7 @@ def is_resampled(statistic: Statistic) -> bool:
 
 
 @statistic_interval.register(Quotient)
-def _(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
+def _quotient_interval(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
     over, under = statistic.over, statistic.under
     if statistic.is_odds:
         of, among = _counted(statistic.needs, over, over + under)
@@ -106,7 +106,7 @@ def _(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
 
 
 @statistic_interval.register(Blend)
-def _(statistic: Blend, evidence: Evidence) -> StatisticInterval:
+def _blend_interval(statistic: Blend, evidence: Evidence) -> StatisticInterval:
     if not all(a.among.disjoint(b.among) for a, b in combinations(statistic.of, 2)):
         raise NoInterval(ReasonCode.SHARED_ROWS, of=statistic.title)
     if evidence.clusters is not None:
@@ -132,15 +132,15 @@ def _(statistic: Blend, evidence: Evidence) -> StatisticInterval:
 
 
 @statistic_interval.register(ScoreStatistic)
-def _(statistic: ScoreStatistic, evidence: Evidence) -> StatisticInterval:
-    from fairgauge.inference.scored import score_interval
+def _score_interval(statistic: ScoreStatistic, evidence: Evidence) -> StatisticInterval:
+    from fairgauge.inference.one.scored import score_interval
 
     return score_interval(statistic, evidence)
 
 
 @statistic_interval.register(MomentStatistic)
-def _(statistic: MomentStatistic, evidence: Evidence) -> StatisticInterval:
-    from fairgauge.inference.regressions import moment_interval
+def _moment_interval(statistic: MomentStatistic, evidence: Evidence) -> StatisticInterval:
+    from fairgauge.inference.one.regressions import moment_interval
 
     return moment_interval(statistic, evidence)
 
@@ -193,11 +193,11 @@ def denominator(statistic: Statistic) -> Count | None:
     if isinstance(statistic, Quotient):
         return _counted(statistic.needs, statistic.under)[0]
     if isinstance(statistic, ScoreStatistic):
-        from fairgauge.inference.scored import rows_of_mean
+        from fairgauge.inference.one.scored import rows_of_mean
 
         return rows_of_mean(statistic)
     if isinstance(statistic, Averaged):
-        from fairgauge.inference.class_averages import is_of_agreement
+        from fairgauge.inference.one.class_averages import is_of_agreement
 
         return statistic.size if is_of_agreement(statistic) else None
     if isinstance(statistic, (Agreement, Mean)):

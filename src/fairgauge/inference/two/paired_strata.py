@@ -14,7 +14,7 @@ import numpy as np
 from fairgauge.catalogue.pooling import pool
 from fairgauge.catalogue.statistics import Quotient
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.paired_changes import (
+from fairgauge.inference.two.paired_changes import (
     DisparityChanges,
     Quantity,
     StatisticChange,
@@ -22,7 +22,7 @@ from fairgauge.inference.paired_changes import (
     change_of_models,
     discordant_rows,
 )
-from fairgauge.inference.paired_tables import confusion, of_both
+from fairgauge.inference.two.paired_tables import confusion, of_both
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import as_critical_t
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Contrast
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.paired_tables import PairedTable
+    from fairgauge.inference.two.paired_tables import PairedTable
     from fairgauge.stats.arrays import Limits
 
 

@@ -1,0 +1,159 @@
+"""Intervals of contrasts of clustered rows, from what they become without some clusters.
+
+A comparison leaves a block of clusters out of both sides at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.distributions import Distance
+from fairgauge.catalogue.pooling import pool
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import IntervalMethod, Profile
+from fairgauge.inference.evidence import generator
+from fairgauge.inference.interval import (
+    JACKKNIFE,
+    JACKKNIFE_UNDEFINED,
+    THIN_STRATA,
+    Intervals,
+    NoInterval,
+    strata_are_thin,
+)
+from fairgauge.inference.one.cluster_jackknife import (
+    clusters_of,
+    degrees_of_blocks,
+    insufficient_blocks,
+    limits_at,
+    refuse_scores,
+    smallest_blocks,
+)
+from fairgauge.reasons import ReasonCode
+from fairgauge.stats.arrays import quotient
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.jackknife import deviations, jackknife_norm_interval
+from fairgauge.stats.significance import invert
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.comparisons import ComparisonMetric
+    from fairgauge.inference.evidence import Comparisons
+    from fairgauge.question.specification import Spec
+    from fairgauge.reasons import Reason
+
+_BALL = (IntervalMethod.NORM_BALL, *JACKKNIFE)
+
+
+def jackknife_interval(metric: ComparisonMetric, compared: Comparisons, spec: Spec) -> Intervals:
+    """Return the interval of a comparison from its values without some clusters.
+
+    Raises
+    ------
+    NoInterval
+        No method gives a valid interval from what is counted.
+    """
+    refuse_scores(metric)
+    group, reference = clusters_of(compared.group), clusters_of(compared.reference)
+    sizes = _block_sizes(metric, compared)
+    rows = metric.sizes(compared.group.cases, compared.other.cases)
+    too_few = insufficient_blocks((rows[0], rows[1]), sizes)
+    if isinstance(metric, Distance):
+        return _distance(metric, compared, degrees_of_blocks(sizes), too_few, spec)
+    values = metric.value(group.sides(), reference.sides(), Profile.DOCUMENTED)
+    deviation = deviations(group.by_block(values))
+    value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
+    return _of_values(metric, value, deviation, degrees_of_blocks(sizes), too_few, spec)
+
+
+def pooled_jackknife_interval(
+    metric: Contrast, compared: Comparisons, weights: Array, value: Array, spec: Spec
+) -> Intervals:
+    """Return the interval of a contrast pooled over strata, from its values without some clusters.
+
+    ``weights`` are of shape (groups, strata), 0 where a stratum is excluded.
+    """
+    refuse_scores(metric)
+    strata = weights.shape[1]
+    clusters = clusters_of(compared.group), clusters_of(compared.reference)
+    sides = [each.sides() for each in clusters]
+    every = pool(metric, sides[0], sides[1], strata, Profile.DOCUMENTED).value
+    inside = clusters[0].by_block(sides[0].size)
+    deviation = deviations(every.reshape(len(inside), -1))
+    if np.isnan(inside).any():
+        deviation = np.full_like(deviation, np.nan)
+    # a cluster may have rows in many strata, and is one cluster even so
+    blocks = [each[:, ::strata] for each in _block_sizes(metric, compared, margin=True)]
+    sizes = metric.sizes(compared.group.cases, compared.other.cases)
+    rows = [np.where(weights > 0, each.reshape(weights.shape), 0.0) for each in sizes]
+    too_few = insufficient_blocks((rows[0].sum(axis=1), rows[1].sum(axis=1)), blocks)
+    if not isinstance(metric.of, Rate):
+        too_thin = strata_are_thin(rows, weights)
+        deviation = np.where(too_thin, np.nan, deviation)
+        too_few = [
+            THIN_STRATA if each else few for each, few in zip(too_thin, too_few, strict=True)
+        ]
+    return _of_values(metric, value, deviation, degrees_of_blocks(blocks), too_few, spec)
+
+
+def _of_values(
+    metric: ComparisonMetric,
+    value: Array,
+    deviation: Array,
+    degrees: Array,
+    too_few: list[Reason | None],
+    spec: Spec,
+) -> Intervals:
+    limits = limits_at(value, deviation, degrees, metric.range)
+    low, high = limits(np.asarray(critical(spec.confidence)))
+    inside = metric.range[0] < metric.neutral < metric.range[1]  # else never reached
+    p = invert(limits, metric.neutral) if inside else np.full(len(low), np.nan)
+    return Intervals(low, high, p, [JACKKNIFE] * len(low), too_few, JACKKNIFE_UNDEFINED)
+
+
+def _distance(
+    metric: Distance,
+    compared: Comparisons,
+    degrees: Array,
+    too_few: list[Reason | None],
+    spec: Spec,
+) -> Intervals:
+    """Return the ball of a norm, around the shares of both sides without some clusters."""
+    if metric.by == "kl" or metric.by == "js":
+        raise NoInterval(ReasonCode.DIVERGENCE_WITH_CLUSTERS)
+    sides = [clusters_of(each).sides() for each in (compared.reference, compared.group)]
+    shares = [_shares(side.classes[metric.of]) for side in sides]
+    gaps = shares[1] - shares[0]
+    deviation = deviations(gaps.reshape(-1, len(degrees), gaps.shape[1]))
+    here = [_shares(each.side.classes[metric.of]) for each in (compared.reference, compared.group)]
+    limits = jackknife_norm_interval(
+        here[1] - here[0],
+        np.where(degrees[:, None] > 0, deviation, np.nan),
+        metric.by,
+        spec.confidence,
+        degrees,
+        generator(spec, metric.name),
+        spec.replicates,
+    )
+    return Intervals(*limits, [_BALL] * len(degrees), too_few, JACKKNIFE_UNDEFINED)
+
+
+def _shares(counts: Array) -> Array:
+    return quotient(counts, counts.sum(axis=-1, keepdims=True))
+
+
+def _block_sizes(
+    metric: ComparisonMetric, compared: Comparisons, *, margin: bool = False
+) -> list[Array]:
+    """Return the rows of every block on each side; arrays of shape (blocks, n)."""
+    sides = [clusters_of(each) for each in (compared.group, compared.other)]
+    if margin:
+        sides = [each.margin for each in sides]
+    if isinstance(metric, Contrast):
+        return [smallest_blocks(metric.of, each) for each in sides]
+    ours = sides[0].block_sizes(lambda side: metric.sizes(side, side)[0])
+    if metric.scope == "table":
+        return [ours]
+    return [ours, sides[1].block_sizes(lambda side: metric.sizes(side, side)[1])]
