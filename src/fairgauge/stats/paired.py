@@ -281,7 +281,7 @@ def _placements(positive: NDArray[np.bool_], score: Array) -> tuple[Array, Array
     """Return of each positive the share of negatives below it, of each negative the converse."""
     high, low = score[positive], score[~positive]
     if not len(high) or not len(low):
-        return np.empty(len(high)), np.empty(len(low))
+        return np.full(len(high), np.nan), np.full(len(low), np.nan)
 
     def below(values: Array, among: Array) -> Array:
         ordered = np.sort(among)

@@ -211,7 +211,11 @@ def test_areas_have_delongs_covariance(ties):
     assert norm.sf(abs(z)) < 0.5
 
 
-def test_areas_without_one_label_are_undefined():
-    found = paired_areas([True, True], [0.1, 0.2], [0.3, 0.1])
+@pytest.mark.parametrize("label", [True, False])
+def test_areas_without_one_label_are_undefined(label, monkeypatch):
+    # new memory may hold anything: here numbers whose products overflow, and warnings are errors
+    monkeypatch.setattr(np, "empty", lambda rows: 1e300 * (-1.0) ** np.arange(rows))
+    found = paired_areas([label, label], [0.1, 0.2], [0.3, 0.1])
     assert np.isnan(found.old.area)
+    assert np.isnan(found.old.variances).all()
     assert found.correlation == 0
