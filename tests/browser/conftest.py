@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
 import pytest
+from tests.needs import missing
 
 import sample_reports
 from fairgauge.render import render
@@ -16,22 +16,15 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-ne
 SAMPLES = ("small", "several", "berkeley", "crossed", "hostile", "scored")
 
 
-def missing(what):
-    """Skip for want of a tool; in CI that is a failure, for there nothing may be missing."""
-    if os.environ.get("CI", "").casefold() == "true":
-        pytest.fail(f"{what} is missing, and CI must not skip")
-    pytest.skip(f"{what} is missing")
-
-
 @pytest.fixture(scope="session")
 def chromium():
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        missing("playwright (pip install playwright)")
+        missing("playwright", "pip install playwright")
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
-        missing("chromium (apt-get install chromium)")
+        missing("Chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
@@ -42,7 +35,7 @@ def chromium():
 def axe():
     path = ROOT / "node_modules" / "axe-core" / "axe.min.js"
     if not path.exists():
-        missing("axe-core (npm install --no-save axe-core)")
+        missing("axe-core", "npm install --no-save axe-core")
     return path.read_text(encoding="utf-8")
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from tests.needs import missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ def postgres_server() -> Iterator[Server]:
     """Start a server in a temporary folder, and stop it by its process id."""
     programs = _programs()
     if programs is None:
-        pytest.skip("PostgreSQL is not installed")
+        missing("PostgreSQL")
     psycopg = pytest.importorskip("psycopg")
     folder = Path(tempfile.mkdtemp(prefix="fairgauge-postgres-"))
     user = _user()
@@ -118,7 +119,7 @@ def spark_session() -> Any:
     """Start a Spark session of one thread, once for the tests of a process."""
     sql = pytest.importorskip("pyspark.sql")
     if shutil.which("java") is None:
-        pytest.skip("Spark needs Java")
+        missing("Java, which Spark needs,")
     builder = sql.SparkSession.builder.master("local[1]").appName("fairgauge tests")
     settings = {
         "spark.ui.enabled": "false",

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from tests.model_rows import QUESTION, rows
 from tests.monitored_days import asked, cube, days
+from tests.needs import POSIX
 
 import compared_reports
 import fairgauge as fg
@@ -115,12 +116,17 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert said("no.json") == "no file 'no.json'"
     assert said(".") == "cannot read '.': it is a folder, a pipe or a device"
-    os.mkfifo("pipe")
-    assert said("pipe") == "cannot read 'pipe': it is a folder, a pipe or a device"
     (tmp_path / "b").write_bytes(b"\xff\x00")
     assert said("b") == "'b' is no saved result of fairgauge: not UTF-8"
     assert said("n" * 5_000).endswith("File name too long")
     assert said("a\0b").startswith("cannot read 'a\\x00b': ")
+
+
+@POSIX
+def test_a_pipe_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(fg.FairgaugeError, match="it is a folder, a pipe or a device"):
+        fg.load(tmp_path / "pipe")
 
 
 def test_a_resaved_report_is_strict_json(tmp_path):

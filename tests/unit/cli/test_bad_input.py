@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.needs import NOT_ROOT, POSIX
 
 from fairgauge.cli import main
 
@@ -109,6 +110,7 @@ def test_files_that_do_not_fit_together(write):
     assert said("t.csv", "u.jsonl", *FLAGS).startswith("files of different formats cannot be read")
 
 
+@POSIX
 def test_pipes_and_devices(tmp_path):
     os.mkfifo("p.csv")
     assert said("p.csv", *FLAGS) == (
@@ -119,7 +121,7 @@ def test_pipes_and_devices(tmp_path):
     assert said("link.csv", *FLAGS).startswith("'link.csv' is a pipe or a device")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@NOT_ROOT
 def test_files_without_permission(tmp_path):
     (tmp_path / "t.csv").chmod(0)
     assert said("t.csv", *FLAGS) == "cannot read 't.csv': Permission denied"

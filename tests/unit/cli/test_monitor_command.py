@@ -15,6 +15,7 @@ import duckdb
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.needs import missing
 
 import fairgauge as fg
 from fairgauge.cli import main
@@ -164,7 +165,7 @@ def test_prometheus_reads_the_metrics(sixty_days, tmp_path):
     ):
         assert f"# TYPE fairgauge_{name} gauge" in text
     if shutil.which("promtool") is None:
-        pytest.skip("promtool is not installed: apt-get install prometheus")
+        missing("promtool")
     done = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
                           capture_output=True, check=False)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from loan_cases import SEX, table
+from tests.needs import NOT_ROOT, POSIX
 
 import fairgauge
 from fairgauge.atomic_files import write_all, write_whole
@@ -20,7 +21,6 @@ from fairgauge.errors import DataError
 LINE = import_module("fairgauge.api.audit")  # the package has a function of that name
 FULL = Path("/dev/full")
 needs_full = pytest.mark.skipif(not FULL.is_char_device(), reason="needs /dev/full")
-no_root = pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 
 
 def names(folder: Path) -> list[str]:
@@ -69,9 +69,9 @@ def test_nothing_is_written_when_the_audit_fails(fails, loans, tmp_path):
 def test_a_file_that_cannot_be_made_keeps_no_other_from_being_written(
     fails, loans, tmp_path, monkeypatch
 ):
-    monkeypatch.setenv("CHROME_PATH", "/bin/false")  # a browser that prints nothing
+    monkeypatch.setenv("CHROME_PATH", sys.executable)  # a browser that prints nothing
     said = fails("audit", loans, *SEX, "-o", "a.html", "-o", "a.pdf", "-o", "a.json")
-    assert said.startswith("cannot make 'a.pdf': '/bin/false' printed no PDF: ")
+    assert said.startswith(f"cannot make 'a.pdf': {sys.executable!r} printed no PDF: ")
     assert said.endswith("; 'a.html' and 'a.json' are written")
     assert names(tmp_path) == ["a.html", "a.json", loans]
 
@@ -85,6 +85,7 @@ def test_a_full_disk_leaves_no_output_behind(fails, loans, tmp_path):
     assert FULL.is_char_device()
 
 
+@POSIX
 def test_an_output_is_replaced_whole_and_keeps_its_rights(run, loans, tmp_path):
     target = tmp_path / "a.json"
     target.write_text("old")
@@ -96,6 +97,7 @@ def test_an_output_is_replaced_whole_and_keeps_its_rights(run, loans, tmp_path):
     assert (tmp_path / "link.json").is_symlink()
 
 
+@POSIX
 def test_new_files_follow_the_umask(tmp_path):
     before = os.umask(0o027)
     try:
@@ -112,7 +114,7 @@ def test_paths_that_cannot_be_written(tmp_path, name):
     assert names(tmp_path) == []
 
 
-@no_root
+@NOT_ROOT
 def test_a_protected_file_is_kept(tmp_path):
     target = tmp_path / "a"
     target.write_text("old")
@@ -122,6 +124,7 @@ def test_a_protected_file_is_kept(tmp_path):
     assert target.read_text() == "old"
 
 
+@POSIX
 def test_a_pipe_is_written_to_as_it_is(tmp_path):
     os.mkfifo(tmp_path / "p")
     with subprocess.Popen(["cat", tmp_path / "p"], stdout=subprocess.PIPE) as reader:
@@ -145,12 +148,14 @@ def test_a_full_standard_output(shell, loans):
     )
 
 
+@POSIX
 def test_a_closed_standard_output(shell, loans):
     with shell("audit", loans, *SEX, stdout=None, preexec_fn=lambda: os.close(1)) as process:
         said = process.communicate()[1].decode()
     assert (process.returncode, said) == (2, "Error: standard output is closed\n")
 
 
+@POSIX
 def test_a_reader_that_went_away(shell, loans):
     reading, writing = os.pipe()
     os.close(reading)
@@ -160,6 +165,7 @@ def test_a_reader_that_went_away(shell, loans):
     assert (process.returncode, said) == (2, b"")
 
 
+@POSIX
 @pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_while_reading(shell, loans, tmp_path):
     with shell("audit", "-", *SEX, "-o", "a.json", stdin=subprocess.PIPE) as process:
@@ -201,6 +207,7 @@ main()
 """
 
 
+@POSIX
 @pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_that_a_library_does_not_heed(loans):
     folder = str(Path(fairgauge.__file__).parents[1])
@@ -224,6 +231,7 @@ def test_an_interrupt_that_a_library_does_not_heed(loans):
         assert not copy.parent.exists()
 
 
+@POSIX
 def test_a_closed_standard_input(shell):
     with shell("audit", "-", *SEX, stdin=None, preexec_fn=lambda: os.close(0)) as process:
         said = process.communicate()[1].decode()

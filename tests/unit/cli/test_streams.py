@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from loan_cases import SEX
+from tests.needs import POSIX
 
 from fairgauge.cli import streams
 from fairgauge.errors import Problem, SpecError
@@ -28,6 +28,7 @@ END_OF_INPUT = b"\x04"
 @pytest.fixture
 def terminal(shell) -> Callable[..., tuple[int, str]]:
     """Run the command line at a terminal of its own; return the exit code and what is shown."""
+    pty = pytest.importorskip("pty", reason="terminals of one's own are POSIX's alone")
 
     def call(*args: str, typed: bytes = b"", **settings: str) -> tuple[int, str]:
         ours, theirs = pty.openpty()
@@ -89,6 +90,7 @@ def test_a_stream_without_an_encoding_takes_any_text():
     assert taken.getvalue() == "\ud800\n"
 
 
+@POSIX
 def test_without_standard_error_a_message_is_lost_and_the_exit_code_stays(shell, loans):
     with shell("audit", loans, "--label", "no", stderr=None, stdout=subprocess.PIPE,
                preexec_fn=lambda: os.close(2)) as process:  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.monitored_days import RATIO, asked, cube, day_names
+from tests.needs import POSIX
 
 import fairgauge as fg
 from fairgauge.monitoring.periods import gaps, parse_period
@@ -136,6 +136,7 @@ def test_of_two_runs_at_once_one_wins(tmp_path):
     assert [p.name for p in (tmp_path / "period=2026-11-20").iterdir()] == ["counts.cube.json"]
 
 
+@POSIX
 def test_a_killed_run_loses_nothing_and_leaves_nothing_half_written(tmp_path):
     """The command, killed before every line that writes and at random moments; the next goes on."""
     script = [sys.executable, str(Path(__file__).with_name("killed_runs.py")), str(tmp_path)]
@@ -143,8 +144,11 @@ def test_a_killed_run_loses_nothing_and_leaves_nothing_half_written(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@POSIX
 def test_a_full_disk_leaves_nothing(tmp_path):
     """A limit on the size of files stands in for the disk: the system refuses the write."""
+    import resource  # of POSIX alone
+
     history = fg.History(tmp_path)
     history.add("2026-01-01", cube(40))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.monitored_days import RATIO, asked, cube
+from tests.needs import missing
 
 import fairgauge as fg
 from fairgauge.monitoring.monitor_spec import read_monitor_spec
@@ -42,10 +43,7 @@ def bucket():
     s3fs = pytest.importorskip("s3fs")
     program = ROOT / ".clients" / "moto" / "bin" / "moto_server"
     if not program.exists():
-        message = "moto's server is not installed: run tests/prepare"
-        if os.environ.get("CI", "").casefold() == "true":
-            pytest.fail(f"{message}; CI must not skip")
-        pytest.skip(message)
+        missing("moto's server", "tests/prepare")
     port = free_port()
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     server = subprocess.Popen([program, "-H", "127.0.0.1", "-p", str(port)], env=environment,

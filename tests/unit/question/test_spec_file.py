@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import tomllib
 from itertools import pairwise
 
@@ -69,7 +70,7 @@ def load_spec(path, columns=None):
 def mistakes(tmp_path, text, suffix=".toml", columns=None):
     with pytest.raises(fg.SpecError) as caught:
         load_spec(written(tmp_path, text, suffix), columns)
-    return [str(problem).replace(f"{tmp_path}/", "") for problem in caught.value.problems]
+    return [str(problem).replace(f"{tmp_path}{os.sep}", "") for problem in caught.value.problems]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import sys
 import threading
 
 import pytest
+from tests.needs import POSIX
 
 import fairgauge as fg
 from fairgauge.scan import scan_progress
@@ -158,6 +159,7 @@ except KeyboardInterrupt:
 GROUPED = "SELECT i % 1000, count(*) FROM range(20000000000) AS t(i) GROUP BY 1"  # minutes
 
 
+@POSIX
 @pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_ends_a_query_of_a_relation():
     """In a process of its own: other libraries in this one (Spark) change what signals do."""
@@ -170,6 +172,7 @@ def test_an_interrupt_ends_a_query_of_a_relation():
         assert process.wait(timeout=20) == 0
 
 
+@POSIX
 @pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("query", [LONG, GROUPED])
 def test_an_interrupt_ends_a_scan_that_is_under_way(query):
