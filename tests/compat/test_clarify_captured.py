@@ -92,6 +92,21 @@ def test_every_encoding(folder: Any, expected: Any, records: Any, attributes: An
     assert values(folder.read("now/analysis.json")) == values(expected)
 
 
+@pytest.mark.parametrize("headers", [None, [*HEADERS, "predicted"]])
+@pytest.mark.parametrize("predicted", ["predicted", "3"])
+def test_a_monitor_reads_a_table_in_place_of_captures(
+    folder: Any, expected: Any, headers: list[str] | None, predicted: str
+) -> None:
+    monitor = MONITOR | {"headers": headers, "InferenceAttribute": predicted}
+    folder.json("monitor.json", monitor)
+    result = folder.run(
+        "clarify-monitor", "monitor.json", "--baseline", "base/analysis.json", "-o", "now",
+        "--dataset", "data.csv", "--fail-on-violation",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert values(folder.read("now/analysis.json")) == values(expected)
+
+
 PARTS = [ROWS[start : start + 50] for start in range(0, len(ROWS), 50)]
 DOCUMENTS = {
     "headers": ["visits", "facet", "Approved"],

@@ -70,6 +70,41 @@ def assert_printed(found: dict[str, Any]) -> None:
         assert numbers(found)[name] == pytest.approx(float(exact), abs=1e-15), name
 
 
+ARTIFACT = {
+    "name": "predictions",
+    "type": {"schemaTitle": "system.Artifact", "schemaVersion": "0.0.1"},
+    "uri": "predictions.jsonl",
+    "metadata": {"resourceName": "batch-1"},
+}
+
+
+def test_an_artifact_names_its_address(applicants: Any) -> None:
+    (found,) = run(applicants, asked(predictions_gcs_source=ARTIFACT))
+    assert_printed(found)
+
+
+def test_the_document_of_a_pipeline_job(applicants: Any) -> None:
+    values = asked(predictions_gcs_source=ARTIFACT, project="p", batch_predict_machine_type="n1")
+    job = {
+        "displayName": "fairness",
+        "pipelineSpec": {"schemaVersion": "2.1.0"},
+        "runtimeConfig": {"gcsOutputDirectory": "gs://b/out", "parameterValues": values},
+    }
+    (found,) = run(applicants, job)
+    assert_printed(found)
+    assert found["notices"] == [
+        "project: only concern the cloud and are ignored",
+        "batch_predict_machine_type: parameters of other components of the pipeline, ignored",
+    ]
+
+
+def test_an_artifact_without_an_address_is_refused(applicants: Any) -> None:
+    name = applicants.json("bias.json", asked(predictions_gcs_source={"name": "predictions"}))
+    result = applicants.run("vertex", name)
+    assert result.exit_code == 2
+    assert "predictions_gcs_source" in result.stderr
+
+
 def test_the_example_of_the_guide(applicants: Any) -> None:
     (found,) = run(applicants, asked())
     assert_printed(found)

@@ -144,7 +144,7 @@ def _config(path: Path, flags: Flags) -> str | None:
         (place,) = _places(path, flags).files(uri)
         found = _json(place)
     if monitor_config.is_monitor_config(found):
-        found = monitor_config.as_analysis_config(found | extra)
+        found = monitor_config.as_analysis_config(found | extra, flags["dataset"])
     return json.dumps(found) if "methods" in found else None
 
 

@@ -6,6 +6,8 @@ and answers are read stands in the job definition, or in attributes of the same 
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from fairgauge.compat.clarify.config_checks import CAPTURED
 from fairgauge.compat.coded_column import as_float
 
@@ -46,17 +48,29 @@ def is_monitor_config(found: object) -> bool:
     )
 
 
-def as_analysis_config(found: dict[str, object]) -> dict[str, object]:
+_TABLES = {".csv": "text/csv", ".parquet": "application/x-parquet", ".pq": "application/x-parquet"}
+"""Files that are tables whatever a monitor expects; JSON lines may be captures."""
+
+
+def as_analysis_config(found: dict[str, object], dataset: str | None = None) -> dict[str, object]:
     """Return a monitor's configuration as an analysis configuration: every metric of both stages.
+
+    A monitor reads captured requests and answers. Where ``dataset`` names a table in their place,
+    InferenceAttribute is the column of its predicted labels.
 
     >>> asked = as_analysis_config({"facet": [], "ProbabilityAttribute": "0"})
     >>> asked["dataset_type"], asked["predictor"]
     ('application/sagemakercapturejson', {'probability': 0})
     """
     made = {key: value for key, value in found.items() if key not in ATTRIBUTES}
-    made.setdefault("dataset_type", CAPTURED)
+    table = None if dataset is None else _TABLES.get(PurePath(dataset).suffix.lower())
+    made.setdefault("dataset_type", table or CAPTURED)
     every = {"methods": "all"}
     made["methods"] = {"pre_training_bias": every, "post_training_bias": every}
+    if made["dataset_type"] != CAPTURED:
+        if found.get("InferenceAttribute") is not None:
+            made["predicted_label"] = _place(found["InferenceAttribute"])
+        return made
     if found.get("FeaturesAttribute") is not None:
         made["features"] = found["FeaturesAttribute"]
     if found.get("ProbabilityThresholdAttribute") is not None:

@@ -34,8 +34,8 @@ _CLOUD = ("project", "location", "encryption_spec_key_name", "gcp_resources")
 
 def _uris(value: object) -> object:
     """Return the URIs of a text, a list, or an artifact (``{"uri": ...}``, ``{"uris": ...}``)."""
-    if isinstance(value, dict) and set(value) <= {"uri", "uris"}:
-        value = value.get("uris", value.get("uri"))
+    if isinstance(value, dict):  # an artifact has a name, a schema and metadata beside its address
+        value = value.get("uris", value.get("uri", value))
     return [value] if isinstance(value, str) else value
 
 
@@ -70,16 +70,27 @@ class Parameters(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class VertexConfig:
-    """A configuration that holds together."""
+    """A configuration that holds together.
+
+    Attributes
+    ----------
+    asked, slices : the parameters, and the slices of each of their bias configurations.
+    others : parameters of a pipeline job that belong to its other components.
+    """
 
     asked: Parameters
     slices: tuple[BiasConfig, ...]
+    others: tuple[str, ...] = ()
 
     @property
     def notices(self) -> list[str]:
         """Return what is ignored."""
         cloud = [name for name in _CLOUD if getattr(self.asked, name) is not None]
-        return [f"{', '.join(cloud)}: only concern the cloud and are ignored"] if cloud else []
+        notices = [f"{', '.join(cloud)}: only concern the cloud and are ignored"] if cloud else []
+        if self.others:
+            names = ", ".join(self.others)
+            notices.append(f"{names}: parameters of other components of the pipeline, ignored")
+        return notices
 
 
 def load_vertex_config(path: Path) -> VertexConfig:
@@ -112,7 +123,7 @@ def read_vertex_config(
     SpecError
         With a path and what is allowed, for every mistake.
     """
-    found = _parsed(text, name, is_yaml=is_yaml)
+    found, others = _component(_parsed(text, name, is_yaml=is_yaml))
     try:
         asked = Parameters.model_validate(found)
     except ValidationError as error:
@@ -124,7 +135,21 @@ def read_vertex_config(
     problems += _contradictions(asked)
     if problems:
         raise SpecError(problems)
-    return VertexConfig(asked, slices)
+    return VertexConfig(asked, slices, others)
+
+
+def _component(found: dict[str, object]) -> tuple[dict[str, object], tuple[str, ...]]:
+    """Return the parameters of the bias components, and the names of all others.
+
+    The document of a pipeline job states the parameters of all its components together, under
+    ``runtimeConfig.parameterValues``. In a plain configuration an unknown name is a mistake.
+    """
+    runtime = found.get("runtimeConfig")
+    values = runtime.get("parameterValues") if isinstance(runtime, dict) else None
+    if not isinstance(values, dict):
+        return found, ()
+    known = {name: value for name, value in values.items() if name in Parameters.model_fields}
+    return known, tuple(name for name in values if name not in known)
 
 
 def _parsed(text: str, name: str, *, is_yaml: bool) -> dict[str, object]:
