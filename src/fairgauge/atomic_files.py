@@ -1,18 +1,23 @@
-"""Writing files whole or not at all."""
+"""Writing files whole or not at all, and creating them exclusively, on Linux, macOS and Windows.
+
+What differs between systems stands in the functions of this module that ask for `_WINDOWS`.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import stat
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+_WINDOWS = os.name == "nt"
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
@@ -58,6 +63,38 @@ def write_all(contents: Mapping[str | Path, str | bytes]) -> None:
                 temporary.unlink()
 
 
+def create_whole(target: Path, text: str) -> bool:
+    """Write a file that is not there yet, so that it outlasts a crash; False where one is there.
+
+    Of several threads or processes that create one file at the same time, one succeeds; readers
+    see nothing or the whole text.
+
+    Raises
+    ------
+    OSError
+        The folder is not writable, the disk is full, or the file system has neither hard links
+        nor locks.
+    """
+    with _lasting_beside(target, text) as temporary:
+        created = _name_exclusively(temporary, target)
+        if created:
+            _make_names_last(target.parent)
+        return created
+
+
+def replace_whole(target: Path, text: str) -> None:
+    """Write a file in the place of any other, so that it outlasts a crash.
+
+    Raises
+    ------
+    OSError
+        The folder is not writable, or the disk is full.
+    """
+    with _lasting_beside(target, text) as temporary:
+        temporary.replace(target)
+        _make_names_last(target.parent)
+
+
 def _is_stream(path: Path) -> bool:
     """Return whether a path is a device or pipe, which must not be replaced by a file."""
     try:
@@ -74,6 +111,8 @@ def _write_stream(path: Path, content: str | bytes) -> None:
 
 
 def _as_bytes(content: str | bytes) -> bytes:
+    # bytes on all systems: the text layer of Windows would turn "\n" into "\r\n", and a file's
+    # digest must not depend on where it was written
     return content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
 
 
@@ -89,14 +128,21 @@ def _target(path: Path) -> Path:
     return target
 
 
-def _write_beside(target: Path, content: str | bytes) -> Path:
-    """Write a temporary file in the folder of the target, with the rights the target will have."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:20]}.", dir=target.parent)
-    temporary = Path(name)
+def _write_beside(target: Path, content: str | bytes, *, lasting: bool = False) -> Path:
+    """Write a temporary file in the folder of the target, with the rights the target will have.
+
+    A new file gets its rights from the system, which knows the umask: `os.umask` could only be
+    asked by changing it, for all threads at once.
+    """
+    temporary = target.parent / f".{target.name[:20]}.{secrets.token_hex(8)}"
     try:
-        with os.fdopen(descriptor, "wb") as handle:
+        with temporary.open("xb") as handle:
+            if target.exists():  # before the content, which the umask may show to more people
+                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
             handle.write(_as_bytes(content))
-        temporary.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+            if lasting:
+                handle.flush()
+                os.fsync(handle.fileno())
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -104,7 +150,59 @@ def _write_beside(target: Path, content: str | bytes) -> Path:
     return temporary
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+@contextlib.contextmanager
+def _lasting_beside(target: Path, text: str) -> Iterator[Path]:
+    """Write a text to a hidden file beside the target, and remove that file in the end."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = _write_beside(target, text, lasting=True)
+    try:
+        yield temporary
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+def _name_exclusively(temporary: Path, target: Path) -> bool:
+    """Give a file a name that no file has; False where one has it."""
+    try:
+        if _WINDOWS:
+            temporary.rename(target)  # which replaces nothing there, unlike elsewhere
+        else:
+            target.hardlink_to(temporary)
+    except FileExistsError:
+        return False
+    except OSError:
+        if _WINDOWS:
+            raise
+        # FAT and many network and FUSE file systems have no hard links
+        with _locked(target.parent):
+            if target.exists():
+                return False
+            temporary.replace(target)
+    return True
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock a folder for one thread of one process of this machine; one that ends gives it back.
+
+    A file that stood for the lock by its presence would outlast a process that is killed.
+    """
+    import fcntl  # not on Windows
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _make_names_last(folder: Path) -> None:
+    """Make the name of a new file last, where the system can: Windows opens no folder."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

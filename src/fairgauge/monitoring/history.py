@@ -9,9 +9,10 @@ always be computed again.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, overload
 
 from fairgauge.cube.cube import Cube, read_cube
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 COUNTS = "counts.cube.json"
 _PARTITION = "period="
 _SPEC = "_monitor.json"
-_IMPORTED = "_imported.json"
+_IMPORTED = "_imported="
+_VALUES = "values.json"
 _SPEC_SCHEMA = "fairgauge.monitor/1"
 _SHOWN_DIGEST = 19
 _ARTICLES = {length: f"{'an' if length is Length.HOUR else 'a'} {length}" for length in Length}
@@ -253,15 +255,21 @@ class History:
     @property
     def imported(self) -> tuple[ImportedValue, ...]:
         """Return the values of earlier systems."""
-        text = self._store.read(_IMPORTED)
-        return () if text is None else tuple(ImportedValue(**each) for each in json.loads(text))
+        imports = [each for each in self._store.names(_VALUES) if each.startswith(_IMPORTED)]
+        texts = self._store.read_all([f"{folder}/{_VALUES}" for folder in imports])
+        values = {ImportedValue(**keys) for text in texts for keys in json.loads(text or "[]")}
+        return tuple(sorted(values, key=astuple))
 
     def import_values(self, values: Iterable[ImportedValue]) -> int:
         """Add values of an earlier system, each once; return how many are new."""
-        held = dict.fromkeys(self.imported)
-        new = [each for each in dict.fromkeys(values) if each not in held]
-        every = sorted([*held, *new], key=lambda each: (each.period, each.metric, each.group))
-        self._store.replace(_IMPORTED, json.dumps([asdict(each) for each in every], indent=1))
+        held = set(self.imported)
+        new = sorted({each for each in values if each not in held}, key=astuple)
+        if new:
+            # every import is a text of its own, named by its content: one text of all values would
+            # lose those that another import adds between its being read and being written
+            text = json.dumps([asdict(each) for each in new], indent=1)
+            digest = hashlib.sha256(text.encode()).hexdigest()
+            self._store.create(f"{_IMPORTED}{digest[:32]}/{_VALUES}", text)
         return len(new)
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from fairgauge.atomic_files import create_whole, replace_whole
 from fairgauge.errors import DataError, MissingExtra, quote, shown
 
 if TYPE_CHECKING:
@@ -126,51 +126,13 @@ class FolderStore:
 
     def create(self, name: str, text: str) -> bool:
         target = self.folder / name
-        with _explained(str(target), "write"), _beside(target, text) as temporary:
-            try:
-                os.link(temporary, target)
-            except FileExistsError:
-                return False
-            except OSError:  # a file system without links
-                if target.exists():
-                    return False
-                temporary.replace(target)
-            _flush(target.parent)
-            return True
+        with _explained(str(target), "write"):
+            return create_whole(target, text)
 
     def replace(self, name: str, text: str) -> None:
         target = self.folder / name
-        with _explained(str(target), "write"), _beside(target, text) as temporary:
-            temporary.replace(target)
-            _flush(target.parent)
-
-
-@contextlib.contextmanager
-def _beside(target: Path, text: str) -> Iterator[Path]:
-    """Write a text to a hidden file beside the target, and remove that file in the end."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=".writing-", dir=target.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as handle:
-            handle.write(text)
-            handle.flush()
-            os.fsync(handle.fileno())
-        temporary.chmod(0o644)
-        yield temporary
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-
-
-def _flush(folder: Path) -> None:
-    """Make the name of a new file last, where the system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        with _explained(str(target), "write"):
+            replace_whole(target, text)
 
 
 @contextlib.contextmanager

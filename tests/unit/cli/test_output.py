@@ -97,16 +97,6 @@ def test_an_output_is_replaced_whole_and_keeps_its_rights(run, loans, tmp_path):
     assert (tmp_path / "link.json").is_symlink()
 
 
-@POSIX
-def test_new_files_follow_the_umask(tmp_path):
-    before = os.umask(0o027)
-    try:
-        write_whole(tmp_path / "a", "x")
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
-
-
 @pytest.mark.parametrize("name", ["no/a", "a\0b", "n" * 300])
 def test_paths_that_cannot_be_written(tmp_path, name):
     with pytest.raises(DataError, match="cannot write"):

@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 
 LINES, MOMENTS, LONGEST, DAYS = 90, 10, 0.2, 3
 """Lines of a run that write, random moments, the CPU seconds of a run, and days of other counts."""
-WRITING = ("create", "replace", "_beside", "_flush", "write_text", "write_all", "_write_beside")
-FILES = ("monitoring/store.py", "fairgauge/atomic_files.py", "/pathlib.py")
+WRITING = (
+    "create", "replace", "create_whole", "replace_whole", "write_all", "_write_beside",
+    "_lasting_beside", "_name_exclusively", "_make_names_last",
+)  # fmt: skip
+FILES = ("monitoring/store.py", "fairgauge/atomic_files.py")
 """The functions that write files, and where they are."""
 CONFIG = """
 label = "approved"

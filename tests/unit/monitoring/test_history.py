@@ -16,6 +16,8 @@ from tests.needs import POSIX
 
 import fairgauge as fg
 from fairgauge.monitoring.periods import gaps, parse_period
+from fairgauge.monitoring.store import FolderStore
+from fairgauge.results.monitor_results import ImportedValue
 
 
 def test_the_same_counts_are_added_once(tmp_path):
@@ -90,6 +92,33 @@ def test_a_file_system_without_links_keeps_the_first_counts_too(tmp_path, monkey
     kept = cube(41) if taken else cube(40)
     assert history.cube(parse_period("2026-11-20")) == kept
     assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
+
+
+def value(i: int) -> ImportedValue:
+    return ImportedValue(period="2026-01-01", metric=f"M{i}", feature="sex", group="F", value=0.5,
+                         source="analysis.json")  # fmt: skip
+
+
+def test_values_imported_at_the_same_time_are_all_kept(tmp_path, monkeypatch):
+    """Another import ends between this one's reading and its writing."""
+    history, create = fg.History(tmp_path), FolderStore.create
+
+    def create_later(store, name, text):
+        monkeypatch.undo()
+        assert fg.History(tmp_path).import_values([value(0), value(1)]) == 2
+        return create(store, name, text)
+
+    monkeypatch.setattr(FolderStore, "create", create_later)
+    assert history.import_values([value(1), value(2)]) == 2
+    assert history.imported == (value(0), value(1), value(2))
+    assert history.import_values([value(2), value(0), value(2)]) == 0
+
+
+def test_threads_import_values_at_the_same_time(tmp_path):
+    with ThreadPoolExecutor(8) as pool:
+        imports = [[value(i), value(i + 1)] for i in range(30)]
+        list(pool.map(fg.History(tmp_path).import_values, imports))
+    assert set(fg.History(tmp_path).imported) == {value(i) for i in range(31)}
 
 
 @pytest.mark.parametrize("cut", [0, 1, 300, -2])
