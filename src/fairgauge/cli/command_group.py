@@ -32,6 +32,42 @@ _SECTIONS = {
 """How the help arranges the commands; those not named here come last."""
 
 
+class Command(click.Command):
+    """A command that refuses an option which holds one value and is given twice.
+
+    click keeps the last value without a word, so that ``--strata a --strata b`` would be an audit
+    that nobody asked for.
+    """
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> tuple[dict[str, Any], list[str], list[click.Parameter]]:
+            values, rest, given = parse(args)
+            _refuse_repeated(given, ctx)
+            return values, rest, given
+
+        parser.parse_args = parse_once  # type: ignore[method-assign]
+        return parser
+
+
+def _refuse_repeated(given: Sequence[click.Parameter], ctx: click.Context) -> None:
+    for i, option in enumerate(given):
+        # --help and --version are eager: they end the command, whatever stands beside them
+        if not isinstance(option, click.Option) or option.multiple or option.is_eager:
+            continue
+        if option in given[:i]:
+            flags = " or ".join(option.opts + option.secondary_opts)
+            raise click.UsageError(f"{flags} is given twice, and holds one value", ctx)
+
+
+class CommandGroup(click.Group):
+    """A command with commands of its own."""
+
+    command_class = Command
+
+
 class Commands(click.Group):
     """Every module ``fairgauge.cli.commands.NAME_command`` is a command."""
 

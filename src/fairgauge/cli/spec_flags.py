@@ -147,5 +147,19 @@ def asked(config: str | None, flags: Mapping[str, Texts]) -> Asked:
     return Asked(options, tuple(problems))
 
 
+def given_options(flags: Mapping[str, Texts]) -> dict[str, Any]:
+    """Return the options that some flags give, without a specification file.
+
+    Raises
+    ------
+    SpecError
+        Something could not be parsed.
+    """
+    given = asked(None, flags)
+    if given.problems:
+        raise SpecError(given.problems)
+    return given.options
+
+
 def _given(value: Texts) -> TypeGuard[str | tuple[str, ...]]:
     return value is not None and value != ()

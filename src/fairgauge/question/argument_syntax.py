@@ -60,6 +60,9 @@ def split(text: str, separator: str) -> list[str]:
     return re.split(rf"(?<!\\){re.escape(separator)}", text)
 
 
+_TWICE = "is given twice; give it once"
+
+
 def parse_text(texts: Texts, path: str, problems: list[Problem]) -> str:
     """Read a name or a value."""
     del path, problems
@@ -131,7 +134,7 @@ def _only(
     if not texts:
         return None
     if len(texts) > 1:
-        problems.append(Problem(path, f"is given {len(texts)} times; give it once"))
+        problems.append(Problem(path, _TWICE))
     if not percentage:
         return parse_number(texts, path, problems)
     try:
@@ -283,9 +286,13 @@ def parse_population(
         column, *rest = split(text, ":")
         pairs = [split(part, "=") for part in split(":".join(rest), ",")]
         try:
-            shares[unescape(column)] = {unescape(value): float(share) for value, share in pairs}
+            given = [(unescape(value), float(share)) for value, share in pairs]
         except ValueError:
             problems.append(Problem(path, f"cannot read {quote(text)}; write COL:VALUE=SHARE,..."))
+            continue
+        if unescape(column) in shares or len(dict(given)) < len(given):
+            problems.append(Problem(f"{path}.{unescape(column)}", _TWICE))
+        shares[unescape(column)] = dict(given)
     return shares
 
 
@@ -305,15 +312,14 @@ def parse_margins(texts: Texts, path: str, problems: list[Problem]) -> dict[str,
     """
     margins = {}
     for text in texts:
-        name, _, margin = text.rpartition("=")
+        name, _, margin = (part.strip() for part in text.rpartition("="))
+        if name in margins:
+            problems.append(Problem(f"{path}.{name}", _TWICE))
         try:
-            margins[name.strip()] = float(margin)
+            margins[name] = float(margin)
         except ValueError:
-            problems.append(
-                Problem(
-                    path, f"cannot read {quote(text)}; write RATE=MARGIN, such as accuracy=0.01"
-                )
-            )
+            message = f"cannot read {quote(text)}; write RATE=MARGIN, such as accuracy=0.01"
+            problems.append(Problem(path, message))
     return margins
 
 

@@ -146,6 +146,6 @@ def test_a_number_given_twice_is_a_mistake():
     argument_syntax.parse_count(["30", "50"], "min_n", problems)
     argument_syntax.parse_percentage(["30", "2%", "3%"], "min_share", problems)
     assert list(map(str, problems)) == [
-        "min_n: is given 2 times; give it once",
-        "min_share: is given 2 times; give it once",
+        "min_n: is given twice; give it once",
+        "min_share: is given twice; give it once",
     ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.data_arguments import Where, is_url, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.report_warnings import print_warnings, shows_warnings
@@ -24,7 +25,7 @@ TABLES = ("estimates", "groups", "verdicts", "pairs")
 _EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
 
 
-@click.command("audit", short_help="Audit a table, and write a report.")
+@click.command("audit", cls=Command, short_help="Audit a table, and write a report.")
 @click.argument("data", nargs=-1, required=True)
 @question
 @where(

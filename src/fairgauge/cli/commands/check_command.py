@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.streams import print_result, terminal_style
 
 
-@click.command("check", short_help="Check published tables of selection rates.")
+@click.command("check", cls=Command, short_help="Check published tables of selection rates.")
 @click.argument("tables", nargs=-1, required=True)
 @format_option("check")
 @output_option("check")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.choosing.questions import QUESTIONS, Question, next_question
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.spec_flags import Texts, asked, flags_for
 from fairgauge.cli.streams import print_result
 from fairgauge.errors import SpecError
@@ -39,7 +40,7 @@ def _questions(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-@click.command("choose", short_help="Choose metrics, and write a specification.")
+@click.command("choose", cls=Command, short_help="Choose metrics, and write a specification.")
 @_questions
 @flags_for(*_COLUMNS)
 @click.option("-o", "--output", "path", metavar="FILE", help="File to write (.toml).")

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.output import check_outputs
+from fairgauge.cli.spec_flags import Texts, flags_for, given_options
 from fairgauge.cli.streams import print_message, print_result
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from fairgauge.compat.uri_paths import Places
 
 
-@click.command("clarify", short_help="Run a SageMaker Clarify bias configuration.")
+@click.command("clarify", cls=Command, short_help="Run a SageMaker Clarify bias configuration.")
 @click.argument("config", metavar="CONFIG")
 @click.option("-o", "--output", metavar="DIR", default=".", help="Folder of the results (.).")
 @click.option(
@@ -50,10 +52,7 @@ if TYPE_CHECKING:
     help="What the first row of CSV files is; auto decides by its cells.",
 )
 @click.option("--check", is_flag=True, help="Only report what is wrong with CONFIG, and stop.")
-@click.option("--confidence", type=float, help="Level of the intervals (0.95).")
-@click.option("--method", metavar="METHOD", help="How intervals are made, as in audit (default).")
-@click.option("--replicates", type=int, help="Of the methods that draw random numbers (2000).")
-@click.option("--seed", type=int, help="Of the methods that draw random numbers (0).")
+@flags_for("confidence", "method", "replicates", "seed")
 def command(
     config: str,
     output: str,
@@ -63,7 +62,7 @@ def command(
     model: str | None,
     first_row: str,
     check: bool,
-    **settings: float | str | None,
+    **settings: Texts,
 ) -> None:
     """Run the bias part of an analysis_config.json on local files.
 
@@ -90,7 +89,7 @@ def command(
     if check:
         _check(asked, places, dataset, FirstRow(first_row))
     else:
-        options: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}
+        options = given_options(settings)
         options |= {"profile": Profile(profile), "first_row": FirstRow(first_row)}
         options |= {"dataset": dataset, "model": _model(model)}
         _run(asked, places, config, output, options)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.streams import print_message, print_result
 
 
-@click.command("clarify-job", short_help="Run as a SageMaker processing job.")
+@click.command("clarify-job", cls=Command, short_help="Run as a SageMaker processing job.")
 @click.option(
     "--root",
     metavar="DIR",

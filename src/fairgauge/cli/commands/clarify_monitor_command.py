@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
 import click
 
 from fairgauge.atomic_files import write_whole
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.output import check_outputs
+from fairgauge.cli.spec_flags import Texts, flags_for, given_options
 from fairgauge.cli.streams import print_message, print_result
 from fairgauge.errors import DataError, quote
 
@@ -38,11 +40,13 @@ class Flags(TypedDict):
     dataset: str | None
     model: str | None
     first_row: str
-    replicates: int
-    seed: int
+    replicates: Texts
+    seed: Texts
 
 
-@click.command("clarify-monitor", short_help="Check a Clarify bias monitor against its baseline.")
+@click.command(
+    "clarify-monitor", cls=Command, short_help="Check a Clarify bias monitor against its baseline."
+)
 @click.argument("current", metavar="CURRENT")
 @click.option("--baseline", required=True, metavar="FILE", help="The analysis.json to hold to.")
 @click.option("-o", "--output", metavar="DIR", default=".", help="Folder of the results (.).")
@@ -75,8 +79,7 @@ class Flags(TypedDict):
     default="auto",
     help="As in fairgauge clarify.",
 )
-@click.option("--replicates", type=int, default=1000, help="Of the bootstrap (1000).")
-@click.option("--seed", type=int, default=0, help="Of the bootstrap (0).")
+@flags_for("replicates", "seed")
 def command(
     current: str, baseline: str, output: str, metrics: str | None, **flags: Unpack[Flags]
 ) -> int:
@@ -177,11 +180,8 @@ def _run(text: str, path: Path, folder: Path, flags: Flags) -> tuple[Saved, Save
     config = read_config(text, has_model=model is not None, has_dataset=dataset is not None)
     intervals: IntervalOptions = {}
     if flags["check"] == "interval":
-        intervals = {
-            "method": "bootstrap-normal",
-            "replicates": flags["replicates"],
-            "seed": flags["seed"],
-        }
+        drawn = given_options({"replicates": flags["replicates"], "seed": flags["seed"]})
+        intervals = cast("IntervalOptions", {"method": "bootstrap-normal", **drawn})
     opened = None if model is None else open_model(model)
     first_row = FirstRow(flags["first_row"])
     places = _places(path, flags)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.data_arguments import Where, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.spec_flags import Asked, asked, question
@@ -28,7 +29,9 @@ _EXIT_CODES = {
 }
 
 
-@click.command("compare", short_help="Compare two reports, or models on the same rows.")
+@click.command(
+    "compare", cls=Command, short_help="Compare two reports, or models on the same rows."
+)
 @click.argument("data", nargs=-1, required=True)
 @click.option("-q", "--quiet", is_flag=True, help="Print one line with the verdict.")
 @question

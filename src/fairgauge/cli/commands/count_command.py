@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.data_arguments import Where, open_data, where
 from fairgauge.cli.disclosure_notes import exact_values, note_cases_alone
 from fairgauge.cli.output import check_cube_output, check_outputs
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from fairgauge.scan.source import Source
 
 
-@click.command("count", short_help="Count the rows, and save the counts.")
+@click.command("count", cls=Command, short_help="Count the rows, and save the counts.")
 @click.argument("data", nargs=-1, required=True)
 @question
 @where()

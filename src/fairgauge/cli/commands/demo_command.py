@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.streams import print_result
 from fairgauge.errors import DataError, quote
 
@@ -22,7 +23,7 @@ _NAME = "fairgauge"
 _SUFFIXES = (".html", ".json", ".md")
 
 
-@click.command("demo", short_help="Audit two example tables.")
+@click.command("demo", cls=Command, short_help="Audit two example tables.")
 @click.option(
     "-o", "--output", metavar="DIR", default="fairgauge-demo", help="Folder (fairgauge-demo)."
 )

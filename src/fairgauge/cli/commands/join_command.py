@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.output import check_outputs
 from fairgauge.cli.streams import print_message, print_result
 
 _NO_MATCH = 3
 
 
-@click.command("join", short_help="Join predictions with labels that came later.")
+@click.command("join", cls=Command, short_help="Join predictions with labels that came later.")
 @click.argument("predictions")
 @click.argument("labels")
 @click.option("--on", required=True, metavar="COL", help="Column of the identifier, in both files.")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.data_arguments import merged
 from fairgauge.cli.output import check_cube_output, check_outputs
 from fairgauge.cli.streams import print_result
 
 
-@click.command("merge", short_help="Add the counts of several files.")
+@click.command("merge", cls=Command, short_help="Add the counts of several files.")
 @click.argument("cubes", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", help="A .cube.json file (standard output).")
 @click.option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.streams import print_result
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _HEADINGS = {
 }
 
 
-@click.command("metrics", short_help="List the metrics, or describe one.")
+@click.command("metrics", cls=Command, short_help="List the metrics, or describe one.")
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
 def command(name: str | None, as_json: bool) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fairgauge.cli.command_group import CommandGroup
 from fairgauge.cli.data_arguments import Where, read_data, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.streams import print_message, print_result, terminal_style
@@ -28,7 +29,11 @@ _EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d")
 
 
-@click.group("monitor", short_help="Monitor a model over time, with a controlled false alarm rate.")
+@click.group(
+    "monitor",
+    cls=CommandGroup,
+    short_help="Monitor a model over time, with a controlled false alarm rate.",
+)
 def command() -> None:
     """Follow a model over time: counts of every period, and alarms where a limit was left.
 

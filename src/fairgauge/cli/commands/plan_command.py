@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import print_result
 
@@ -34,7 +35,7 @@ def _numbers(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-@click.command("plan", short_help="Compute how many rows an audit needs.")
+@click.command("plan", cls=Command, short_help="Compute how many rows an audit needs.")
 @click.argument("data", nargs=-1)
 @_numbers
 @click.option("--json", "as_json", is_flag=True, help="Output as strict JSON.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.streams import print_result
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _WIDTH = 80
 _INDENT = 32
 
 
-@click.command("presets", short_help="List the presets, or describe one.")
+@click.command("presets", cls=Command, short_help="List the presets, or describe one.")
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
 def command(name: str | None, as_json: bool) -> None:

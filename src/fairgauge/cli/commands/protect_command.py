@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.output import check_cube_output, check_outputs
 from fairgauge.cli.streams import print_result
 
 
-@click.command("protect", short_help="Round counts so that no small cell can be inferred.")
+@click.command(
+    "protect", cls=Command, short_help="Round counts so that no small cell can be inferred."
+)
 @click.argument("counts")
 @click.option(
     "--min-cell",

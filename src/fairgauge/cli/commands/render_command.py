@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.streams import print_message, print_result, terminal_style
 from fairgauge.errors import DataError, quote
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.results.report import Report
 
 
-@click.command("render", short_help="Write a saved result in another format.")
+@click.command("render", cls=Command, short_help="Write a saved result in another format.")
 @click.argument("saved")
 @format_option(*SUBJECTS)
 @output_option(*SUBJECTS)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.streams import print_result
 
 if TYPE_CHECKING:
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
 NAMES = ("report", "comparison", "models", "thresholds", "monitor", "cube", "spec")
 
 
-@click.command("schema", short_help="Print the JSON Schema of a report, a cube or a specification.")
+@click.command(
+    "schema",
+    cls=Command,
+    short_help="Print the JSON Schema of a report, a cube or a specification.",
+)
 @click.argument("name", type=click.Choice(NAMES))
 def command(name: str) -> None:
     """Print the JSON Schema of a file that fairgauge reads or writes.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.disclosure_notes import note_cases_alone
 from fairgauge.cli.output import check_outputs
 from fairgauge.cli.streams import print_result
 
 
-@click.command("seal", short_help="Put a report and its counts into one verifiable file.")
+@click.command(
+    "seal", cls=Command, short_help="Put a report and its counts into one verifiable file."
+)
 @click.argument("report")
 @click.argument("counts")
 @click.option(

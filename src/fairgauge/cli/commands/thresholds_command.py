@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.data_arguments import Where, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.spec_flags import Texts, asked, question
@@ -15,7 +16,9 @@ _EXIT_CODES = ((None, 1), (Outcome.FAIL, 1), (Outcome.INCONCLUSIVE, 3), (Outcome
 """By the least outcome of all features; None where no common threshold meets the goal."""
 
 
-@click.command("thresholds", short_help="Find the threshold of a score that meets a goal.")
+@click.command(
+    "thresholds", cls=Command, short_help="Find the threshold of a score that meets a goal."
+)
 @click.argument("data", nargs=-1, required=True)
 @click.option(
     "--goal",

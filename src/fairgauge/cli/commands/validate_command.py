@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.data_arguments import Where, open_data, where
 from fairgauge.cli.spec_flags import Texts, asked, question
 from fairgauge.cli.streams import print_message, print_result, printable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from fairgauge.question.specification import Spec
 
 
-@click.command("validate", short_help="Check a specification against the data.")
+@click.command("validate", cls=Command, short_help="Check a specification against the data.")
 @click.argument("data", nargs=-1)
 @question
 @where()

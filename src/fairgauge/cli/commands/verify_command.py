@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.streams import print_result
 
 
-@click.command("verify", short_help="Compute a sealed report again from its counts.")
+@click.command("verify", cls=Command, short_help="Compute a sealed report again from its counts.")
 @click.argument("bundle")
 @click.option(
     "--signed-by",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from fairgauge.cli.command_group import Command
 from fairgauge.cli.output import check_outputs
+from fairgauge.cli.spec_flags import Texts, flags_for, given_options
 from fairgauge.cli.streams import print_message, print_result
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 ARTIFACTS = {"data_bias": "data_bias_metrics.json", "model_bias": "bias_model_metrics.json"}
 
 
-@click.command("vertex", short_help="Run a Vertex AI bias configuration.")
+@click.command("vertex", cls=Command, short_help="Run a Vertex AI bias configuration.")
 @click.argument("config", metavar="CONFIG")
 @click.option("-o", "--output", metavar="DIR", help="Folder for the artifacts of the components.")
 @click.option(
@@ -27,13 +29,8 @@ ARTIFACTS = {"data_bias": "data_bias_metrics.json", "model_bias": "bias_model_me
     multiple=True,
     help="Where a bucket or prefix is on this machine: gs://bucket/prefix=data. Repeatable.",
 )
-@click.option("--confidence", type=float, help="Level of the intervals (0.95).")
-@click.option("--method", metavar="METHOD", help="How intervals are made, as in audit (default).")
-@click.option("--replicates", type=int, help="Of the methods that draw random numbers (2000).")
-@click.option("--seed", type=int, help="Of the methods that draw random numbers (0).")
-def command(
-    config: str, output: str | None, maps: tuple[str, ...], **settings: float | str | None
-) -> None:
+@flags_for("confidence", "method", "replicates", "seed")
+def command(config: str, output: str | None, maps: tuple[str, ...], **settings: Texts) -> None:
     """Run the parameters of DetectDataBiasOp or DetectModelBiasOp on local files.
 
     CONFIG is JSON or YAML, with the components' own names. One line of JSON is printed for every
@@ -49,7 +46,7 @@ def command(
 
     asked = load_vertex_config(Path(config))
     places = Places(read_maps(maps), Path(config).parent)
-    options: dict[str, Any] = {key: value for key, value in settings.items() if value is not None}
+    options = given_options(settings)
     if output is not None:
         folder = made_folder(output)
         check_outputs([str(folder / name) for name in ARTIFACTS.values()], [config])

@@ -1,0 +1,100 @@
+"""What holds of every option of every command: help from one table, nothing given twice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+from loan_cases import SEX
+
+from fairgauge.cli import main
+from fairgauge.question.options import BY_NAME, OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from leaves(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+COMMANDS = dict(leaves(main))
+SINGLE = [
+    (name, option.opts[0])
+    for name, command in COMMANDS.items()
+    for option in command.params
+    if isinstance(option, click.Option) and not option.multiple
+]
+
+
+def values_for(option: click.Option) -> list[str]:
+    """Return texts that may follow a flag."""
+    if option.is_flag:
+        return []
+    if isinstance(option.type, click.Choice):
+        return [option.type.choices[0]]
+    return ["1"] * option.nargs
+
+
+@pytest.mark.parametrize(("name", "flag"), SINGLE)
+def test_an_option_of_one_value_that_is_given_twice_is_an_error(name, flag):
+    command = COMMANDS[name]
+    (option,) = (each for each in command.params if flag in each.opts)
+    with pytest.raises(click.UsageError, match="is given twice, and holds one value"):
+        command.make_context(name, [flag, *values_for(option)] * 2)
+
+
+def test_the_message_names_the_option(fails, loans):
+    message = fails("audit", loans, *SEX, "--strata", "age", "--strata", "region")
+    assert message == "--strata is given twice, and holds one value"
+    message = fails("compare", "a.json", "b.json", "--same-rows", "--different-rows")
+    assert message == "--same-rows or --different-rows is given twice, and holds one value"
+    message = fails("monitor", "status", "history", "--at", "2026-01-01", "--at", "2026-01-02")
+    assert message == "--at is given twice, and holds one value"
+
+
+@pytest.mark.parametrize(
+    ("flag", "texts"),
+    [
+        ("--margin", ("accuracy=0.01", "accuracy=0.02")),
+        ("--min-group", ("30", "40")),
+        ("--min-group", ("1%", "2%")),
+        ("--reference", ("sex=F", "sex=M")),
+        ("--reference", ("best", "largest")),
+        ("--population", ("sex:F=0.5", "sex:F=0.6")),
+        ("--population", ("sex:F=0.5,F=0.6", "race:A=0.6")),
+    ],
+)
+def test_a_key_of_a_repeatable_option_that_is_given_twice_is_an_error(fails, loans, flag, texts):
+    message = fails("audit", loans, *SEX, flag, texts[0], flag, texts[1])
+    assert "is given twice; give it once" in message or "; give either one word, or " in message
+
+
+OTHERS = {
+    ("clarify", "--profile"),  # its default is that of the service
+    ("clarify-monitor", "--metrics"),  # a file
+    ("check", "--confidence"),
+    ("check", "--reference"),  # a category of a table that has no columns of rows
+    ("monitor import", "--period"),  # of the history
+    ("monitor run", "--period"),
+}
+"""Flags that name something else than the option of an audit."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_flag_that_the_table_of_options_has_is_described_by_it(name):
+    """``--replicates`` draws as many samples in every command, and its help names the default."""
+    by_flag = {flag: option for option in reversed(OPTIONS) for flag in option.flags}
+    for option in COMMANDS[name].params:
+        for flag in set(getattr(option, "opts", ())) & by_flag.keys():
+            if (name, flag) not in OTHERS:
+                assert option.help == by_flag[flag].help(flag), flag
+    assert "default 2000" in BY_NAME["replicates"].help("--replicates")
