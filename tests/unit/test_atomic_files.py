@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
+from tests.needs import POSIX
 
 from fairgauge import atomic_files
 from fairgauge.atomic_files import create_whole, replace_whole, write_whole
@@ -42,7 +43,7 @@ def system(request, monkeypatch):
             raise OSError("links are not supported")
 
         monkeypatch.setattr(Path, "hardlink_to", no_links)
-    if request.param == "windows":
+    if request.param == "windows" and os.name != "nt":
 
         def rename(self, target):  # replaces nothing there
             os.close(os.open(target, os.O_CREAT | os.O_EXCL))
@@ -106,6 +107,7 @@ def test_an_error_of_windows_is_no_reason_for_a_lock(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@POSIX
 def test_writing_never_changes_the_umask(tmp_path, monkeypatch):
     """The umask is one of the whole process: another thread would see it changed."""
 
@@ -124,6 +126,7 @@ def test_writing_never_changes_the_umask(tmp_path, monkeypatch):
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o640}
 
 
+@POSIX
 def test_a_file_that_only_its_owner_reads_is_never_shown_to_others(tmp_path, monkeypatch):
     target, seen = tmp_path / "a", []
     target.write_text("secret")
