@@ -324,6 +324,22 @@ class AfterAdjusting(StrEnum):
     CHANGES_LITTLE = "not significant, changes little"
 
 
+class FindingReason(StrEnum):
+    """Why a disparity is a finding: the criterion that chose it, and what else holds of it."""
+
+    SIGNIFICANT = "statistically_significant"  # adjusted for its family
+    LARGEST = "largest"  # of several groups that differ significantly in the rate
+    RULE_FAILED = "rule_failed"  # a rule on the rate fails for the group
+    REVERSES = "reverses_after_adjusting"  # for the strata: Simpson's paradox
+    DISAPPEARS = "disappears_after_adjusting"
+
+
+class FamilyProcedure(StrEnum):
+    """How p-values are adjusted for a family of comparisons."""
+
+    HOLM = "holm"
+
+
 class Direction(StrEnum):
     """Where a disparity went between two reports, seen from "no difference"."""
 

@@ -13,6 +13,7 @@ from fairgauge.enums import DiagnosticCode, Multiplicity, Role, Task, Threshold
 from fairgauge.errors import CubeError, DataError, SpecError, quote
 from fairgauge.measure.decide import judge
 from fairgauge.measure.familywise import false_fail_notes, judge_familywise
+from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import measure, reversed_scores
 from fairgauge.measure.other_references import reference_notes
 from fairgauge.question.features import Ordered
@@ -116,7 +117,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
     measured = measure(cube, spec, by_rows)
     verdicts, notes_of_verdicts = _judged(measured, cube, spec, by_rows)
     excluded, used = excluded_rows(cube, spec, rows_by_level)
-    return Report(
+    report = Report(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         profile=spec.profile,
@@ -144,6 +145,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
         pairs=measured.pairs,
         own=tuple(map(described, spec.catalogue.own)),
     )
+    return replace(report, findings=choose_findings(report))
 
 
 def count(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Cube:

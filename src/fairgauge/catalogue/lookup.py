@@ -21,7 +21,7 @@ from fairgauge.catalogue.synonyms import NAMES, plain
 from fairgauge.errors import nearest, quote, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 Row = TypeVar("Row", bound=Metric | Statistic)
 _IMPORT_PATH = re.compile(
@@ -115,6 +115,14 @@ class Catalogue:
                 return rate
         return _find_rate(name, self._own_names())
 
+    def find_metric(self, name: str) -> Metric | None:
+        """Return the metric of a name; None where there is none, as of another version's report."""
+        return _found(Catalogue.metric, self, name)
+
+    def find_rate(self, name: str) -> Statistic | None:
+        """Return the rate of a name; None where there is none."""
+        return _found(Catalogue.rate, self, name)
+
     def expand(self, asked: Iterable[str | Statistic | Metric]) -> tuple[Metric, ...]:
         """Return the metrics that names, sets and values stand for, each once, in this order.
 
@@ -147,6 +155,15 @@ class Catalogue:
         for rate in self.own:
             yield rate.name
             yield from (f"{rate.name}.{by}" for by in comparisons_of(rate))
+
+
+@cache
+def _found(look_up: Callable[[Catalogue, str], Row], catalogue: Catalogue, name: str) -> Row | None:
+    """Return what a name stands for; a report asks for the same few names very often."""
+    try:
+        return look_up(catalogue, name)
+    except LookupError:
+        return None
 
 
 BUILT_IN = Catalogue()

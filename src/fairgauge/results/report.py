@@ -27,6 +27,7 @@ from fairgauge.results.plain_values import (
     read_verdict,
     reading,
 )
+from fairgauge.results.rule_results import results_by_rule
 from fairgauge.results.shown_result import ShownResult
 from fairgauge.results.verdicts import RulesNotMet, unmet
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.estimate_lookup import Key
     from fairgauge.results.estimates import Estimate, Group, GroupPair, ScoreCounts
+    from fairgauge.results.finding import Finding
+    from fairgauge.results.rule_results import RuleResult
     from fairgauge.results.scopes import Diagnostic
     from fairgauge.results.verdicts import Verdict
     from fairgauge.values import Saved
@@ -86,6 +89,8 @@ class Report(ShownResult):
     scores: tuple[ScoreCounts, ...] = ()
     pairs: tuple[GroupPair, ...] = ()
     totals: tuple[Group, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    """The disparities that it leads with, the most important first, in every format."""
     own: tuple[Statistic, ...] = ()
     """The rates of the user's own, as far as they can be shown."""
 
@@ -93,6 +98,11 @@ class Report(ShownResult):
     def catalogue(self) -> Catalogue:
         """Return what the names in the report stand for."""
         return Catalogue(self.own, scoring=self._of_scoring_rates)
+
+    @property
+    def by_rule(self) -> tuple[RuleResult, ...]:
+        """Return what every rule comes to, with its verdicts, the worst group first."""
+        return results_by_rule(self.verdicts, self.catalogue)
 
     @property
     def _of_scoring_rates(self) -> bool:

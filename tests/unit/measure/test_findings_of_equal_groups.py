@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import fairgauge as fg
-from fairgauge.render.documents.outline import findings, sections_of, singled_out, unconfirmed
 from fairgauge.render.words.finding_sentences import describe_finding
+from fairgauge.results.sections import sections_of, unconfirmed
 
 _REPORTS = 120
 
@@ -29,11 +29,10 @@ def equal_groups(seed: int, sizes: list[int]) -> fg.Report:
 def test_few_reports_of_equal_groups_open_with_a_difference(sizes):
     opened = 0
     for seed in range(_REPORTS):
-        found = findings(sections_of(equal_groups(seed, sizes)))
+        found = equal_groups(seed, sizes).findings
         opened += bool(found)
         for finding in found:
-            shown = singled_out(finding.contrast)
-            assert shown.interval is None or 0 not in shown.interval
+            assert finding.interval is None or 0 not in finding.interval
     assert opened / _REPORTS <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / _REPORTS)
 
 
@@ -42,7 +41,7 @@ def test_what_one_rate_alone_shows_is_stated_and_no_finding():
     for seed in range(_REPORTS):
         report = equal_groups(seed, [400] * 5)
         sections = sections_of(report)
-        found = findings(sections)
+        found = report.findings
         if not found and unconfirmed(sections, found):
             break
     assert "significant only before adjusting for all rates together: " in str(report)
@@ -53,7 +52,7 @@ def test_what_one_rate_alone_shows_is_stated_and_no_finding():
 def test_a_finding_among_several_groups_shows_its_simultaneous_interval():
     cells = {name: {"tp": 30, "fp": 20, "fn": 20, "tn": 30} for name in ("a", "b", "c")}
     cells["d"] = {"tp": 10, "fp": 10, "fn": 40, "tn": 40}
-    (first, *_) = findings(sections_of(fg.audit(fg.confusion("g", cells))))
-    assert first.contrast.group == "d"
-    assert first.contrast.simultaneous.low < first.contrast.low
+    (first, *_) = fg.audit(fg.confusion("g", cells)).findings
+    assert first.group == "d"
+    assert first.estimate.simultaneous.low < first.estimate.low
     assert "simultaneous 95% CI" in describe_finding(first)

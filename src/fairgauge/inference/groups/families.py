@@ -25,7 +25,7 @@ from fairgauge.enums import (
 )
 from fairgauge.inference.evidence import generator, is_one_test
 from fairgauge.inference.one.statistic_intervals import statistic_interval
-from fairgauge.results.adjusting import after_adjusting
+from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.scopes import Diagnostic, Reference
 from fairgauge.stats.many import between_variance, expected_range
 from fairgauge.stats.multiplicity import adjust

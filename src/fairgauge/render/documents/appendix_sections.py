@@ -22,7 +22,6 @@ from fairgauge.render.document_tree import (
 )
 from fairgauge.render.documents.metric_blocks import (
     PAIRS_OF_CANDIDATES,
-    comparisons,
     for_any_reference,
     interval_note,
     listed_row,
@@ -43,8 +42,8 @@ from fairgauge.results.plain_values import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.render.documents.outline import Results
     from fairgauge.results.report import Report
+    from fairgauge.results.sections import FeatureResults
 
 _LONGEST_SPEC = 20_000
 _MOST_LISTED = 3_000
@@ -73,7 +72,7 @@ def data_blocks(report: Report) -> Iterator[Block]:
         yield Items(tuple(notes[:_MOST_NOTES]))
 
 
-def method_blocks(report: Report, results: Sequence[Results]) -> Iterator[Block]:
+def method_blocks(report: Report, results: Sequence[FeatureResults]) -> Iterator[Block]:
     """Yield how values, intervals and p-values are made."""
     spec = report.spec
     yield Paragraph(
@@ -122,12 +121,12 @@ def method_blocks(report: Report, results: Sequence[Results]) -> Iterator[Block]
     )
 
 
-def _families(results: Sequence[Results]) -> str:
+def _families(results: Sequence[FeatureResults]) -> str:
     """Return for what p-values are adjusted: for how many comparisons, by feature, or all pairs."""
     of: dict[str, int] = {}
     any_reference = False
     for section in results:
-        counts = [comparisons(section, metric) for metric in section.metrics]
+        counts = [section.comparisons(metric) for metric in section.metrics]
         if for_any_reference(section):
             any_reference = True
             continue

@@ -35,9 +35,6 @@ from fairgauge.render.documents.metric_blocks import (
     place_of,
     reference_of,
 )
-from fairgauge.render.documents.outline import (
-    conditional,
-)
 from fairgauge.render.documents.report_notes import missing_values
 from fairgauge.render.documents.strata_blocks import strata_blocks
 from fairgauge.render.words.display_names import called, capitalised
@@ -48,13 +45,16 @@ from fairgauge.render.words.metric_words import (
     rate_words,
 )
 from fairgauge.render.words.names_in_use import metric_row
+from fairgauge.results.sections import (
+    conditional,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fairgauge.render.documents.outline import Results
     from fairgauge.results.report import Report
     from fairgauge.results.scopes import ClassScope
+    from fairgauge.results.sections import FeatureResults
 
 _MOST_GROUPS_FULL = 200
 _MOST_COLUMNS = 14
@@ -66,7 +66,7 @@ _MOST_CONDITIONAL = 6
 _TWO = 2
 
 
-def overview_sections(results: Sequence[Results]) -> Iterator[Section]:
+def overview_sections(results: Sequence[FeatureResults]) -> Iterator[Section]:
     """Yield every group and central rate in one table, where there are several."""
     rates = [
         rate
@@ -116,7 +116,12 @@ def overview_sections(results: Sequence[Results]) -> Iterator[Section]:
 
 
 def feature_section(
-    i: int, section: Results, room: int, report: Report, column: str, terms: Mapping[str, str]
+    i: int,
+    section: FeatureResults,
+    room: int,
+    report: Report,
+    column: str,
+    terms: Mapping[str, str],
 ) -> Section:
     """Return everything of one feature.
 
@@ -151,7 +156,7 @@ def feature_section(
 
 
 def feature_tables(
-    section: Results, most: int, rates: int, *, full: bool, terms: Mapping[str, str]
+    section: FeatureResults, most: int, rates: int, *, full: bool, terms: Mapping[str, str]
 ) -> Iterator[Block]:
     """Yield the tables of one feature: at most so many groups and rates."""
     for i, several in enumerate(_beside(section, rates, full=full)):
@@ -177,7 +182,7 @@ def feature_tables(
         yield Items(tuple(metric_sentence(each) for each in section.across[:_MOST_METRICS]))
 
 
-def _beside(section: Results, most: int, *, full: bool) -> Iterator[list[str]]:
+def _beside(section: FeatureResults, most: int, *, full: bool) -> Iterator[list[str]]:
     """Yield the rates of one table each: all of them, or as many as fit beside each other."""
     rates = section.rates[:most]
     if not full:
@@ -195,7 +200,7 @@ def _beside(section: Results, most: int, *, full: bool) -> Iterator[list[str]]:
     yield found
 
 
-def _charts(section: Results, room: int) -> Iterator[Chart]:
+def _charts(section: FeatureResults, room: int) -> Iterator[Chart]:
     rows = min(len(section.groups) or 1, _MOST_CHART_ROWS)
     metrics = [m for m in section.metrics if metric_row(m) is not None]
     metrics.sort(key=lambda m: (place_of(m), metric_row(m).set != "native"))  # type: ignore[union-attr]

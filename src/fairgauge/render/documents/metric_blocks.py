@@ -27,7 +27,6 @@ from fairgauge.render.document_tree import (
     Tone,
     Unit,
 )
-from fairgauge.render.documents.outline import singled_out
 from fairgauge.render.words import numbers
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import called, capitalised, printable, shorten
@@ -56,13 +55,15 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.names_in_use import metric_row, rate_row, wording
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency, why_insufficient
+from fairgauge.results.disparities import distance, singled_out
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-    from fairgauge.render.documents.outline import Finding, Results
     from fairgauge.results.estimates import Estimate, Group, GroupPair
+    from fairgauge.results.finding import Finding
     from fairgauge.results.report import Report
+    from fairgauge.results.sections import FeatureResults
 
 _LONGEST_TEXT = 400
 _MOST_FINDING_ROWS = 8
@@ -85,13 +86,13 @@ BY_ITSELF = (
 )
 
 
-def finding_chart(finding: Finding) -> Chart:
+def finding_chart(finding: Finding, section: FeatureResults) -> Chart:
     """Return the differences of all groups in the rate of a finding, its own group first."""
-    section, metric = finding.section, finding.contrast.metric
+    metric = finding.metric
     ranked = sorted(
         (e for e in section.estimates if e.metric == metric),
         key=lambda e: (
-            e.group != finding.contrast.group,
+            e.group != finding.group,
             e.status is Status.TOO_FEW,
             -size_of(e),
         ),
@@ -100,7 +101,7 @@ def finding_chart(finding: Finding) -> Chart:
         chart_row(
             singled_out(each),
             _group_and_rates(each),
-            emphasis=each.group == finding.contrast.group,
+            emphasis=each.group == finding.group,
         )
         for each in ranked[:_MOST_FINDING_ROWS]
     ]
@@ -126,15 +127,15 @@ def _meaning(rate: str) -> tuple[str, ...]:
     return (f"{capitalised(rate_title(row))}: {(wording(rate) or row).says}.",)
 
 
-def adjustment_note(section: Results, metric: str) -> tuple[str, ...]:
+def adjustment_note(section: FeatureResults, metric: str) -> tuple[str, ...]:
     """Return for how many comparisons the p-values of a metric are adjusted."""
-    count = comparisons(section, metric)
+    count = section.comparisons(metric)
     if count > 1 and for_any_reference(section, metric):
         return (f"p-values adjusted for {PAIRS_OF_CANDIDATES} (Tukey).",)
     return (f"p-values adjusted for {count:,} comparisons.",) if count > 1 else ()
 
 
-def for_any_reference(section: Results, metric: str = "") -> bool:
+def for_any_reference(section: FeatureResults, metric: str = "") -> bool:
     """Return whether comparisons hold for any group that the data might have made the reference."""
     return any(
         each.interval is not None and IntervalMethod.TUKEY in each.interval.methods
@@ -155,12 +156,6 @@ def interval_note(shown_estimates: Iterable[Estimate]) -> tuple[str, ...]:
     return (BY_ITSELF,) if several else ()
 
 
-def comparisons(section: Results, metric: str) -> int:
-    """Return how many comparisons of a metric are tested; two groups that mirror each other: 1."""
-    tested = [e for e in section.estimates if e.metric == metric and e.p_adjusted is not None]
-    return min(len(tested), 1) if section.mirrored else len(tested)
-
-
 def _group_and_rates(each: Estimate) -> str:
     name, rate = _group_and_class(each), compared_rate(each.metric)
     if rate is None or each.rate_group is None or each.rate_reference is None:
@@ -175,7 +170,7 @@ def _group_and_class(each: Estimate) -> str:
     return f"{called(each.group)} (class {called(each.class_)})" if worst else called(each.group)
 
 
-def metric_chart(section: Results, metric: str) -> Chart:
+def metric_chart(section: FeatureResults, metric: str) -> Chart:
     """Return a metric of every group of a section, on one axis."""
     found = [each for each in section.estimates if each.metric == metric]
     kept = found
@@ -217,7 +212,7 @@ def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow
 
 
 def adjusted_table(
-    section: Results, pairs: Mapping[str, tuple[Estimate, Estimate]], column: str
+    section: FeatureResults, pairs: Mapping[str, tuple[Estimate, Estimate]], column: str
 ) -> Table:
     """Return the largest difference of each rate over all rows and adjusted for the strata."""
     rows = [
@@ -254,17 +249,12 @@ def _range_of(each: Estimate) -> str:
 
 
 def size_of(each: Estimate) -> float:
-    """Return how far a point estimate is from "no difference"; a ratio as far as its inverse."""
-    value, middle = each.value or 0.0, neutral(each.metric)
-    if math.isinf(value):
-        return -1.0
-    if middle == 1:
-        return abs(math.log(value)) if value > 0 else math.inf
-    return abs(value - middle)
+    """Return how far a point estimate is from "no difference"."""
+    return distance(each, metric_row(each.metric))
 
 
 def group_table(
-    section: Results,
+    section: FeatureResults,
     most: int,
     rates: Sequence[str],
     *,
@@ -313,7 +303,7 @@ def group_table(
     )
 
 
-def _largest_groups(section: Results, most: int) -> list[Group]:
+def _largest_groups(section: FeatureResults, most: int) -> list[Group]:
     """Return the largest groups of a section in order: the same ones in each of its tables."""
     largest = sorted(section.groups, key=lambda group: -group.n)[:most]
     return [group for group in section.groups if group in largest]
@@ -336,14 +326,14 @@ def legend(
         yield "rates in %, differences in pp" if differences else "rates in %"
 
 
-def _heading_of_reference(section: Results) -> str:
+def _heading_of_reference(section: FeatureResults) -> str:
     kinds = {each.reference for each in section.estimates if each.reference}
     if len(kinds) == 1:
         return f"vs {shorten(called(reference_name(next(iter(kinds)))), 20)}"
     return "vs reference"
 
 
-def reference_of(section: Results) -> str:
+def reference_of(section: FeatureResults) -> str:
     """Return what the groups of a section are compared with, in words."""
     kinds = {each.reference for each in section.estimates if each.reference}
     if len(kinds) != 1:
@@ -354,7 +344,7 @@ def reference_of(section: Results) -> str:
 
 
 def _group_cells(
-    section: Results,
+    section: FeatureResults,
     group: Group,
     compared: Sequence[tuple[str, bool, bool]],
     terms: Container[str],
@@ -385,7 +375,7 @@ def _published_value(each: Estimate) -> str:
     return marked(published_ratio(each.value), each)
 
 
-def _decimals(section: Results, metric: str) -> int:
+def _decimals(section: FeatureResults, metric: str) -> int:
     """Return how many decimals a column of a metric has: fewer where a value is large."""
     values = [abs(each.value) for each in section.estimates
               if each.metric == metric and each.value is not None]  # fmt: skip
@@ -408,7 +398,7 @@ def _value_in_column(each: Estimate, decimals: int) -> str:
     return marked(numbers.minus(text), each)
 
 
-def other_metrics(section: Results) -> list[str]:
+def other_metrics(section: FeatureResults) -> list[str]:
     """Return the metrics that the table of rates does not hold."""
     found = []
     for metric in section.metrics:
@@ -421,7 +411,12 @@ def other_metrics(section: Results) -> list[str]:
 
 
 def metric_table(
-    section: Results, metrics: Sequence[str], most: int, terms: Mapping[str, str], *, marks: bool
+    section: FeatureResults,
+    metrics: Sequence[str],
+    most: int,
+    terms: Mapping[str, str],
+    *,
+    marks: bool,
 ) -> Table:
     """Return the values of metrics for every group, with a vendor's names and signs.
 
@@ -470,7 +465,9 @@ def metric_sentence(each: Estimate) -> str:
     return shorten(printable(f"{capitalised(each.says)}."), _LONGEST_TEXT)
 
 
-def overview_row(section: Results, group: Group, rates: Sequence[str], at: int) -> tuple[Cell, ...]:
+def overview_row(
+    section: FeatureResults, group: Group, rates: Sequence[str], at: int
+) -> tuple[Cell, ...]:
     """Return a group as a row of the overview: each rate with its difference, drawn."""
     link = f"feature-{at}" if at < _MOST_LINKED else ""
     cells = [
@@ -490,7 +487,7 @@ def overview_row(section: Results, group: Group, rates: Sequence[str], at: int) 
     return tuple(cells)
 
 
-def confusion_table(section: Results) -> Table:
+def confusion_table(section: FeatureResults) -> Table:
     """Return the confusion matrices of the groups of a section."""
     having = [group for group in section.groups if group.counts][:_MOST_GROUPS]
     names = ("tp", "fp", "fn", "tn")
@@ -509,7 +506,7 @@ def confusion_table(section: Results) -> Table:
     )
 
 
-def pairs_section(section: Results, i: int, most: int, report: Report) -> Section:
+def pairs_section(section: FeatureResults, i: int, most: int, report: Report) -> Section:
     """Return every pair of groups in the central rates, folded."""
     by_rate: dict[str, list[GroupPair]] = {}
     for pair in section.pairs:
@@ -546,7 +543,7 @@ def pairs_section(section: Results, i: int, most: int, report: Report) -> Sectio
     return Section(f"pairs-{i}", "Every pair of groups", tuple(blocks), folded=True)
 
 
-def _other_family(section: Results) -> str:
+def _other_family(section: FeatureResults) -> str:
     """Return for what the p-values of the same pairs are adjusted elsewhere, where some are."""
     if not any(section.reference_group(metric) for metric in section.metrics):
         return ""

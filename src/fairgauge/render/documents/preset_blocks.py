@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.render.document_tree import Block
-    from fairgauge.render.documents.outline import Results
     from fairgauge.results.estimates import Estimate, Group
     from fairgauge.results.report import Report
+    from fairgauge.results.sections import FeatureResults
 
 QUOTED = (
     "This preset sets metrics, references and tables; it quotes its sources as of the date above. "
@@ -71,7 +71,7 @@ def terms_of(report: Report) -> Mapping[str, str]:
     return terms
 
 
-def preset_blocks(name: str, report: Report, sections: Sequence[Results]) -> Iterator[Block]:
+def preset_blocks(name: str, report: Report, sections: Sequence[FeatureResults]) -> Iterator[Block]:
     """Yield what a report states of the preset that it was made with."""
     found = preset(name)
     yield Facts(
@@ -108,7 +108,7 @@ def preset_blocks(name: str, report: Report, sections: Sequence[Results]) -> Ite
     yield Paragraph(QUOTED)
 
 
-def tables_to_publish(report: Report, sections: Sequence[Results]) -> list[Table]:
+def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> list[Table]:
     """Return the tables that the preset of a report calls for; none without a preset."""
     name = report.spec.get("preset")
     if name not in preset_names():
@@ -125,7 +125,11 @@ def tables_to_publish(report: Report, sections: Sequence[Results]) -> list[Table
 
 
 def _table(
-    section: Results, metrics: Sequence[str], terms: Mapping[str, str], column: str, level: str
+    section: FeatureResults,
+    metrics: Sequence[str],
+    terms: Mapping[str, str],
+    column: str,
+    level: str,
 ) -> Table | None:
     """Return people, selections and the preset's metrics for every group of a feature.
 
@@ -158,7 +162,7 @@ def _heading(metric: str, terms: Mapping[str, str], adjusted: str = "") -> str:
 
 
 def _row(
-    group: Group, section: Results, metrics: Sequence[str], adjusted: Sequence[str]
+    group: Group, section: FeatureResults, metrics: Sequence[str], adjusted: Sequence[str]
 ) -> tuple[Cell, ...]:
     rate = group.rates[_RATE].value
     numbers = ("-", "-") if rate is None else (f"{round(rate * group.n):,}", f"{percent(rate)}")
@@ -172,7 +176,7 @@ def _row(
     return (name, Cell(f"{group.n:,.0f}"), *map(Cell, numbers), *cells)
 
 
-def _adjusted(section: Results, metric: str) -> dict[str | None, Estimate]:
+def _adjusted(section: FeatureResults, metric: str) -> dict[str | None, Estimate]:
     """Return a metric adjusted for the strata, by group."""
     return {each.group: each for each in section.adjusted if each.metric == metric}
 

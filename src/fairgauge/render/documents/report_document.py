@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import (
+    AfterAdjusting,
     Better,
     ClassKind,
     DiagnosticCode,
@@ -43,18 +44,6 @@ from fairgauge.render.documents.metric_blocks import (
     legend,
     metric_sentence,
     reference_of,
-)
-from fairgauge.render.documents.outline import (
-    adjustments,
-    findings,
-    gravest,
-    insignificant,
-    on_one_screen,
-    reverses,
-    sections_of,
-    singled_out,
-    unconfirmed,
-    verdicts_by_rule,
 )
 from fairgauge.render.documents.preset_blocks import preset_blocks, tables_to_publish, terms_of
 from fairgauge.render.documents.report_notes import (
@@ -102,15 +91,25 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.reason_sentences import RARE_OUTCOME, insufficiency
 from fairgauge.render.words.verdict_sentences import outcome_word
+from fairgauge.results.disparities import singled_out
+from fairgauge.results.sections import (
+    adjustments,
+    change_of,
+    insignificant,
+    on_one_screen,
+    section_of,
+    sections_of,
+    unconfirmed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from fairgauge.render.documents.outline import Results
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.report import Report
+    from fairgauge.results.rule_results import RuleResult
     from fairgauge.results.scopes import Diagnostic
-    from fairgauge.results.verdicts import Verdict
+    from fairgauge.results.sections import FeatureResults
 
 _MOST_GROUPS = 12
 _MOST_SECTIONS = 6
@@ -167,10 +166,10 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
 
 def _verdict(report: Report) -> str:
     """Return what all rules come to: ``FAIL: 1 of 2 rules``."""
-    rules = verdicts_by_rule(report)
+    rules = report.by_rule
     if not rules:
         return ""
-    outcomes = [gravest(verdicts) for _, verdicts in rules]
+    outcomes = [each.outcome for each in rules]
     count = outcomes.count(report.verdict)
     noun = numbers.plural(len(rules), "rule", "rules")
     text = f"{outcome_word(report.verdict).upper()}: "
@@ -186,9 +185,9 @@ def _verdict(report: Report) -> str:
     return f"{text}{count:,} of {len(rules):,} {noun}, {unevaluated:,} not evaluated"
 
 
-def _for_which_groups(rules: Sequence[tuple[str, Sequence[Verdict]]]) -> str:
+def _for_which_groups(rules: Sequence[RuleResult]) -> str:
     """Return for how many groups rules are not evaluated, where they are for others."""
-    partly = [each for _, each in rules if gravest(each) is Outcome.NOT_EVALUATED]
+    partly = [each.verdicts for each in rules if each.outcome is Outcome.NOT_EVALUATED]
     open_ = [sum(v.outcome is Outcome.NOT_EVALUATED for v in each) for each in partly]
     if all(count == len(each) for count, each in zip(open_, partly, strict=True)):
         return ""
@@ -223,13 +222,12 @@ class _Summary:
     whole = False
     most_findings = 3
 
-    def __init__(self, report: Report, results: list[Results]) -> None:
+    def __init__(self, report: Report, results: list[FeatureResults]) -> None:
         self.report = report
         self.results = results
-        every = findings(results)
-        self.findings = every[: self.most_findings]
-        self.more_findings = len(every) - len(self.findings)
-        self.unconfirmed = unconfirmed(results, every)
+        self.findings = report.findings[: self.most_findings]
+        self.more_findings = len(report.findings) - len(self.findings)
+        self.unconfirmed = unconfirmed(results, report.findings)
         self.rules = rules_of(report)
         self.column = called(report.spec.get("strata") or "the strata")
         self.terms = terms_of(report)
@@ -275,10 +273,9 @@ class _Summary:
             yield f"{count:,} {numbers.plural(count, 'table', 'tables')} to publish"
 
     def _rule_lines(self) -> Iterator[tuple[str, str]]:
-        for rule, verdicts in verdicts_by_rule(self.report):
-            metric = verdicts[0].metric
-            words = rule_words(self.rules.get(rule), rule, metric)
-            yield words, outcome_words(verdicts, self.report)
+        for each in self.report.by_rule:
+            words = rule_words(self.rules.get(each.rule), each.rule, each.worst.metric)
+            yield words, outcome_words(each.verdicts, self.report)
 
     def _false_fail(self) -> Iterator[Block]:
         """Yield how likely a false fail is, where the overall verdict is one."""
@@ -302,9 +299,7 @@ class _Summary:
 
     def _finding_sentences(self) -> Iterator[Block]:
         if self.findings:
-            sentences = tuple(
-                describe_finding(each, self.column, brief=True) for each in self.findings
-            )
+            sentences = tuple(describe_finding(each, brief=True) for each in self.findings)
             yield Items(sentences, numbered=True)
         if not self.whole and (others := other_groups_sentence(self.findings)):
             yield Paragraph(others, spare=1, about=_FURTHER_GROUPS)
@@ -337,14 +332,18 @@ class _Summary:
 
     def _adjustment_sentences(self) -> Iterator[str]:
         """Yield reversals that no finding states."""
-        stated = {(f.section.feature, f.contrast.metric) for f in self.findings if f.adjusted}
+        stated = {(f.feature, f.metric) for f in self.findings if f.adjusted}
         for section in self.results:
             for overall, adjusted in adjustments(section):
+                row = section.row(overall)
+                reverses = change_of(overall, adjusted, row) is AfterAdjusting.REVERSES
                 known = (section.feature, overall.metric) in stated
-                if not known and compared_rate(overall.metric) and reverses(overall, adjusted):
+                if reverses and not known and compared_rate(overall.metric):
                     words = metric_words(overall.metric)
+                    several = section.several_thresholds
                     yield (
-                        f"{group_words(overall, section)}, {words} {value_text(overall)}. "
+                        f"{group_words(overall, one_of_thresholds=several)}, {words} "
+                        f"{value_text(overall)}. "
                         f"{adjusted_sentence(overall, adjusted, self.column)}"
                     )
 
@@ -389,7 +388,9 @@ class _Summary:
             what = capitalised(RARE_OUTCOME) if rare else "Insufficient data"
             yield f"{what} for any conclusion{few}: {listed}."
 
-    def _closing(self, cells: list[str], shown_sections: Sequence[Results]) -> Iterator[Block]:
+    def _closing(
+        self, cells: list[str], shown_sections: Sequence[FeatureResults]
+    ) -> Iterator[Block]:
         report = self.report
         shares = any(is_share(rate) for section in self.results for rate in section.rates)
         compared = [e.metric for section in self.results for e in section.estimates]
@@ -479,8 +480,8 @@ class _Full(_Summary):
         )
 
     def _rule_charts(self) -> Iterator[Block]:
-        for rule, verdicts in verdicts_by_rule(self.report):
-            yield rule_chart(self.rules.get(rule), rule, verdicts, self.report)
+        for each in self.report.by_rule:
+            yield rule_chart(self.rules.get(each.rule), each.rule, each.verdicts, self.report)
         if self._other_intervals():
             yield Paragraph(
                 "Rules are decided by the confidence intervals shown here. Findings show "
@@ -492,15 +493,15 @@ class _Full(_Summary):
     def _other_intervals(self) -> bool:
         """Return whether a finding shows another interval than the rule on its metric."""
         ruled = {each.metric for each in self.report.verdicts}
-        shown = [each for f in self.findings for each in (f.contrast, f.ratio) if each is not None]
+        shown = [each for f in self.findings for each in (f.estimate, f.ratio) if each is not None]
         return any(
             each.metric in ruled and singled_out(each).interval != each.interval for each in shown
         )
 
     def _finding_charts(self) -> Iterator[Block]:
         for i, finding in enumerate(self.findings):
-            yield Paragraph(f"{i + 1}. {describe_finding(finding, self.column)}")
-            yield finding_chart(finding)
+            yield Paragraph(f"{i + 1}. {describe_finding(finding)}")
+            yield finding_chart(finding, section_of(self.results, finding.estimate))
         yield from (b for b in self._finding_sentences() if not isinstance(b, Items))
 
 

@@ -22,13 +22,6 @@ from fairgauge.render.documents.metric_blocks import (
     metric_sentence,
     size_of,
 )
-from fairgauge.render.documents.outline import (
-    adjustments,
-    change_of,
-    conditional,
-    reverses,
-    singled_out,
-)
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.finding_sentences import (
@@ -47,12 +40,18 @@ from fairgauge.render.words.metric_words import (
     rate_words,
     unit,
 )
+from fairgauge.results.disparities import singled_out
+from fairgauge.results.sections import (
+    adjustments,
+    change_of,
+    conditional,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.render.documents.outline import Results
     from fairgauge.results.estimates import Estimate
+    from fairgauge.results.sections import FeatureResults
 
 _MOST_RATES = 8
 _MOST_METRICS = 40
@@ -64,7 +63,7 @@ _INTERVALS_OF_STRATA = (
 )
 
 
-def strata_blocks(section: Results, i: int, column: str) -> Iterator[Block]:
+def strata_blocks(section: FeatureResults, i: int, column: str) -> Iterator[Block]:
     """Yield what adjusting a feature for the strata changes, and each stratum."""
     if not section.strata and not section.adjusted:
         return
@@ -80,13 +79,14 @@ def strata_blocks(section: Results, i: int, column: str) -> Iterator[Block]:
     if len(chosen) > _MOST_ADJUSTED_SENTENCES:
         yield adjusted_table(section, chosen, column)
     for rate, (overall, adjusted) in chosen.items():
-        changed = change_of(overall, adjusted) not in (None, AfterAdjusting.REMAINS)
-        if changed or len(chosen) <= _MOST_ADJUSTED_SENTENCES:
-            words = f"{group_words(overall, section)}, {rate_words(rate)}: "
+        change = change_of(overall, adjusted, section.row(overall))
+        if change not in (None, AfterAdjusting.REMAINS) or len(chosen) <= _MOST_ADJUSTED_SENTENCES:
+            subject = group_words(overall, one_of_thresholds=section.several_thresholds)
+            words = f"{subject}, {rate_words(rate)}: "
             sentence = adjusted_sentence(overall, adjusted, column)
             yield Paragraph(f"{words}{uncertainty(singled_out(overall))} overall. {sentence}")
         inside = _in_strata(section, rate, overall, adjusted, column)
-        if reverses(overall, adjusted) or len(chosen) == 1:
+        if change is AfterAdjusting.REVERSES or len(chosen) == 1:
             yield from inside
         else:
             single += inside
@@ -101,7 +101,7 @@ def strata_blocks(section: Results, i: int, column: str) -> Iterator[Block]:
 
 
 def _in_strata(
-    section: Results, rate: str, overall: Estimate, adjusted: Estimate, column: str
+    section: FeatureResults, rate: str, overall: Estimate, adjusted: Estimate, column: str
 ) -> Iterator[Block]:
     inside = [e for e in section.inside
               if (e.metric, e.group) == (overall.metric, overall.group)]  # fmt: skip
@@ -153,6 +153,6 @@ def _in_strata(
     yield Table(f"{capitalised(rate_words(rate))} by {column}", tuple(columns), tuple(table_rows))
 
 
-def _group(section: Results, group: str | None) -> str:
+def _group(section: FeatureResults, group: str | None) -> str:
     """Return a group, with its feature where its name alone is not clear."""
     return group_called(group, section.feature, apart=False)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import AfterAdjusting, ClassKind, ReferenceKind, ScopeKind, Status
 from fairgauge.render.document_tree import Unit
-from fairgauge.render.documents.outline import change_of, is_across, singled_out
 from fairgauge.render.words.display_names import called, group_called
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
@@ -27,18 +26,21 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.names_in_use import metric_row
 from fairgauge.render.words.numbers import amount, listing, percent, plural, probability
+from fairgauge.results.disparities import singled_out
+from fairgauge.results.sections import change_of, is_across
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-    from fairgauge.render.documents.outline import Finding, Results
     from fairgauge.results.estimates import Estimate
+    from fairgauge.results.finding import Finding
+    from fairgauge.results.sections import FeatureResults
 
 _MOST_OTHERS = 12
 _ALSO = "Also statistically significant"
 
 
-def describe_finding(finding: Finding, column: str = "the strata", *, brief: bool = False) -> str:
+def describe_finding(finding: Finding, *, brief: bool = False) -> str:
     """Return a finding as a sentence; the other groups that differ significantly follow in short.
 
     With ``brief``, `other_groups_sentence` states these.
@@ -46,8 +48,8 @@ def describe_finding(finding: Finding, column: str = "the strata", *, brief: boo
     ``Female (sex) is selected less often than others: 36.2% vs 53.2% (−17.0 pp, 95% CI −19.6 to
     −14.3; ratio 0.68, CI 0.64 to 0.73).``
     """
-    contrast = finding.contrast
-    subject = group_words(contrast, finding.section)
+    contrast = finding.estimate
+    subject = group_words(contrast, one_of_thresholds=finding.one_of_thresholds)
     lower = gap(contrast) < 0
     if verb := rate_verb(finding.rate):
         if contrast.class_ and contrast.class_scope.kind is not ClassKind.SELECTION:
@@ -62,8 +64,9 @@ def describe_finding(finding: Finding, column: str = "the strata", *, brief: boo
     )
     ratio = None if finding.ratio is None else singled_out(finding.ratio)
     text = f"{subject} {verb} {other}: {sides} ({uncertainty(singled_out(contrast), ratio)})"
-    text += f"{_also(finding.also)}." if finding.also else "."
+    text += f"{_also(finding.beside)}." if finding.beside else "."
     if finding.adjusted is not None:
+        column = called(finding.adjusted_for or "the strata")
         text += f" {adjusted_sentence(contrast, finding.adjusted, column)}"
     return text if brief else " ".join([text, *_other_groups(finding)])
 
@@ -77,7 +80,7 @@ def _other_groups(finding: Finding) -> Iterator[str]:
     before = "Statistically significant only before adjusting for all rates together"
     for words, rate, others in (
         (_ALSO, finding.rate, finding.others),
-        (f"{_ALSO} in {rate_words(beside)}", beside, finding.others_also),
+        (f"{_ALSO} in {rate_words(beside)}", beside, finding.others_beside),
         (before, finding.rate, finding.unconfirmed),
     ):
         if others:
@@ -101,7 +104,7 @@ def other_groups_sentence(of: Iterable[Finding]) -> str:
         for finding in of
         for rate, others in (
             (finding.rate, finding.others),
-            (_rate_beside(finding), finding.others_also),
+            (_rate_beside(finding), finding.others_beside),
         )
         for each in others
     ]
@@ -115,8 +118,8 @@ def _more(count: int) -> list[str]:
 
 
 def _rate_beside(finding: Finding) -> str:
-    also = finding.also
-    return (compared_rate(also.metric) or also.metric) if also else ""
+    beside = finding.beside
+    return (compared_rate(beside.metric) or beside.metric) if beside else ""
 
 
 def _group_and_class(each: Estimate) -> str:
@@ -137,19 +140,19 @@ def _also(each: Estimate) -> str:
     return f", and a {level} {rate_words(rate)}: {sides} ({difference})"
 
 
-def group_words(each: Estimate, section: Results) -> str:
+def group_words(each: Estimate, *, one_of_thresholds: bool) -> str:
     """Return the group of an estimate, with its feature, and class and threshold in brackets."""
     details = []
     if each.class_scope.kind is ClassKind.WORST:
         details.append(f"class {called(each.class_)}, where the difference is largest")
-    elif section.class_scope.kind is ClassKind.CLASS:
+    elif each.class_scope.kind is ClassKind.CLASS:
         details.append(f"class {called(each.class_)}")
-    elif section.class_scope.kind is ClassKind.SELECTION:
+    elif each.class_scope.kind is ClassKind.SELECTION:
         details.append(called(each.class_))
-    elif section.class_scope.kind is ClassKind.AVERAGE:
-        details.append(f"{section.class_scope.average} average")
-    if section.several_thresholds and section.threshold is not None:
-        details.append(f"threshold {section.threshold:g}")
+    elif each.class_scope.kind is ClassKind.AVERAGE:
+        details.append(f"{each.class_scope.average} average")
+    if one_of_thresholds and each.threshold is not None:
+        details.append(f"threshold {each.threshold:g}")
     if not details:
         return group_called(each.group, each.feature)
     name = group_called(each.group, each.feature, apart=False)
@@ -220,7 +223,7 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
     disappearance only where the adjusted interval excludes the unadjusted difference.
     """
     result = f"{uncertainty(singled_out(adjusted))}"
-    change = change_of(overall, adjusted)
+    change = change_of(overall, adjusted, metric_row(overall.metric))
     if change is AfterAdjusting.REVERSES:
         return (
             f"After adjusting for {column} the difference reverses (Simpson's paradox): {result}."
@@ -254,7 +257,7 @@ def _significant_among_all(each: Estimate) -> str:
     return f"{text} after adjustment for all groups compared{f' ({p_value})' if p_value else ''}"
 
 
-def other_results_sentences(sections: Sequence[Results], column: str) -> Iterator[str]:
+def other_results_sentences(sections: Sequence[FeatureResults], column: str) -> Iterator[str]:
     """Yield which results are significant in metrics that compare no rates with a reference."""
     significant_ones: dict[str, dict[str, list[str]]] = {}
     others: dict[str, None] = {}
@@ -269,7 +272,7 @@ def other_results_sentences(sections: Sequence[Results], column: str) -> Iterato
                 words += f" adjusted for {column}"
             if significant(each):
                 groups = significant_ones.setdefault(words, {}).setdefault(section.name, [])
-                groups += [] if is_across(each) else [called(each.group)]
+                groups += [] if is_across(each, section.row(each)) else [called(each.group)]
             else:
                 others[words] = None
     if significant_ones:
@@ -304,7 +307,7 @@ def _tested(each: Estimate) -> bool:
     return each.p_value is not None or (each.interval is not None and not one_sided)
 
 
-def unconfirmed_sentence(of: Sequence[tuple[Results, str]]) -> str:
+def unconfirmed_sentence(of: Sequence[tuple[FeatureResults, str]]) -> str:
     """Return which rates have differences that are not significant once all are adjusted for."""
     by_feature: dict[str, list[str]] = {}
     for section, rate in of:
@@ -314,7 +317,7 @@ def unconfirmed_sentence(of: Sequence[tuple[Results, str]]) -> str:
 
 
 def no_finding_sentence(
-    of: Sequence[tuple[Sequence[Results], Sequence[str]]], by_class: Container[str] = ()
+    of: Sequence[tuple[Sequence[FeatureResults], Sequence[str]]], by_class: Container[str] = ()
 ) -> str:
     """Return which comparisons with the reference are not significant, and how large they could be.
 
@@ -335,7 +338,9 @@ def no_finding_sentence(
     )
 
 
-def _not_differing(sections: Sequence[Results], rates: Sequence[str], *, classes: bool) -> str:
+def _not_differing(
+    sections: Sequence[FeatureResults], rates: Sequence[str], *, classes: bool
+) -> str:
     contrasts = [
         (section, each)
         for section in sections
@@ -373,7 +378,7 @@ def _with_sides(sides: str, features: str, *, every: bool) -> str:
     return f"{sides or 'groups of'} {features} with sufficient data"
 
 
-def _all_compared(section: Results, rates: Sequence[str]) -> bool:
+def _all_compared(section: FeatureResults, rates: Sequence[str]) -> bool:
     """Return whether every group is compared, with enough data and an interval, in some rates."""
     contrasts = [each for rate in rates for each in section.contrasts(rate)]
     metrics = {each.metric for each in contrasts}
@@ -382,7 +387,7 @@ def _all_compared(section: Results, rates: Sequence[str]) -> bool:
     )
 
 
-def _sides(section: Results) -> str:
+def _sides(section: FeatureResults) -> str:
     """Return what is compared in a section, up to its name; nothing of the usual comparison."""
     kinds = {each.reference for each in section.estimates if each.reference}
     only = next(iter(kinds)) if len(kinds) == 1 else None
@@ -429,7 +434,7 @@ def _reach(contrasts: Sequence[Estimate]) -> str:
     return f"{cis} of ratios: {shown_range(min(lows), max(highs), Unit.RATIO)}" if lows else ""
 
 
-def _differing_pairs(sections: Sequence[Results], rates: Sequence[str]) -> Iterator[str]:
+def _differing_pairs(sections: Sequence[FeatureResults], rates: Sequence[str]) -> Iterator[str]:
     """Yield how many pairs of groups differ, where some do."""
     yield from (
         f"{count:,} of {pairs[0].pairs:,} pairs of groups of {called(section.name)} "

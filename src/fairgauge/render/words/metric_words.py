@@ -14,7 +14,7 @@ from fairgauge.enums import Better, IntervalMethod, Status
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.words import numbers
 from fairgauge.render.words.names_in_use import metric_row, rate_row, wording
-from fairgauge.results.adjusting import is_significant
+from fairgauge.results import disparities
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -189,14 +189,12 @@ def compared_rate(metric: str) -> str | None:
 
 def is_ratio(metric: str) -> bool:
     """Return whether a metric is the ratio of a rate of a group to that of its reference."""
-    row = metric_row(metric)
-    return isinstance(row, Contrast) and row.by == "ratio"
+    return disparities.is_ratio(metric_row(metric))
 
 
 def neutral(metric: str) -> float:
     """Return the value of a metric that means "no difference"."""
-    row = metric_row(metric)
-    return row.neutral if row else 0.0
+    return disparities.neutral(metric_row(metric))
 
 
 def unit(metric: str) -> Unit:
@@ -352,7 +350,7 @@ def marked(text: str, each: Estimate | None) -> str:
 
 def significant(each: Estimate) -> bool:
     """Return whether an estimate on enough data differs significantly from "no difference"."""
-    return is_significant(each, neutral(each.metric))
+    return disparities.is_significant(each, neutral(each.metric))
 
 
 def holds_with_others(each: Estimate) -> bool:
@@ -367,16 +365,5 @@ def is_simultaneous(each: Estimate) -> bool:
 
 
 def gap(each: Estimate) -> float:
-    """Return how far a group is from its reference: the rate of the group minus the other.
-
-    A difference is turned where its metric is the reference minus the group; of a ratio it is the
-    difference of the two rates that it compares, or how far it is from 1 where they are unknown.
-    """
-    row = metric_row(each.metric)
-    value = each.value or 0.0
-    if is_ratio(each.metric):
-        if each.rate_group is None or each.rate_reference is None:
-            return value - 1.0
-        return each.rate_group - each.rate_reference
-    turned = isinstance(row, Contrast) and row.order == "reference - group"
-    return -value if turned else value
+    """Return how far a group is from its reference: the rate of the group minus the other."""
+    return disparities.gap(each, metric_row(each.metric))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
@@ -55,25 +54,9 @@ def find_rate(name: str) -> Statistic:
 
 def metric_row(name: str) -> Metric | None:
     """Return the metric of a name; None where the catalogue in use does not have it."""
-    return _metric_row(_IN_USE.get(), name)
+    return _IN_USE.get().find_metric(name)
 
 
 def rate_row(name: str) -> Statistic | None:
     """Return the rate of a name; None where the catalogue in use does not have it."""
-    return _rate_row(_IN_USE.get(), name)
-
-
-@cache
-def _metric_row(catalogue: Catalogue, name: str) -> Metric | None:
-    try:
-        return catalogue.metric(name)
-    except LookupError:
-        return None
-
-
-@cache
-def _rate_row(catalogue: Catalogue, name: str) -> Statistic | None:
-    try:
-        return catalogue.rate(name)
-    except LookupError:
-        return None
+    return _IN_USE.get().find_rate(name)

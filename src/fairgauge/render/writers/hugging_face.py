@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Status
-from fairgauge.render.documents.outline import sections_of
 from fairgauge.render.words.display_names import printable, shorten
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import metric_words
 from fairgauge.render.words.question_sentences import source
+from fairgauge.results.sections import sections_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import ClassKind, ReferenceKind, Status
-from fairgauge.render.documents.outline import findings, sections_of
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called
@@ -110,11 +109,7 @@ def _class(class_: str | None, threshold: float | None) -> str:
 
 def disparities(report: Report) -> list[Disparity]:
     """Return the findings of a report."""
-    column = called(report.spec.get("strata") or "the strata")
     return [
-        Disparity(
-            f"{called(each.section.feature)}: {called(each.contrast.group)}",
-            describe_finding(each, column),
-        )
-        for each in findings(sections_of(report))
+        Disparity(f"{called(each.feature)}: {called(each.group)}", describe_finding(each))
+        for each in report.findings
     ]

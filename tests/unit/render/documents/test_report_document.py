@@ -13,20 +13,14 @@ import sample_reports
 from fairgauge.enums import AfterAdjusting, DiagnosticCode, IntervalMethod, Status
 from fairgauge.render import render
 from fairgauge.render.document_tree import Chart, Items, Paragraph, Section, Table
-from fairgauge.render.documents.outline import (
-    adjustments,
-    findings,
-    reverses,
-    sections_of,
-    verdicts_by_rule,
-)
 from fairgauge.render.documents.report_document import report_document
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
 from fairgauge.render.words.metric_words import equivalents, metric_words, significant
 from fairgauge.render.words.names_in_use import metric_row
-from fairgauge.results.adjusting import after_adjusting
+from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.scopes import Interval
+from fairgauge.results.sections import adjustments, change_of, sections_of
 
 NEWCOMBE = (IntervalMethod.NEWCOMBE,)
 
@@ -50,16 +44,16 @@ def every_block(document):
 
 def test_the_group_that_fares_worst_is_named_not_the_largest_or_the_surest():
     report = audit({"large": (9_000, 20_000), "better": (180, 200), "worst": (40, 400)})
-    first = findings(sections_of(report))[0]
-    assert (first.rate, first.contrast.group) == ("selection_rate", "worst")
+    first = report.findings[0]
+    assert (first.rate, first.group) == ("selection_rate", "worst")
 
 
 def test_groups_are_ranked_by_the_point_estimate_never_by_the_interval():
     """The narrower interval of the large group does not lift it above a larger difference."""
     report = audit({"a": (4_500, 10_000), "b": (12, 40), "c": (5_600, 10_000)})
-    first = findings(sections_of(report))[0]
-    assert first.contrast.group == "b"
-    assert first.contrast.high > report["selection_rate.difference", "g", "a"].high
+    first = report.findings[0]
+    assert first.group == "b"
+    assert first.estimate.high > report["selection_rate.difference", "g", "a"].high
 
 
 def test_of_a_rate_that_should_be_low_the_highest_is_worst():
@@ -67,14 +61,14 @@ def test_of_a_rate_that_should_be_low_the_highest_is_worst():
         "a": {"fp": 10, "tn": 190, "tp": 50, "fn": 50},
         "b": {"fp": 90, "tn": 110, "tp": 50, "fn": 50},
     }
-    found = findings(sections_of(fg.audit(fg.confusion("g", cells))))
-    by_rate = {each.rate: each.contrast.group for each in found}
+    found = fg.audit(fg.confusion("g", cells)).findings
+    by_rate = {each.rate: each.group for each in found}
     assert by_rate["false_positive_rate"] == "b"
 
 
 def test_what_is_not_significant_is_no_finding():
     report = audit({"a": (50, 100), "b": (54, 100)})
-    assert findings(sections_of(report)) == []
+    assert report.findings == ()
     text = " ".join(render(report, "text").split())
     assert "No statistically significant difference in selection rate" in text
     assert "This does not show" in text
@@ -82,7 +76,7 @@ def test_what_is_not_significant_is_no_finding():
 
 def test_sparse_groups_are_no_finding_and_are_named_apart():
     report = audit({"a": (50, 100), "b": (500, 900), "tiny": (0, 6)})
-    assert "tiny" not in {each.contrast.group for each in findings(sections_of(report))}
+    assert "tiny" not in {each.group for each in report.findings}
     assert "(fewer than 20 rows): tiny (g), n = 6." in " ".join(render(report, "text").split())
 
 
@@ -94,9 +88,9 @@ def test_at_most_five_findings_and_one_of_each_feature_and_rate():
         rows[f"f{i}"] = np.where(rng.random(n) < 0.2 + 0.6 * rows["p"], "x", "z")
     report = fg.audit(pl.DataFrame(rows), label="y", prediction="p",
                       sensitive=[f"f{i}" for i in range(6)])  # fmt: skip
-    found = findings(sections_of(report))
+    found = report.findings
     assert len(found) > 5
-    assert len({(each.section.feature, each.rate) for each in found}) == len(found)
+    assert len({(each.feature, each.rate) for each in found}) == len(found)
     for full, most in ((False, 3), (True, 5)):
         section = next(s for s in report_document(report, full=full).sections if s.id == "findings")
         told = [
@@ -109,7 +103,7 @@ def test_at_most_five_findings_and_one_of_each_feature_and_rate():
 
 
 def test_a_finding_reads_as_english():
-    (first, *_) = findings(sections_of(audit({"Women": (362, 1_000), "Men": (532, 1_000)})))
+    (first, *_) = audit({"Women": (362, 1_000), "Men": (532, 1_000)}).findings
     assert describe_finding(first) == (
         "Women (g) is selected less often than others: 36.2% vs 53.2% "
         "(−17.0 pp, 95% CI −21.2 to −12.7; ratio 0.68, CI 0.62 to 0.75)."
@@ -118,8 +112,8 @@ def test_a_finding_reads_as_english():
 
 def test_a_vendors_difference_is_told_in_our_direction_with_its_own_sign_in_the_table():
     report = audit({"Women": (362, 1_000), "Men": (532, 1_000)}, metrics="clarify")
-    first = next(f for f in findings(sections_of(report)) if f.rate == "selection_rate")
-    assert first.contrast.value == pytest.approx(0.17)
+    first = next(f for f in report.findings if f.rate == "selection_rate")
+    assert first.estimate.value == pytest.approx(0.17)
     assert (
         "Women (g) is selected less often than others: 36.2% vs 53.2% (−17.0 pp, 95% CI −21.2"
         in (describe_finding(first))
@@ -156,7 +150,7 @@ def test_a_reversal_is_announced_only_where_both_directions_are_significant(
     overall, adjusted, words, reversed_
 ):
     pair = estimate_pair(overall, adjusted)
-    assert reverses(*pair) is reversed_
+    assert (change_of(*pair, metric_row(pair[0].metric)) is AfterAdjusting.REVERSES) is reversed_
     sentence = adjusted_sentence(*pair)
     assert words in sentence
     assert ("Simpson" in sentence) is reversed_
@@ -168,7 +162,7 @@ def test_the_group_furthest_outside_the_limit_is_named_first():
     report = audit(groups, rules=["selection_rate.ratio >= 0.8"], reference={"g": "d"})
     text = render(report, "text")
     assert "INCONCLUSIVE for b (0.78" in text
-    assert [v.group for _, of in verdicts_by_rule(report) for v in of][:2] == ["b", "c"]
+    assert [each.group for rule in report.by_rule for each in rule.verdicts][:2] == ["b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -381,9 +375,9 @@ def test_the_error_rates_of_a_group_are_one_finding():
         "a": {"tp": 50, "fn": 50, "fp": 10, "tn": 90},
         "b": {"tp": 90, "fn": 10, "fp": 40, "tn": 60},
     }
-    found = findings(sections_of(fg.audit(fg.confusion("g", cells))))
+    found = fg.audit(fg.confusion("g", cells)).findings
     (odds,) = (each for each in found if each.rate == "true_positive_rate")
-    assert odds.contrast.group == odds.also.group == "a"
+    assert odds.group == odds.beside.group == "a"
     assert "false_positive_rate" not in {each.rate for each in found}
     text = " ".join(render(fg.audit(fg.confusion("g", cells)), "text").split())
     assert "50.0% vs 90.0%" in text

@@ -1,17 +1,73 @@
-"""What becomes of a difference when it is adjusted for strata."""
+"""Disparities: how far an estimate is from "no difference", whether significantly, and adjusted.
+
+These functions read estimates and compute nothing new, so that every format may ask them.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import AfterAdjusting, Status
 
 if TYPE_CHECKING:
+    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.results.estimates import Estimate
 
 _LITTLE = 0.1
 """The change-in-estimate criterion: adjusting by less than a tenth changes an estimate little."""
+
+
+def is_ratio(row: Metric | None) -> bool:
+    """Return whether a metric is the ratio of a rate of a group to that of its reference."""
+    return isinstance(row, Contrast) and row.by == "ratio"
+
+
+def neutral(row: Metric | None) -> float:
+    """Return the value of a metric that means "no difference"; 0 of one that is not known."""
+    return row.neutral if row else 0.0
+
+
+def gap(each: Estimate, row: Metric | None) -> float:
+    """Return how far a group is from its reference: the rate of the group minus the other.
+
+    A vendor's difference may be the reference minus the group: its sign is reversed. Of a ratio it
+    is the difference of the two rates that it compares, or how far it is from 1 where they are
+    unknown, so that groups are ranked alike whether differences or ratios are asked for.
+    """
+    value = each.value or 0.0
+    if is_ratio(row):
+        if each.rate_group is None or each.rate_reference is None:
+            return value - 1.0
+        return each.rate_group - each.rate_reference
+    reversed_sign = isinstance(row, Contrast) and row.order == "reference - group"
+    return -value if reversed_sign else value
+
+
+def distance(each: Estimate, row: Metric | None) -> float:
+    """Return how far a point estimate is from "no difference"; a ratio as far as its inverse.
+
+    An infinite value means that a count is 0, not how a group fares: it stands last.
+    """
+    value, middle = each.value or 0.0, neutral(row)
+    if math.isinf(value):
+        return -1.0
+    if middle == 1:
+        return abs(math.log(value)) if value > 0 else math.inf
+    return abs(value - middle)
+
+
+def singled_out(each: Estimate) -> Estimate:
+    """Return an estimate as it is shown where it is chosen as the most extreme of several.
+
+    Its interval is the one that holds together with all others, or none: the largest
+    of several differences is partly sampling error, which a single interval does not cover.
+    Those of protected counts hold each by itself, for every table that agrees with the counts.
+    """
+    interval = each.interval if each.bounds is not None else None
+    return replace(each, interval=each.simultaneous or interval)
 
 
 def is_significant(each: Estimate, neutral: float) -> bool:

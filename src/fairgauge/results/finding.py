@@ -1,0 +1,110 @@
+"""Finding: a disparity that a report leads with, why it was chosen, and adjusted for what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fairgauge.enums import FamilyProcedure, FindingReason
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.scopes import ClassScope, Interval, Reference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingFamily:
+    """The comparisons that the p-value of a finding is adjusted for.
+
+    Attributes
+    ----------
+    procedure : how it is adjusted.
+    size : how many rates of features (at a threshold, of a class) are judged together: those of
+        ``features``, ``rates`` and ``thresholds`` that the data give.
+    features, rates, thresholds : of which features, in which rates, at which thresholds.
+    groups : how many groups are compared in the rate of the finding; the p-value of its estimate is
+        adjusted for these before it is adjusted for the rates.
+    """
+
+    procedure: FamilyProcedure
+    size: int
+    features: tuple[str, ...]
+    rates: tuple[str, ...]
+    thresholds: tuple[float, ...]
+    groups: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A disparity that a report leads with: the group of a feature that fares worst in a rate.
+
+    Attributes
+    ----------
+    rate : the rate that is compared.
+    why : why it is a finding, the criterion that chose it first.
+    estimate : the comparison of the group that fares worst: its difference, or its ratio where only
+        ratios are asked for.
+    interval : the confidence interval that a report shows of it: the simultaneous one, because the
+        group is chosen as the most extreme of several.
+    p_adjusted : of "no difference", adjusted for the family; None where there is no test.
+    family : what it is adjusted for.
+    ratio : the ratio beside a difference.
+    adjusted, adjusted_for : the same comparison adjusted for the strata, and their column.
+    beside : the significant contrast of the same group in the rate that is reported with this one:
+        the true and the false positive rate are one finding.
+    others, others_beside : the significant contrasts of other groups in these two rates, the
+        largest first.
+    unconfirmed : those of other groups that are significant only before adjusting for the family.
+    one_of_thresholds : whether the report has the same comparison at other thresholds.
+    """
+
+    rate: str
+    why: tuple[FindingReason, ...]
+    estimate: Estimate
+    interval: Interval | None
+    p_adjusted: float | None
+    family: FindingFamily
+    ratio: Estimate | None = None
+    adjusted: Estimate | None = None
+    adjusted_for: str | None = None
+    beside: Estimate | None = None
+    others: tuple[Estimate, ...] = ()
+    others_beside: tuple[Estimate, ...] = ()
+    unconfirmed: tuple[Estimate, ...] = ()
+    one_of_thresholds: bool = False
+
+    @property
+    def metric(self) -> str:
+        """Return the metric of the estimate."""
+        return self.estimate.metric
+
+    @property
+    def feature(self) -> str | None:
+        """Return the sensitive feature."""
+        return self.estimate.feature
+
+    @property
+    def group(self) -> str | None:
+        """Return the group that fares worst."""
+        return self.estimate.group
+
+    @property
+    def reference(self) -> Reference | None:
+        """Return what the group is compared with."""
+        return self.estimate.reference
+
+    @property
+    def class_scope(self) -> ClassScope:
+        """Return which classes of a multiclass audit it is of."""
+        return self.estimate.class_scope
+
+    @property
+    def threshold(self) -> float | None:
+        """Return the score threshold, None where it is at none."""
+        return self.estimate.threshold
+
+    @property
+    def says(self) -> str:
+        """Return the finding as a sentence."""
+        from fairgauge.render.words.finding_sentences import describe_finding
+
+        return describe_finding(self)

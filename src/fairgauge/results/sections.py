@@ -1,0 +1,404 @@
+"""Sections: the results of a report sorted by feature, threshold and class; nothing is computed.
+
+Every format shows a report in these sections and in their order, and findings are sought in them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from fairgauge.catalogue.catalogue import CENTRAL_RATES
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.conditional import ConditionalDisparity
+from fairgauge.enums import AfterAdjusting, Average, ClassKind, ReferenceKind, ScopeKind, Status
+from fairgauge.results.disparities import after_adjusting, is_ratio, is_significant, neutral
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.lookup import Catalogue
+    from fairgauge.results.estimates import Estimate, Group, GroupPair
+    from fairgauge.results.finding import Finding
+    from fairgauge.results.report import Report
+    from fairgauge.results.scopes import ClassScope
+
+    SectionKey: TypeAlias = tuple[str, float | None, ClassScope]
+    """What distinguishes sections: feature, threshold and class."""
+
+_READABLE = frozenset({Status.OK, Status.TOO_FEW})
+_EVERY_CLASS_ALIKE = frozenset({Average.MACRO, Average.MICRO})
+"""Averages that give every class, or every decision, the same weight."""
+_CLASSES_FIRST = (
+    ClassKind.NONE, ClassKind.SELECTION, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS,
+)  # fmt: skip
+
+
+@dataclass(eq=False)
+class FeatureResults:
+    """One sensitive feature (or intersection) at one threshold and of one class.
+
+    Attributes
+    ----------
+    feature, threshold, class_scope : what it is of; the threshold is None without scores.
+    catalogue : what the names of its metrics and rates stand for.
+    groups, total : the groups over all strata, and all of them together.
+    estimates : comparisons of groups over all strata that have a value.
+    missing : estimates without a value, strata aside.
+    across : estimates of the whole feature.
+    adjusted : comparisons pooled over the strata.
+    inside, groups_inside : estimates and groups of single strata.
+    pairs : every two groups in the central rates, those that differ most first.
+    several_thresholds : whether the feature has sections of other thresholds.
+    averaged : the rates that are macro averages over classes, beside those of all classes at once.
+    """
+
+    feature: str
+    threshold: float | None
+    class_scope: ClassScope
+    catalogue: Catalogue
+    groups: list[Group] = field(default_factory=list)
+    total: Group | None = None
+    estimates: list[Estimate] = field(default_factory=list)
+    missing: list[Estimate] = field(default_factory=list)
+    across: list[Estimate] = field(default_factory=list)
+    adjusted: list[Estimate] = field(default_factory=list)
+    inside: list[Estimate] = field(default_factory=list)
+    groups_inside: list[Group] = field(default_factory=list)
+    pairs: list[GroupPair] = field(default_factory=list)
+    several_thresholds: bool = False
+    averaged: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> SectionKey:
+        """Return what distinguishes the section from the others of its report."""
+        return self.feature, self.threshold, self.class_scope
+
+    @property
+    def name(self) -> str:
+        """Return the feature, with the class and the threshold where there are several."""
+        parts = [self.feature]
+        scope = self.class_scope
+        if scope.kind is ClassKind.CLASS:
+            parts.append(f"class {scope.name}")
+        elif scope.kind is ClassKind.SELECTION:
+            parts.append(str(scope.name))
+        elif scope.kind is ClassKind.AVERAGE:
+            parts.append(f"{scope.average} average over classes")
+        elif scope.kind is ClassKind.WORST:
+            parts.append("the class with the largest difference")
+        if self.several_thresholds:
+            parts.append(f"threshold {self.threshold:g}")
+        return ", ".join(parts)
+
+    @cached_property
+    def metrics(self) -> list[str]:
+        """Return the metrics that compare groups and have a value, in order.
+
+        Those of averages that are the same in every group by definition are left to the table of
+        all numbers.
+        """
+        metrics = dict.fromkeys(each.metric for each in self.estimates)
+        return [m for m in metrics if not self._is_alike_in_every_group(self.compared_rate(m))]
+
+    @cached_property
+    def rates(self) -> list[str]:
+        """Return the rates of the groups, the central ones first."""
+        present = dict.fromkeys(
+            name
+            for group in self.groups
+            for name, rate in group.rates.items()
+            if rate.value is not None and not self._is_alike_in_every_group(name)
+        )
+        return [
+            *(r for r in CENTRAL_RATES if r in present),
+            *(r for r in present if r not in CENTRAL_RATES),
+        ]
+
+    def _is_alike_in_every_group(self, rate: str | None) -> bool:
+        """Return whether an average of a rate over classes is the same number in every group.
+
+        Shares that need the label alone, or the prediction alone, add up to 1 over the classes.
+        """
+        if rate is None or self.class_scope.average not in _EVERY_CLASS_ALIKE:
+            return False
+        row = self.catalogue.find_rate(rate)
+        return row is not None and row.is_share and row.needs in ({"label"}, {"prediction"})
+
+    @cached_property
+    def strata(self) -> list[str]:
+        """Return the names of the strata."""
+        names = [str(g.stratum) for g in self.groups_inside] + [str(e.stratum) for e in self.inside]
+        return list(dict.fromkeys(names))
+
+    @cached_property
+    def mirrored(self) -> bool:
+        """Return whether there are two groups, each the reference of the other."""
+        kinds = {each.reference.kind for each in self.estimates if each.reference}
+        return len(self.groups) == 2 and kinds == {ReferenceKind.OTHERS}
+
+    def row(self, each: Estimate) -> Metric | None:
+        """Return the metric that an estimate is of."""
+        return self.catalogue.find_metric(each.metric)
+
+    def compared_rate(self, metric: str) -> str | None:
+        """Return the rate that a metric compares, if it compares one."""
+        row = self.catalogue.find_metric(metric)
+        return row.of.name if isinstance(row, Contrast) else None
+
+    def is_significant(self, each: Estimate) -> bool:
+        """Return whether an estimate differs significantly from "no difference"."""
+        return is_significant(each, neutral(self.row(each)))
+
+    def find(self, metric: str, group: str | None) -> Estimate | None:
+        """Return one comparison over all strata."""
+        return self._by_key.get((metric, group))
+
+    @cached_property
+    def _by_key(self) -> dict[tuple[str, str | None], Estimate]:
+        return {(each.metric, each.group): each for each in self.estimates}
+
+    def reference_group(self, metric: str) -> str | None:
+        """Return the one group with which a metric compares all others, if there is one."""
+        found = {e.reference for e in self.estimates if e.metric == metric and e.reference}
+        only = next(iter(found)) if len(found) == 1 else None
+        return None if only is None else only.group
+
+    def differences(self, rate: str) -> list[Estimate]:
+        """Return the differences of a rate, native ones if there are any."""
+        return self._compared(rate, "difference")
+
+    def contrasts(self, rate: str) -> list[Estimate]:
+        """Return the differences of a rate; its ratios where only ratios are asked."""
+        return self.differences(rate) or self._compared(rate, "ratio")
+
+    def _compared(self, rate: str, by: str) -> list[Estimate]:
+        contrasts = [
+            each
+            for each in self.estimates
+            if isinstance(row := self.row(each), Contrast) and row.by == by and row.of.name == rate
+        ]
+        return [each for each in contrasts if each.set in ("native", "own")] or contrasts
+
+    def comparisons(self, metric: str) -> int:
+        """Return how many comparisons of a metric are tested; two groups that mirror: one."""
+        tested = [e for e in self.estimates if e.metric == metric and e.p_adjusted is not None]
+        return min(len(tested), 1) if self.mirrored else len(tested)
+
+
+def sections_of(report: Report) -> list[FeatureResults]:
+    """Sort a report into sections: a feature, a threshold and a class each."""
+    catalogue = report.catalogue
+    found: dict[tuple[str, float | None, ClassScope], FeatureResults] = {}
+
+    def section(feature: str, threshold: float | None, of: ClassScope) -> FeatureResults:
+        """Return the section of a result; one without a threshold stands with the first."""
+        if threshold is None:
+            first = next((s for s in found.values() if (s.feature, s.class_scope) == (feature, of)),
+                         None)  # fmt: skip
+            if first is not None:
+                return first
+        return found.setdefault(
+            (feature, threshold, of), FeatureResults(feature, threshold, of, catalogue)
+        )
+
+    for group in report.groups:
+        own = section(group.feature, group.threshold, group.class_scope)
+        (own.groups if group.stratum is None else own.groups_inside).append(group)
+    totals = {(t.feature, t.threshold, t.class_scope): t for t in report.totals}
+    for each in report.estimates:
+        if each.feature is not None:
+            own = section(each.feature, each.threshold, _ungrouped(each.class_scope))
+            _place(each, own)
+    for pair in report.pairs:
+        section(pair.feature, pair.threshold, pair.class_scope).pairs.append(pair)
+    for key, own in found.items():
+        own.total = totals.get(key)
+        others = {s.threshold for s in found.values() if s.feature == own.feature}
+        own.several_thresholds = own.threshold is not None and len(others) > 1
+    return sorted(found.values(), key=_order(report))
+
+
+def section_of(sections: Iterable[FeatureResults], each: Estimate) -> FeatureResults:
+    """Return the section that an estimate stands in; without a threshold it is the first one."""
+    return next(
+        section
+        for section in sections
+        if (section.feature, section.class_scope) == (each.feature, _ungrouped(each.class_scope))
+        and each.threshold in (None, section.threshold)
+    )
+
+
+def _ungrouped(scope: ClassScope) -> ClassScope:
+    """Return the scope of the section: the worst class of each group stands in one section."""
+    return type(scope)(scope.kind) if scope.kind is ClassKind.WORST else scope
+
+
+def _place(each: Estimate, own: FeatureResults) -> None:
+    readable = each.value is not None and each.status in _READABLE
+    if each.scope.kind is ScopeKind.STRATUM:
+        own.inside.append(each)
+    elif not readable:
+        own.missing.append(each)
+    elif each.scope.kind is ScopeKind.POOLED:
+        own.adjusted.append(each)
+    elif is_across(each, own.row(each)):
+        own.across.append(each)
+    else:
+        own.estimates.append(each)
+
+
+def on_one_screen(sections: Iterable[FeatureResults]) -> list[FeatureResults]:
+    """Return the sections that one screen shows: those of single classes are many.
+
+    Of several classes, what is one number of all of them stands beside their macro averages.
+    """
+    found: list[FeatureResults] = []
+    for each in sections:
+        if not each.groups:
+            continue
+        if each.class_scope.kind in (ClassKind.NONE, ClassKind.SELECTION):
+            found.append(each)
+        elif each.class_scope.average is Average.MACRO:
+            last = found[-1] if found else None
+            if last and (last.feature, last.threshold) == (each.feature, each.threshold):
+                found[-1] = _with_averages(last, each)
+            else:
+                found.append(each)
+    return found
+
+
+def _with_averages(whole: FeatureResults, averages: FeatureResults) -> FeatureResults:
+    """Return a section of all classes with the averages of what it has no number of."""
+    own = {rate for group in whole.groups for rate in group.rates}
+    kept = [rate for rate in averages.rates if rate not in own]
+
+    def joined(group: Group) -> Group:
+        at_once = by_group.get(group.group)
+        rates = {} if at_once is None else dict(at_once.rates)
+        return replace(group, rates=rates | {rate: group.rates[rate] for rate in kept})
+
+    def further(estimates: Iterable[Estimate]) -> list[Estimate]:
+        return [
+            each
+            for each in estimates
+            if each.metric not in metrics and whole.compared_rate(each.metric) in kept
+        ]
+
+    by_group = {group.group: group for group in (*whole.groups, *filter(None, [whole.total]))}
+    metrics = {each.metric for each in (*whole.estimates, *whole.across)}
+    return replace(
+        whole,
+        groups=[joined(group) for group in averages.groups],
+        total=joined(averages.total) if averages.total else None,
+        estimates=[*whole.estimates, *further(averages.estimates)],
+        missing=[*whole.missing, *further(averages.missing)],
+        across=[*whole.across, *further(averages.across)],
+        averaged=tuple(kept),
+    )
+
+
+def _order(report: Report) -> Callable[[FeatureResults], tuple[int, int]]:
+    """Return a key that keeps features in order, and puts all classes before single ones."""
+    features = list(dict.fromkeys([*(g.feature for g in report.groups)]))
+
+    def key(section: FeatureResults) -> tuple[int, int]:
+        known = section.feature in features
+        place = features.index(section.feature) if known else len(features)
+        return place, _CLASSES_FIRST.index(section.class_scope.kind)
+
+    return key
+
+
+def is_across(each: Estimate, row: Metric | None) -> bool:
+    """Return whether an estimate is of all groups at once."""
+    return each.reference is None or (row is not None and row.scope == "feature")
+
+
+def searched_rates(sections: Iterable[FeatureResults]) -> Iterator[tuple[FeatureResults, str]]:
+    """Yield the sections and rates in which findings are sought: the central rates, or others.
+
+    Single classes and averages over them repeat what the worst class and all classes at once show,
+    so that they would be sought twice, and adjusted for twice.
+    """
+    for section in sections:
+        if section.class_scope.kind not in (ClassKind.CLASS, ClassKind.AVERAGE):
+            for rate in _rates_of_findings(section):
+                yield section, rate
+
+
+def _rates_of_findings(section: FeatureResults) -> list[str]:
+    """Return the rates that can make a finding: the central ones, and others where none is."""
+    compared = list(dict.fromkeys(filter(None, map(section.compared_rate, section.metrics))))
+    central = [rate for rate in compared if rate in CENTRAL_RATES]
+    ambivalent = [r for r in compared if (row := section.catalogue.find_rate(r)) and row.ambivalent]
+    if not set(ambivalent).intersection(central):
+        central += ambivalent
+    return central or compared
+
+
+def unconfirmed(
+    sections: Iterable[FeatureResults], findings: Sequence[Finding]
+) -> list[tuple[FeatureResults, str]]:
+    """Return the rates with a significant difference that is none once all rates are adjusted for.
+
+    These are no findings, though tables mark them as significant in their own rate.
+    """
+    sections = list(sections)
+    stated = set()
+    for finding in findings:
+        section = section_of(sections, finding.estimate)
+        beside = finding.beside and section.compared_rate(finding.beside.metric)
+        stated |= {(section.key, rate) for rate in (finding.rate, beside)}
+    return [
+        (section, rate)
+        for section, rate in searched_rates(sections)
+        if (section.key, rate) not in stated
+        and any(map(section.is_significant, section.contrasts(rate)))
+    ]
+
+
+def insignificant(
+    sections: Iterable[FeatureResults],
+) -> list[tuple[list[FeatureResults], list[str]]]:
+    """Return the central rates in which no difference is significant, and in which sections."""
+    found: dict[tuple[str, ...], list[FeatureResults]] = {}
+    for section in sections:
+        if section.class_scope.kind is not ClassKind.NONE:
+            continue
+        by_threshold: dict[bool, list[str]] = {}
+        for rate in section.rates:
+            own = section.contrasts(rate) if rate in CENTRAL_RATES else []
+            tested = any(each.status is Status.OK and each.interval for each in own)
+            if tested and not any(map(section.is_significant, own)):
+                at_threshold = section.several_thresholds and own[0].threshold is not None
+                by_threshold.setdefault(at_threshold, []).append(rate)
+        for rates in by_threshold.values():
+            found.setdefault(tuple(rates), []).append(section)
+    return [(of, list(rates)) for rates, of in found.items()]
+
+
+def change_of(overall: Estimate, adjusted: Estimate, row: Metric | None) -> AfterAdjusting | None:
+    """Return what becomes of a significant difference when it is adjusted for the strata."""
+    return after_adjusting(overall, adjusted, neutral(row), log=is_ratio(row))
+
+
+def adjustments(section: FeatureResults) -> list[tuple[Estimate, Estimate]]:
+    """Return each comparison over all rows with its counterpart adjusted for the strata.
+
+    Of two groups that mirror each other the smaller one is kept.
+    """
+    mirrored = min(section.groups, key=lambda g: g.n).group if section.mirrored else None
+    found = []
+    for each in section.adjusted:
+        overall = section.find(each.metric, each.group)
+        if overall is not None and mirrored in (None, each.group):
+            found.append((overall, each))
+    return found
+
+
+def conditional(section: FeatureResults) -> list[Estimate]:
+    """Return the metrics that are defined by adjusting: conditional demographic disparity."""
+    return [e for e in section.adjusted if isinstance(section.row(e), ConditionalDisparity)]
