@@ -48,6 +48,7 @@ class Reader:
 
 READERS: dict[str, Reader] = {
     "fairgauge.cube/1": Reader("cube.cube", "Cube"),
+    "fairgauge.report/3": Reader("results.report", "Report"),
     "fairgauge.report/2": Reader("results.report", "Report"),
     "fairgauge.report/1": Reader("results.report", "Report"),
     "fairgauge.comparison/2": Reader("results.comparison", "Comparison"),

@@ -82,9 +82,9 @@ def recompute(cube: Cube, sealed: Report, saved: Saved) -> Recomputation:
     again = audit(cube, **_options(cube, sealed.spec))
     from_rows = _from_rows(again)
     reading, other = sealed.to_dict(), again.to_dict()
-    another = sealed.version != again.version
+    another = sealed.version != again.version or saved["schema"] != other["schema"]
     one = _filled(saved, reading) if another else saved
-    settled = dict(one)
+    settled = dict(one) | {"schema": other["schema"]}  # an older one is read, not compared
     _settle_diagnostics(cube, settled, other)
     compared = _Comparison(from_rows, another=another)
     compared.compare_values(settled, other)

@@ -26,7 +26,7 @@ from fairgauge.evidence.bundle import (
 from fairgauge.evidence.bundle import unpack as read_bundle
 from fairgauge.evidence.recomputation import STATED, drawn_numbers, options_beside, recompute
 from fairgauge.results.report import SCHEMA as REPORT_SCHEMA
-from fairgauge.results.report import Report, read_report
+from fairgauge.results.report import SCHEMA_2, Report, read_report
 from fairgauge.results.saved_files import read_saved
 from fairgauge.results.verification import (
     NAME_OF_SIGNATURE,
@@ -227,7 +227,7 @@ def _with_comparison(
 def _read(saved: Saved) -> Report:
     """Read the report of a bundle, which has the format of those that are sealed."""
     sealed = read_report(saved, REPORT)
-    if saved["schema"] != REPORT_SCHEMA:
+    if saved["schema"] not in (REPORT_SCHEMA, SCHEMA_2):
         raise DataError(f"{REPORT} has format {quote(saved['schema'])}; {REPORT_SCHEMA} is sealed")
     return sealed
 

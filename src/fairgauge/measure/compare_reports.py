@@ -17,7 +17,7 @@ from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.changes import changes
 from fairgauge.results.comparison import Alone, Comparison, Difference, GroupChange, Origin
-from fairgauge.results.report import SCHEMA, SCHEMA_1, Report, read_report
+from fairgauge.results.report import SCHEMAS, Report, read_report
 from fairgauge.results.saved_files import read_saved
 from fairgauge.results.scopes import OVERALL, ClassScope
 from fairgauge.results.subjects import is_of_all_groups, subject_of
@@ -91,7 +91,7 @@ def _report(asked: Report | str | Path) -> Report:
         raise DataError(
             f"{data} holds counts, not a report; fairgauge audit {data} -o report.json makes one"
         )
-    if saved["schema"] not in (SCHEMA, SCHEMA_1):
+    if saved["schema"] not in SCHEMAS:
         raise DataError(f"{quote(asked)} is no report of fairgauge; {_MAKE}")
     return read_report(saved, str(asked))
 

@@ -20,7 +20,7 @@ from fairgauge.enums import (
 )
 from fairgauge.results.disparities import gap, neutral, singled_out
 from fairgauge.results.finding import Finding, FindingFamily
-from fairgauge.results.sections import change_of, searched_rates, sections_of
+from fairgauge.results.sections import change_of, comparisons, searched_rates, sections_of
 from fairgauge.results.verdicts import before_counting
 from fairgauge.stats.multiplicity import holm
 
@@ -283,7 +283,7 @@ def _family(family: Sequence[_Searched], searched: _Searched) -> FindingFamily:
         thresholds=tuple(
             dict.fromkeys(each.threshold for each in sections if each.threshold is not None)
         ),
-        groups=max((searched.section.comparisons(metric) for metric in metrics), default=0),
+        groups=max((comparisons(searched.section, metric) for metric in metrics), default=0),
     )
 
 

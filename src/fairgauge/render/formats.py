@@ -128,7 +128,7 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
         Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one line), ``width`` (columns, 80
         to 120). Of markdown: ``full`` (bool), ``card`` (bool): with the metadata of a Hugging Face
         model card in front. Of json: ``indent``. Of csv: ``table`` ("estimates", "groups",
-        "verdicts" or "pairs").
+        "verdicts", "pairs" or "findings").
 
     Returns
     -------

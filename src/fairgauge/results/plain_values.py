@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,6 +16,8 @@ from fairgauge.enums import (
     Average,
     ClassKind,
     DiagnosticCode,
+    FamilyProcedure,
+    FindingReason,
     IntervalMethod,
     Level,
     Outcome,
@@ -25,6 +28,7 @@ from fairgauge.enums import (
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.reasons import Reason
 from fairgauge.results.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
+from fairgauge.results.finding import Finding, FindingFamily
 from fairgauge.results.scopes import (
     Bounds,
     ClassScope,
@@ -46,6 +50,8 @@ Plain = dict[str, Any]
 
 Read = TypeVar("Read")
 
+_ESTIMATES_OF_FINDINGS = ("ratio", "adjusted", "beside")
+_OTHERS_OF_FINDINGS = ("others", "others_beside", "unconfirmed")
 _INFINITIES = {"Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -61,7 +67,7 @@ def reading(what: str) -> Iterator[None]:
     Examples
     --------
     >>> with reading("a report"):
-    ...     {"schema": "fairgauge.report/2"}["tool"]
+    ...     {"schema": "fairgauge.report/3"}["tool"]
     Traceback (most recent call last):
     ...
     fairgauge.errors.FairgaugeError: this is not a report: it has no field 'tool'
@@ -69,8 +75,8 @@ def reading(what: str) -> Iterator[None]:
     try:
         yield
     except KeyError as error:
-        field = quote(error.args[0])
-        raise FairgaugeError(f"this is not {what}: it has no field {field}") from None
+        name = quote(error.args[0])
+        raise FairgaugeError(f"this is not {what}: it has no field {name}") from None
     except (TypeError, ValueError, AttributeError, AssertionError) as error:
         raise FairgaugeError(f"this is not {what}: {error}") from None
 
@@ -279,6 +285,69 @@ def read_pair(fields: Saved) -> GroupPair:
         p_adjusted=fields["p_adjusted"],
         status=Status(fields["status"]),
         reason=read_reason(fields["reason"]),
+    )
+
+
+def plain_finding(each: Finding) -> Plain:
+    """Return a finding in the order and names of the JSON format: first of what it is.
+
+    Its estimates stand in full, as they do among the estimates of the report, so that a program
+    need not look them up.
+    """
+    family: Plain = {
+        field.name: plain(getattr(each.family, field.name)) for field in fields(FindingFamily)
+    }
+    return {
+        "metric": each.metric,
+        "rate": each.rate,
+        "feature": each.feature,
+        "group": each.group,
+        **plain_reference(each.reference),
+        **plain_scope(each.estimate.scope),
+        **plain_class(each.class_scope),
+        "threshold": each.threshold,
+        "why": [str(reason) for reason in each.why],
+        **plain_interval(each.interval),
+        "p_adjusted": each.p_adjusted,
+        "family": family,
+        "estimate": plain_estimate(each.estimate),
+        **{name: _plain_or_none(getattr(each, name)) for name in _ESTIMATES_OF_FINDINGS},
+        "adjusted_for": each.adjusted_for,
+        **{name: [*map(plain_estimate, getattr(each, name))] for name in _OTHERS_OF_FINDINGS},
+        "one_of_thresholds": each.one_of_thresholds,
+        "says": each.says,
+    }
+
+
+def _plain_or_none(each: Estimate | None) -> Plain | None:
+    return None if each is None else plain_estimate(each)
+
+
+def read_finding(written: Saved) -> Finding:
+    """Read what `plain_finding` wrote."""
+    family = written["family"]
+    contrasts: Plain = {
+        name: None if written[name] is None else read_estimate(written[name])
+        for name in _ESTIMATES_OF_FINDINGS
+    }
+    contrasts |= {n: tuple(map(read_estimate, written[n])) for n in _OTHERS_OF_FINDINGS}
+    return Finding(
+        rate=written["rate"],
+        why=tuple(map(FindingReason, written["why"])),
+        estimate=read_estimate(written["estimate"]),
+        interval=read_interval(written),
+        p_adjusted=written["p_adjusted"],
+        family=FindingFamily(
+            procedure=FamilyProcedure(family["procedure"]),
+            size=family["size"],
+            features=tuple(family["features"]),
+            rates=tuple(family["rates"]),
+            thresholds=tuple(family["thresholds"]),
+            groups=family["groups"],
+        ),
+        adjusted_for=written["adjusted_for"],
+        one_of_thresholds=written["one_of_thresholds"],
+        **contrasts,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.facts import facts_of, own_rates
@@ -15,12 +15,14 @@ from fairgauge.results.plain_values import (
     plain,
     plain_diagnostic,
     plain_estimate,
+    plain_finding,
     plain_group,
     plain_pair,
     plain_scores,
     plain_verdict,
     read_diagnostic,
     read_estimate,
+    read_finding,
     read_group,
     read_pair,
     read_scores,
@@ -43,8 +45,11 @@ if TYPE_CHECKING:
     from fairgauge.results.verdicts import Verdict
     from fairgauge.values import Saved
 
-SCHEMA = "fairgauge.report/2"
+SCHEMA = "fairgauge.report/3"
+SCHEMA_2 = "fairgauge.report/2"
 SCHEMA_1 = "fairgauge.report/1"
+SCHEMAS = (SCHEMA, SCHEMA_2, SCHEMA_1)
+"""The versions that are read, the one that is written first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +155,7 @@ class Report(ShownResult):
             "totals": [plain_group(each) for each in self.totals],
             "estimates": [plain_estimate(each) for each in self.estimates],
             "pairs": [plain_pair(each) for each in self.pairs],
+            "findings": [plain_finding(each) for each in self.findings],
             "verdicts": [plain_verdict(each) for each in self.verdicts],
             "verdict": str(self.verdict),
             "diagnostics": [plain_diagnostic(each) for each in self.diagnostics],
@@ -163,7 +169,10 @@ class Report(ShownResult):
 
     @classmethod
     def from_dict(cls, plain_report: Saved) -> Report:
-        """Read what `to_dict` wrote, of this version or of version 1.
+        """Read what `to_dict` wrote, of this version or an older one.
+
+        Versions 1 and 2 held no findings. They follow from the other values, and pages of such
+        reports have always shown them: they are chosen here, as an audit chooses them.
 
         Raises
         ------
@@ -179,7 +188,7 @@ class Report(ShownResult):
             from fairgauge.results.version1 import upgraded
 
             plain_report = upgraded(plain_report)
-        return cls(
+        report = cls(
             version=plain_report["tool"]["version"],
             created=plain_report["created"],
             profile=Profile(plain_report["profile"]),
@@ -194,8 +203,14 @@ class Report(ShownResult):
             scores=tuple(map(read_scores, plain_report["scores"])),
             pairs=tuple(map(read_pair, plain_report["pairs"])),
             totals=tuple(map(read_group, plain_report["totals"])),
+            findings=tuple(map(read_finding, plain_report.get("findings", ()))),
             own=own_rates(plain_report.get("metrics", {})),
         )
+        if plain_report["schema"] == SCHEMA:
+            return report
+        from fairgauge.measure.findings import choose_findings
+
+        return replace(report, findings=choose_findings(report))
 
     def check(self, *, inconclusive: str = "fail") -> Report:
         """Return this report if every rule is met, and raise otherwise.
@@ -231,13 +246,13 @@ class Report(ShownResult):
         return self
 
     def to_pandas(self, table: str = "estimates") -> Any:
-        """Return a table as a pandas frame: estimates, groups, verdicts or pairs, a row each."""
+        """Return estimates, groups, verdicts, pairs or findings as a pandas frame, a row each."""
         from fairgauge.render.writers.data_frames import to_pandas
 
         return to_pandas(self, table)
 
     def to_polars(self, table: str = "estimates") -> Any:
-        """Return a table as a polars frame: estimates, groups, verdicts or pairs, a row each."""
+        """Return estimates, groups, verdicts, pairs or findings as a polars frame, a row each."""
         from fairgauge.render.writers.data_frames import to_polars
 
         return to_polars(self, table)

@@ -13,6 +13,8 @@ from fairgauge.enums import (
     DiagnosticCode,
     Direction,
     Fairness,
+    FamilyProcedure,
+    FindingReason,
     IntervalMethod,
     Level,
     Outcome,
@@ -171,6 +173,39 @@ _PAIR = _object(
         "says": _STRING,
     }
 )
+_FAMILY = _object(
+    {
+        "procedure": _words(FamilyProcedure),
+        "size": _WHOLE,
+        "features": _list(_STRING),
+        "rates": _list(_STRING),
+        "thresholds": _list(_FINITE),
+        "groups": _WHOLE,
+    }
+)
+_FINDING = _object(
+    {
+        "metric": _STRING,
+        "rate": _STRING,
+        "feature": _STRING,
+        "group": _STRING,
+        "reference": _null(_STRING),
+        "reference_kind": _REFERENCE_KIND,
+        **_SCOPE,
+        **_CLASS,
+        "threshold": _null(_FINITE),
+        "why": _list(_words(FindingReason)),
+        **_INTERVAL,
+        "p_adjusted": _null(_SHARE),
+        "family": _FAMILY,
+        "estimate": _ESTIMATE,
+        **dict.fromkeys(("ratio", "adjusted", "beside"), _null(_ESTIMATE)),
+        "adjusted_for": _null(_STRING),
+        **dict.fromkeys(("others", "others_beside", "unconfirmed"), _list(_ESTIMATE)),
+        "one_of_thresholds": _BOOLEAN,
+        "says": _STRING,
+    }
+)
 _VERDICT_KEYS: Schema = {
     "rule": _STRING,
     "metric": _STRING,
@@ -250,7 +285,7 @@ def report_schema() -> Schema:
     ['pass', 'fail', 'inconclusive', 'not_evaluated', 'none']
     """
     properties: Schema = {
-        "schema": {"const": "fairgauge.report/2"},
+        "schema": {"const": "fairgauge.report/3"},
         "tool": _TOOL,
         "created": _STRING,
         "profile": _words(Profile),
@@ -261,6 +296,7 @@ def report_schema() -> Schema:
         "totals": _list(_GROUP),
         "estimates": _list(_ESTIMATE),
         "pairs": _list(_PAIR),
+        "findings": _list(_FINDING),
         "verdicts": _list(_VERDICT),
         "verdict": _words(Outcome),
         "diagnostics": _list(_DIAGNOSTIC),

@@ -160,12 +160,6 @@ class FeatureResults:
     def _by_key(self) -> dict[tuple[str, str | None], Estimate]:
         return {(each.metric, each.group): each for each in self.estimates}
 
-    def reference_group(self, metric: str) -> str | None:
-        """Return the one group with which a metric compares all others, if there is one."""
-        found = {e.reference for e in self.estimates if e.metric == metric and e.reference}
-        only = next(iter(found)) if len(found) == 1 else None
-        return None if only is None else only.group
-
     def differences(self, rate: str) -> list[Estimate]:
         """Return the differences of a rate, native ones if there are any."""
         return self._compared(rate, "difference")
@@ -182,10 +176,18 @@ class FeatureResults:
         ]
         return [each for each in contrasts if each.set in ("native", "own")] or contrasts
 
-    def comparisons(self, metric: str) -> int:
-        """Return how many comparisons of a metric are tested; two groups that mirror: one."""
-        tested = [e for e in self.estimates if e.metric == metric and e.p_adjusted is not None]
-        return min(len(tested), 1) if self.mirrored else len(tested)
+
+def reference_group(section: FeatureResults, metric: str) -> str | None:
+    """Return the one group with which a metric compares all others, if there is one."""
+    references = {e.reference for e in section.estimates if e.metric == metric and e.reference}
+    only = next(iter(references)) if len(references) == 1 else None
+    return None if only is None else only.group
+
+
+def comparisons(section: FeatureResults, metric: str) -> int:
+    """Return how many comparisons of a metric are tested; two groups that mirror: one."""
+    tested = [e for e in section.estimates if e.metric == metric and e.p_adjusted is not None]
+    return min(len(tested), 1) if section.mirrored else len(tested)
 
 
 def sections_of(report: Report) -> list[FeatureResults]:

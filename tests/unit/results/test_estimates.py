@@ -149,7 +149,7 @@ def test_the_json_has_the_names_of_the_contract() -> None:
         "verdicts", "verdict", "diagnostics",
     ]  # fmt: skip
     assert [name for name in found if name in names] == names
-    assert found["schema"] == "fairgauge.report/2"
+    assert found["schema"] == "fairgauge.report/3"
     estimate = {
         "metric", "set", "feature", "group", "reference", "reference_kind", "scope", "stratum",
         "class_scope", "class", "average", "threshold", "value", "low", "high", "confidence",

@@ -62,7 +62,7 @@ def test_what_is_read_is_written_as_version_2(saved: Path, tmp_path: Path) -> No
     report = fg.load(saved)
     report.save(tmp_path / "new.json")
     written = json.loads((tmp_path / "new.json").read_text())
-    assert written["schema"] == "fairgauge.report/2"
+    assert written["schema"] == "fairgauge.report/3"
     jsonschema.validate(written, report_schema())
     assert fg.load(tmp_path / "new.json") == report
 

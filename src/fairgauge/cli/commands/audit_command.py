@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from fairgauge.results.report import Report
 
-TABLES = ("estimates", "groups", "verdicts", "pairs")
+TABLES = ("estimates", "groups", "verdicts", "pairs", "findings")
 _EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
 
 
@@ -30,7 +30,7 @@ _EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
 @question
 @where(
     "Table of a database, whose URL is DATA; of files, the table of the report to print as CSV: "
-    "estimates, groups, verdicts or pairs."
+    "estimates, groups, verdicts, pairs or findings."
 )
 @format_option("report")
 @output_option("report")

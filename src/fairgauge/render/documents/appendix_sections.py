@@ -38,6 +38,7 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.names_in_use import all_rates
 from fairgauge.results.plain_values import plain
+from fairgauge.results.sections import comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -126,7 +127,7 @@ def _families(results: Sequence[FeatureResults]) -> str:
     of: dict[str, int] = {}
     any_reference = False
     for section in results:
-        counts = [section.comparisons(metric) for metric in section.metrics]
+        counts = [comparisons(section, metric) for metric in section.metrics]
         if for_any_reference(section):
             any_reference = True
             continue

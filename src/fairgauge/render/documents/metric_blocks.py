@@ -56,6 +56,7 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.names_in_use import metric_row, rate_row, wording
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency, why_insufficient
 from fairgauge.results.disparities import distance, singled_out
+from fairgauge.results.sections import comparisons, reference_group
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -129,7 +130,7 @@ def _meaning(rate: str) -> tuple[str, ...]:
 
 def adjustment_note(section: FeatureResults, metric: str) -> tuple[str, ...]:
     """Return for how many comparisons the p-values of a metric are adjusted."""
-    count = section.comparisons(metric)
+    count = comparisons(section, metric)
     if count > 1 and for_any_reference(section, metric):
         return (f"p-values adjusted for {PAIRS_OF_CANDIDATES} (Tukey).",)
     return (f"p-values adjusted for {count:,} comparisons.",) if count > 1 else ()
@@ -359,7 +360,7 @@ def _group_cells(
             if has:
                 metric = f"{rate}.{by}"
                 each = None if total else section.find(metric, group.group)
-                own = not total and group.group == section.reference_group(metric)
+                own = not total and group.group == reference_group(section, metric)
                 write = _published_value if metric in terms else _marked_value
                 cells.append(Cell(write(each) if each else reference if own else ""))
     return tuple(cells)
@@ -545,7 +546,7 @@ def pairs_section(section: FeatureResults, i: int, most: int, report: Report) ->
 
 def _other_family(section: FeatureResults) -> str:
     """Return for what the p-values of the same pairs are adjusted elsewhere, where some are."""
-    if not any(section.reference_group(metric) for metric in section.metrics):
+    if not any(reference_group(section, metric) for metric in section.metrics):
         return ""
     family = PAIRS_OF_CANDIDATES if for_any_reference(section) else "comparisons with the reference"
     return f"; those of findings, for {family}"

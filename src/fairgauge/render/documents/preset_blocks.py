@@ -39,6 +39,7 @@ from fairgauge.render.words.question_sentences import (
     unknown_sentence,
 )
 from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.results.sections import reference_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -169,7 +170,7 @@ def _row(
     compared = [(metric, section.find(metric, group.group)) for metric in metrics]
     compared += [(each, _adjusted(section, each).get(group.group)) for each in adjusted]
     cells = (
-        Cell("reference") if group.group == section.reference_group(metric) else _compared(each)
+        Cell("reference") if group.group == reference_group(section, metric) else _compared(each)
         for metric, each in compared
     )
     name = Cell(called(group.group), name=True)

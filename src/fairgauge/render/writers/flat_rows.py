@@ -1,4 +1,4 @@
-"""Results as flat rows: estimates, groups, verdicts, pairs and changes, for CSV and data frames."""
+"""Results as flat rows: estimates, groups, findings and others, for CSV and data frames."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.errors import DataError, nearest, quote
 from fairgauge.published.check_summary import Decision
+from fairgauge.results.disparities import singled_out
 from fairgauge.results.plain_values import (
     number,
     plain_estimate,
+    plain_finding,
     plain_group,
+    plain_interval,
     plain_pair,
     plain_verdict,
 )
@@ -42,10 +45,15 @@ VERDICTS = ("rule", "metric", "feature", "group", "class_scope", "class", "avera
 PAIRS = ("feature", "rate", "group", "other", "class_scope", "class", "average", "threshold",
          "rate_group", "rate_other", "difference", "low", "high", "ratio", "ratio_low",
          "ratio_high", "pairs", "p_adjusted", "status", "reason")  # fmt: skip
+FINDINGS = ("metric", "rate", "why", *_SUBJECT, *_INTERVAL, "p_value", "p_adjusted", "procedure",
+            "family_size", "rate_group", "rate_reference", "n_group", "n_reference", "ratio",
+            "ratio_low", "ratio_high", "adjusted", "adjusted_low", "adjusted_high", "adjusted_for",
+            "beside", "beside_value", "beside_low", "beside_high", "others", "says")  # fmt: skip
+"""The intervals are those that findings show, the simultaneous ones; the order is the reports'."""
 TEXTS = frozenset(
     ("metric", "set", "feature", "group", "other", "reference", "reference_kind", "scope",
      "stratum", "class_scope", "class", "average", "method", "status", "reason", "says", "rule",
-     "rate", "outcome", "direction")
+     "rate", "outcome", "direction", "why", "procedure", "adjusted_for", "beside", "others")
 )  # fmt: skip
 """The columns that hold text; the others hold numbers."""
 
@@ -59,7 +67,7 @@ class FlatTable:
 
 
 def table_of(report: Report, name: str = "estimates") -> FlatTable:
-    """Return one table of a report: estimates, groups, verdicts or pairs.
+    """Return one table of a report: estimates, groups, verdicts, pairs or findings.
 
     Raises
     ------
@@ -113,11 +121,29 @@ def _pairs(report: Report) -> Iterator[Row]:
     return (_flat(plain_pair(each)) for each in report.pairs)
 
 
+def _findings(report: Report) -> Iterator[Row]:
+    """Yield a row for every finding, with the contrasts that it states beside its own."""
+    for each in report.findings:
+        row = _flat(plain_estimate(each.estimate)) | _flat(plain_finding(each))
+        row |= _flat(plain_interval(each.interval))
+        row |= {"procedure": str(each.family.procedure), "family_size": each.family.size}
+        for name in ("ratio", "adjusted", "beside"):
+            contrast = getattr(each, name)
+            if contrast is not None:
+                shown = singled_out(contrast)
+                value = "beside_value" if name == "beside" else name
+                row |= {value: shown.value, f"{name}_low": shown.low, f"{name}_high": shown.high}
+        row["beside"] = each.beside.metric if each.beside else None
+        row["others"] = ", ".join(str(other.group) for other in each.others) or None
+        yield row
+
+
 TABLES: dict[str, tuple[tuple[str, ...], Callable[[Report], Iterator[Row]]]] = {
     "estimates": (ESTIMATES, _estimates),
     "groups": (GROUPS, _groups),
     "verdicts": (VERDICTS, _verdicts),
     "pairs": (PAIRS, _pairs),
+    "findings": (FINDINGS, _findings),
 }
 """The tables of a report, each with its columns."""
 
