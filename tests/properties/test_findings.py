@@ -1,0 +1,178 @@
+"""Findings are results: the same ones, in the same order, in every format and after loading."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+from dataclasses import replace
+
+import jsonschema
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+import sample_reports
+from fairgauge.enums import FindingReason, Status
+from fairgauge.measure.findings import choose_findings
+from fairgauge.render import render
+from fairgauge.render.words.finding_sentences import describe_finding
+from fairgauge.results.report import Report
+from fairgauge.results.schemas import report_schema
+
+SUMMARY, WHOLE = 3, 5
+"""How many findings one screen, and the whole record, state in full."""
+
+
+def random_report(seed: int, **options: object) -> Report:
+    """Audit two features that both influence the decision, scores beside it."""
+    rng = np.random.default_rng(seed)
+    n = 3_000
+    sex, region = rng.choice(["F", "M"], n), rng.choice(["north", "east", "south"], n)
+    shift = 0.25 * rng.random() * (sex == "F") + 0.3 * rng.random() * (region == "east")
+    score = np.clip(rng.beta(2, 2, n) - shift, 0, 1)
+    label = (rng.random(n) < score).astype(int)
+    rows = pl.DataFrame(
+        {"y": label, "s": score, "p": (score > 0.45).astype(int), "sex": sex, "region": region,
+         "site": rng.choice(["a", "b"], n)}
+    )  # fmt: skip
+    question = {"label": "y", "prediction": "p", "sensitive": ["sex", "region"]}
+    return fg.audit(rows, **{**question, **options})
+
+
+def thresholds_report() -> Report:
+    return random_report(4, prediction=None, score="s", threshold=[0.3, 0.5])
+
+
+def multiclass_report() -> Report:
+    rng = np.random.default_rng(0)
+    n = 2_000
+    group = rng.choice(["a", "b"], n)
+    classes = np.array(["x", "y", "z"])
+    label = rng.choice(classes, n)
+    hit = rng.random(n) < np.where(group == "a", 0.5, 0.8)
+    made = np.where(hit, label, rng.choice(classes, n))
+    rows = pl.DataFrame({"y": label, "p": made, "g": group})
+    return fg.audit(rows, label="y", prediction="p", sensitive="g")
+
+
+REPORTS = {
+    **{f"random {seed}": lambda seed=seed: random_report(seed) for seed in range(4)},
+    "rule": lambda: random_report(1, rules=["selection_rate.ratio >= 0.8"]),
+    "strata": lambda: random_report(2, strata="site"),
+    "ratios": lambda: random_report(3, metrics=["selection_rate.ratio"]),
+    "thresholds": thresholds_report,
+    "classes": multiclass_report,
+    "berkeley": sample_reports.berkeley,
+    "equal": lambda: fg.audit(fg.confusion("g", {n: {"tp": 50, "fn": 50} for n in "ab"})),
+}
+
+
+@pytest.fixture(scope="module", params=REPORTS)
+def report(request: pytest.FixtureRequest) -> Report:
+    return REPORTS[request.param]()
+
+
+def plain_text(text: str) -> str:
+    """Return a text without wrapping, escapes and invisible characters."""
+    return " ".join(text.replace("\\", "").replace("\u2068", "").replace("\u2069", "").split())
+
+
+def page_text(page: str, form: str) -> str:
+    """Return the words of a page, without the tags of HTML."""
+    if form == "html":
+        page = re.sub(r"<(script|style).*?</\1>", " ", page, flags=re.DOTALL)
+        page = html.unescape(re.sub(r"<[^>]*>", " ", page))
+    return plain_text(page)
+
+
+def test_the_reports_have_findings_to_compare() -> None:
+    counts = {name: len(make().findings) for name, make in REPORTS.items()}
+    assert counts.pop("equal") == 0
+    assert min(counts.values()) >= 1
+    assert max(counts.values()) > WHOLE
+
+
+@pytest.mark.parametrize(
+    ("form", "options", "most"),
+    [("text", {}, SUMMARY), ("text", {"full": True}, WHOLE), ("markdown", {}, SUMMARY),
+     ("markdown", {"full": True}, WHOLE), ("html", {}, WHOLE)],
+)  # fmt: skip
+def test_a_page_states_the_findings_in_their_order_and_no_others(
+    report: Report, form: str, options: dict[str, object], most: int
+) -> None:
+    page = page_text(render(report, form, **options), form)
+    sentences = [plain_text(describe_finding(each, brief=True)) for each in report.findings]
+    places = [page.find(sentence) for sentence in sentences]
+    assert places[:most] == sorted(places[:most])
+    assert -1 not in places[:most]
+    assert all(place == -1 for place in places[most:])
+
+
+def test_programs_read_the_same_findings(report: Report) -> None:
+    subjects = [(each.metric, each.feature, each.group) for each in report.findings]
+    written = json.loads(report.to_json())
+    jsonschema.validate(written, report_schema())
+    rows = list(csv.DictReader(io.StringIO(render(report, "csv", table="findings"))))
+    frame = report.to_pandas("findings")
+    for found in (written["findings"], rows, frame.to_dict("records")):
+        assert [(each["metric"], each["feature"], each["group"]) for each in found] == subjects
+    assert [each["says"] for each in written["findings"]] == [f.says for f in report.findings]
+    assert Report.from_dict(written).findings == report.findings
+
+
+def test_a_model_card_states_the_same_findings(report: Report) -> None:
+    card = plain_text(render(report, "markdown", card=True, full=True))
+    bill = json.loads(render(report, "cyclonedx"))
+    text = plain_text(json.dumps(bill, ensure_ascii=False))
+    for finding in report.findings:
+        assert plain_text(finding.says) in text
+    for finding in report.findings[:WHOLE]:
+        assert plain_text(describe_finding(finding, brief=True)) in card
+
+
+def test_a_report_saved_before_findings_were_results_has_them(report: Report) -> None:
+    written = report.to_dict()
+    del written["findings"]
+    assert Report.from_dict(written | {"schema": "fairgauge.report/2"}).findings == report.findings
+
+
+def test_a_finding_is_an_estimate_of_the_report_and_states_why(report: Report) -> None:
+    for finding in report.findings:
+        assert finding.estimate in report.estimates
+        assert finding.estimate.status is Status.OK
+        assert finding.why[0] is FindingReason.SIGNIFICANT
+        assert finding.p_adjusted is not None
+        assert finding.p_adjusted <= 0.05
+        assert finding.p_adjusted >= (finding.estimate.p_adjusted or 0)
+        assert 1 <= len(finding.family.rates) <= finding.family.size
+        assert finding.rate in finding.family.rates
+        assert finding.feature in finding.family.features
+        adverse = {each.group for each in (*finding.others, *finding.unconfirmed)}
+        assert finding.group not in adverse
+
+
+def test_a_finding_says_which_rule_fails_for_its_group() -> None:
+    report = random_report(1, rules=["selection_rate.ratio >= 0.8"])
+    failing = {each.group for each in report.verdicts if each.outcome == "fail"}
+    marked = {each.group for each in report.findings if FindingReason.RULE_FAILED in each.why}
+    selection = {each.group for each in report.findings if each.rate == "selection_rate"}
+    assert failing & selection == marked
+    assert marked
+
+
+def test_a_finding_of_what_no_threshold_decides_names_no_threshold() -> None:
+    """An area under the curve stands with the first threshold, and is not one at it."""
+    report = random_report(
+        4, prediction=None, score="s", threshold=[0.3, 0.5], metrics=["mean_score.difference"]
+    )
+    assert report.findings
+    assert "threshold" not in plain_text(str(report)).split("sex, threshold 0.3")[0]
+    assert all("threshold" not in each.says for each in report.findings)
+
+
+def test_findings_are_chosen_from_the_results_alone(report: Report) -> None:
+    assert choose_findings(replace(report, findings=())) == report.findings
