@@ -1,9 +1,9 @@
-# fairgauge: the two commands are `make demo` and `make test`; each sets up all it needs.
+# fairgauge: the two commands are `make demo` and `make test`; each makes its own environment.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test check prepare extras lowest branches dist bench bench-quick coverage docs site clean
+.PHONY: help demo test check clients prepare extras lowest branches dist bench bench-quick coverage docs site clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -22,12 +22,15 @@ $(BIN)/.dev: $(BIN)/.run pyproject.toml
 demo: $(BIN)/.run  ## audit Berkeley's admissions and a synthetic loan table
 	@$(BIN)/fairgauge demo --output demo
 
-test: $(BIN)/.dev  ## run every test
-	$(MAKE) --jobs=2 --output-sync=target check prepare
+test: $(BIN)/.dev  ## check, build the site and run every test
+	$(MAKE) --jobs=2 --output-sync=target check site clients
 	$(BIN)/python -m pytest -n auto -q --ignore tests/repository
 
-prepare:
+clients:
 	tests/prepare
+
+prepare:  ## install the programs that some tests need (apt-get: a browser, PostgreSQL, Java ...)
+	tests/prepare --install
 
 docs: $(BIN)/.run  ## write the pages that are made from the catalogue
 	$(BIN)/python docs/make_metric_pages.py docs/metrics docs/peers.md
@@ -38,7 +41,7 @@ docs: $(BIN)/.run  ## write the pages that are made from the catalogue
 site: $(BIN)/.dev  ## build the documentation as a site: build/site/index.html
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs build/site
 
-check: $(BIN)/.dev site  ## lint, types, layers, repository rules, docs drift, the site
+check: $(BIN)/.dev  ## lint, types, layers, repository rules, docs drift
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -51,7 +54,7 @@ extras: $(BIN)/.dev  ## test every extra alone, from the built wheel (10 to 20 m
 lowest: $(BIN)/.dev  ## test the oldest versions that pyproject.toml allows
 	$(BIN)/python tests/lowest
 
-branches: $(BIN)/.dev prepare  ## measure which branches of src the tests take
+branches: $(BIN)/.dev clients  ## run every test, and measure which branches of src they take
 	$(BIN)/python tests/branches
 
 dist: $(BIN)/.dev  ## build the sdist, and the wheel from it, into dist
