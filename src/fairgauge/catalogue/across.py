@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Spreads = Literal["largest_gap", "smallest_ratio", "minimum", "maximum", "variance", "gini"]
 _CONCENTRATION = 1.0
+ROUNDING, SMALLEST_GAP = 1e-12, 1e-15
+"""Relative and absolute distances within which values differ by rounding alone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,11 +34,77 @@ class GroupSpread:
     ----------
     value : array of shape (slots,), NaN where undefined.
     first, second : the two groups it comes from, as positions; arrays of shape (slots,).
+    apart : whether the two groups differ by more than rounding; array of shape (slots,).
     """
 
     value: Array
     first: NDArray[np.int64]
     second: NDArray[np.int64]
+    apart: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extremes:
+    """The groups with the least and the greatest value in every slot; arrays of shape (slots,)."""
+
+    least: NDArray[np.int64]
+    most: NDArray[np.int64]
+    apart: NDArray[np.bool_]
+
+
+def extremes(values: Array, rows: Array, cells: Array) -> Extremes:
+    """Find the least and the greatest value of every slot, ties decided by counts.
+
+    The order of groups is that of their names, which must decide nothing: of groups with the same
+    value the one with most rows is taken, because its interval is the narrowest and a small group
+    would leave a rule without a verdict; of equally many rows, the one with the larger cells. Where
+    all values are the same, the least and the greatest are the first two groups in that order.
+
+    Parameters
+    ----------
+    values : array of shape (slots, groups), NaN where undefined.
+    rows : the rows of every group, in the same shape.
+    cells : array of shape (slots, groups, cells), by which groups of equally many rows differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.array([[18, 200, 200]])
+    >>> found = extremes(np.array([[0.5, 0.9, 0.5]]), rows, rows[..., None])
+    >>> found.least.tolist(), found.most.tolist()
+    ([2], [1])
+    """
+    known = ~np.isnan(values)
+    low, high = (
+        reduce(values, axis=1, where=known, initial=initial)
+        for reduce, initial in ((np.min, np.inf), (np.max, -np.inf))
+    )
+    with np.errstate(invalid="ignore"):
+        largest = np.where(np.isfinite(values), np.abs(values), 0.0).max(axis=1, initial=0.0)
+        near = largest * ROUNDING + SMALLEST_GAP
+        tied = [
+            known & ((np.abs(values - end[:, None]) <= near[:, None]) | (values == end[:, None]))
+            for end in (low, high)
+        ]
+        apart = (high - low > near) & (high > low)
+    if all((ends.sum(axis=1) <= 1).all() for ends in tied):
+        least, most = (ends.argmax(axis=1) for ends in tied)
+        return Extremes(least, most, apart)
+    place = _places_by_counts(rows, cells)
+    least, most = (np.where(ends, place, values.shape[1]).argmin(axis=1) for ends in tied)
+    others = tied[1] & (np.arange(values.shape[1]) != least[:, None])
+    next_most = np.where(others, place, values.shape[1]).argmin(axis=1)
+    return Extremes(least, np.where(apart | ~others.any(axis=1), most, next_most), apart)
+
+
+def _places_by_counts(rows: Array, cells: Array) -> NDArray[np.int64]:
+    """Return the place of every group of a slot, 0 for most rows; shape (slots, groups)."""
+    slots, groups = rows.shape
+    keys = [-each.ravel() for each in (*np.moveaxis(cells, -1, 0)[::-1], rows)]
+    order = np.lexsort((*keys, np.repeat(np.arange(slots), groups)))
+    place = np.empty(slots * groups, dtype=np.int64)
+    place[order] = np.tile(np.arange(groups), slots)
+    return place.reshape(slots, groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +174,11 @@ class Spread(Across):
     def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:
         values = self.of.value(groups, profile).reshape(slots, -1)
         known = ~np.isnan(values)
-        enough = known.sum(axis=1) >= (1 if self.by in ("minimum", "maximum") else 2)
-        least = np.where(known, values, np.inf).argmin(axis=1)
-        most = np.where(known, values, -np.inf).argmax(axis=1)
+        of_one = self.by in ("minimum", "maximum")
+        enough = known.sum(axis=1) >= (1 if of_one else 2)
+        rows = self.of.size(groups).reshape(slots, -1)
+        found = extremes(values, rows, groups.every_cell().reshape(*rows.shape, -1))
+        least, most, apart = found.least, found.most, found.apart
         low, high = (np.take_along_axis(values, i[:, None], 1)[:, 0] for i in (least, most))
         with np.errstate(invalid="ignore"):
             value = {
@@ -119,8 +189,10 @@ class Spread(Across):
                 "variance": lambda: _variance(values, known),
                 "gini": lambda: _gini(values, known),
             }[self.by]()
+        if not of_one:  # a gap within rounding is none; 0/0 stays undefined
+            value = np.where(apart | np.isnan(value), value, self.neutral)
         first, second = (least, most) if self.by in ("minimum", "smallest_ratio") else (most, least)
-        return GroupSpread(np.where(enough, value, np.nan), first, second)
+        return GroupSpread(np.where(enough, value, np.nan), first, second, apart | of_one)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,14 +233,12 @@ class Joint(Across):
         away = np.abs(values - self.neutral)
         worst = np.where(np.isnan(away), -1.0, away).argmax(axis=0)
 
-        def of_worst(arrays: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-            chosen: NDArray[np.int64] = np.take_along_axis(np.stack(arrays), worst[None], 0)[0]
-            return chosen
-
-        value = values.mean(axis=0) if self.how == "mean" else _at(values, worst)
-        return GroupSpread(
-            value, of_worst([f.first for f in every]), of_worst([f.second for f in every])
+        first, second, apart = (
+            _at(np.stack([getattr(found, field) for found in every]), worst)
+            for field in ("first", "second", "apart")
         )
+        value = values.mean(axis=0) if self.how == "mean" else _at(values, worst)
+        return GroupSpread(value, first, second, apart)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,18 +266,19 @@ class DifferentialFairness(Across):
         total = counts.sum(axis=-1, keepdims=True)
         shares = (counts + _CONCENTRATION / 2) / (total + _CONCENTRATION)
         logs = np.where(total > 0, np.log(shares), np.nan)
-        known = ~np.isnan(logs)
-        most = np.where(known, logs, -np.inf).argmax(axis=1)  # (slots, 2)
-        least = np.where(known, logs, np.inf).argmin(axis=1)
-        gaps = np.take_along_axis(logs, most[:, None], 1) - np.take_along_axis(
-            logs, least[:, None], 1
+        cells = groups.every_cell().reshape(*counts.shape[:2], -1)
+        of_outcomes = [extremes(logs[..., k], total[..., 0], cells) for k in range(2)]
+        most, least, apart = (
+            np.stack([getattr(found, field) for found in of_outcomes], axis=1)
+            for field in ("most", "least", "apart")
         )
-        gaps = gaps[:, 0]
+        highest, lowest = (np.take_along_axis(logs, i[:, None], 1)[:, 0] for i in (most, least))
+        gaps = np.where(apart | np.isnan(highest), highest - lowest, 0.0)
         outcome = np.where(np.isnan(gaps), -1.0, gaps).argmax(axis=1)
         enough = (total[..., 0] > 0).sum(axis=1) > 1
-        value = np.where(enough, gaps[np.arange(slots), outcome], np.nan)
         slot = np.arange(slots)
-        return GroupSpread(value, most[slot, outcome], least[slot, outcome])
+        value = np.where(enough, gaps[slot, outcome], np.nan)
+        return GroupSpread(value, most[slot, outcome], least[slot, outcome], apart[slot, outcome])
 
 
 def _variance(values: Array, known: NDArray[np.bool_]) -> Array:
@@ -225,6 +296,5 @@ def _gini(values: Array, known: NDArray[np.bool_]) -> Array:
     return divide(np.where(both, pairs, 0.0).sum(axis=(1, 2)), 2 * n * total, Profile.DOCUMENTED)
 
 
-def _at(values: Array, which: NDArray[np.int64]) -> Array:
-    chosen: Array = np.take_along_axis(values, which[None], 0)[0]
-    return chosen
+def _at(values: NDArray[Any], which: NDArray[np.int64]) -> NDArray[Any]:
+    return np.asarray(np.take_along_axis(values, which[None], 0)[0])

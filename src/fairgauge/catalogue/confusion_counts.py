@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Need
@@ -90,3 +91,7 @@ class ConfusionCounts:
     def counts(self, needs: frozenset[Need]) -> Array:
         """Return the confusion cells over rows where ``needs`` are known; shape (n, 4)."""
         return self.cells[needs]
+
+    def every_cell(self) -> Array:
+        """Return all that is counted of each group by label and prediction; shape (n, cells)."""
+        return np.concatenate([self.size[:, None], *self.cells.values()], axis=1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.across import Across, GroupSpread
+from fairgauge.catalogue.across import Across, GroupSpread, extremes
 from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Metric, Scope
 from fairgauge.enums import Profile, Task
@@ -136,9 +136,13 @@ class InequalityPart(Across):
         counts = groups.counts(_BOTH).reshape(slots, -1, 4)
         rows, means = _mean_benefits(counts)
         enough = (rows > 0).sum(axis=1) > 1
-        most = np.where(rows > 0, means, -np.inf).argmax(axis=1)
-        least = np.where(rows > 0, means, np.inf).argmin(axis=1)
-        return GroupSpread(np.where(enough, self.of_counts(counts), np.nan), most, least)
+        found = extremes(
+            np.where(rows > 0, means, np.nan), rows, groups.every_cell().reshape(*rows.shape, -1)
+        )
+        value = self.of_counts(counts)
+        if self.part == "between":  # of equal mean benefits nothing but rounding is left
+            value = np.where(found.apart | np.isnan(value), value, 0.0)
+        return GroupSpread(np.where(enough, value, np.nan), found.most, found.least, found.apart)
 
     def of_counts(self, counts: Array) -> Array:
         """Return the part of confusion cells of shape (..., groups, 4); array of shape (...)."""

@@ -413,8 +413,9 @@ class _Measured:
                 yield _without_numbers([base], reason, Status.UNDEFINED)
                 continue
             groups = sliced.of.current.counts.groups
-            base = replace(base, group=groups[found.first])
-            if found.first != found.second:
+            if found.apart:
+                base = replace(base, group=groups[found.first])
+            if found.apart and found.first != found.second:
                 reference = Reference(ReferenceKind.GROUP, groups[found.second])
                 base = replace(base, reference=reference)
             level = self.spec.confidence

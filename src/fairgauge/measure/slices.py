@@ -232,15 +232,17 @@ class Slice:
                 reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
                 yield replace(base, scope=scope, status=Status.UNDEFINED, reason=reason)
                 continue
-            first, second = names[spread.first[slot]], names[spread.second[slot]]
-            yield replace(
+            found = replace(
                 base,
                 scope=scope,
-                group=first,
-                reference=Reference(ReferenceKind.GROUP, second),
                 value=value,
                 **certainty(intervals, slot, self.spec.confidence),
             )
+            if spread.apart[slot]:  # of groups that do not differ, none are furthest apart
+                first, second = names[spread.first[slot]], names[spread.second[slot]]
+                reference = Reference(ReferenceKind.GROUP, second)
+                found = replace(found, group=first, reference=reference)
+            yield found
 
     def represented(self, metric: Representation, obstacle: Reason | None) -> Iterator[Estimate]:
         """Return how the groups' shares of the rows compare with those of a population."""

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from fairgauge.results.estimates import Estimate, Group, GroupPair
 
 _NAMED = (ReferenceKind.GROUP, ReferenceKind.BEST, ReferenceKind.LARGEST)
-Small = dict[tuple[str, str], Reason]
+Small = dict[tuple[str, str | None], Reason]
+"""By feature and group; by feature and None where fewer than two of its groups are large enough."""
 
 
 def small_groups(features: Iterable[GroupCounts], spec: Spec) -> Small:
@@ -31,12 +32,16 @@ def small_groups(features: Iterable[GroupCounts], spec: Spec) -> Small:
         of_share = math.ceil(known * (spec.min_share or 0.0))
         minimum = max(spec.min_n or 0, of_share)
         share = {"share": spec.min_share, "known": as_count(known)} if minimum == of_share else {}
-        for name, cases in zip(counts.groups, counts.cases.tolist(), strict=True):
+        sizes = dict(zip(counts.groups, counts.cases.tolist(), strict=True))
+        for name, cases in sorted(sizes.items(), key=lambda item: item[1]):
             if cases < minimum:
                 reason = Reason.of(
                     ReasonCode.SMALL_GROUP, n=as_count(cases), minimum=minimum, **share
                 )
                 found[counts.feature, name] = reason
+                found[counts.feature, None] = reason  # the largest of them, in the end
+        if sum(cases >= minimum for cases in sizes.values()) > 1:
+            found.pop((counts.feature, None), None)
     return found
 
 
@@ -72,7 +77,7 @@ def _marked(estimate: Estimate, small: Small) -> Estimate:
     if reference is not None and reference.kind in _NAMED:
         sides["reference"] = reference.group
     for side, name in sides.items():
-        reason = small.get((estimate.feature, name or ""))
+        reason = small.get((estimate.feature, name))
         if reason is not None:
             reason = reason.on(side)
             return replace(estimate, status=Status.TOO_FEW, reason=reason)

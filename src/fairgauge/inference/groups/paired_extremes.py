@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.catalogue.across import ROUNDING, SMALLEST_GAP
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.groups.paired_largest import (
     ZERO,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 NORMS = {"tvd": 1.0, "ks": 1.0, "lp": math.sqrt(2)}
 """The distances of two distributions over two values, for a difference of 1 of either's share."""
+_GAPS = ("largest_gap", "smallest_ratio")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,12 +60,14 @@ class ExtremeChange:
     made, values : the change and the metric under both models; arrays of one number.
     first, second : the two groups that it comes from under the candidate, the higher one first
         (for a lowest ratio or rate, the lower one).
+    apart : whether they differ by more than rounding there, or it is the rate of one group.
     """
 
     made: DisparityChanges
     values: tuple[Array, Array]
     first: int
     second: int
+    apart: bool
 
 
 def spread_change(metric: Spread, change: StatisticChange) -> ExtremeChange | None:
@@ -111,7 +115,10 @@ def _of_items(
         for every in ([each.old for each in known], [each.new for each in known])
     )
     worst = known[int(np.argmax([each.new.max() for each in known]))]
-    first, second = _groups(worst)
+    first, second = _groups(worst, np.min([change.rows for _, change in parts], axis=0))
+    if by in _GAPS:  # what rounding leaves of a gap is none, as in an audit
+        old, new = (np.where(np.abs(gap) < SMALLEST_GAP, 0.0, gap) for gap in (old, new))
+    apart = by not in _GAPS or bool((new != 0).any())
     if by == "smallest_ratio":
         first, second = second, first
     if by in ("smallest_ratio", "minimum"):
@@ -125,7 +132,7 @@ def _of_items(
     made = DisparityChanges(
         shift, constant(sides), (rows, rows), (IntervalMethod.LARGEST_OF_SEVERAL, *methods)
     )
-    return ExtremeChange(made, (old, new), first, second)
+    return ExtremeChange(made, (old, new), first, second, apart)
 
 
 def combined_changes(
@@ -266,10 +273,17 @@ def _differences(values: Array, first: Index, second: Index) -> Array:
     return np.asarray(every[first] - every[second])
 
 
-def _groups(items: LinearItems) -> tuple[int, int]:
-    """Return the two groups of the largest item under the candidate; one group twice."""
-    at = int(items.new[:, 0].argmax())
-    first, second = int(items.first[at]), int(items.second[at])
+def _groups(items: LinearItems, rows: Array) -> tuple[int, int]:
+    """Return the two groups of the largest item under the candidate; one group twice.
+
+    Of equal items that of the groups with most rows is taken: names decide nothing.
+    """
+    new, most = items.new[:, 0], items.new[:, 0].max()
+    equal = np.flatnonzero(new >= most - SMALLEST_GAP - ROUNDING * abs(most))
+    both = np.stack([items.first[equal], items.second[equal]])
+    sizes = np.where(both == ZERO, np.inf, rows[both])
+    at = np.lexsort((-sizes[1], -sizes[0], -sizes.min(axis=0)))[0]
+    first, second = both[:, at].tolist()
     return (second if first == ZERO else first), (first if second == ZERO else second)
 
 

@@ -278,6 +278,8 @@ def _(metric: Inequality, estimate: Estimate, value: float) -> str:
 def _(metric: Spread, estimate: Estimate, value: float) -> str:
     first, second, rate = estimate.group, reference_name(estimate.reference), metric.of
     title = rate_title(rate)
+    if first is None and metric.by in ("largest_gap", "smallest_ratio"):
+        return f"all groups have the same {title}"
     gap = f"{100 * value:.1f} pp" if rate.is_share and math.isfinite(value) else amount(value)
     return {
         "largest_gap": f"the largest gap in {title} is {gap}, between {first} and {second}",
@@ -298,12 +300,15 @@ def _(metric: Joint, estimate: Estimate, value: float) -> str:
     how = "mean" if metric.how == "mean" else "smallest" if what == "ratio" else "largest"
     first, second = estimate.group, reference_name(estimate.reference)
     size = f"{100 * value:.1f} pp" if _in_points(metric) else amount(value)
-    return f"the {how} {what} in {names} is {size} (furthest apart: {first} and {second})"
+    apart = "" if first is None else f" (furthest apart: {first} and {second})"
+    return f"the {how} {what} in {names} is {size}{apart}"
 
 
 @_compared.register(DifferentialFairness)
 def _(metric: DifferentialFairness, estimate: Estimate, value: float) -> str:
     first, second = estimate.group, reference_name(estimate.reference)
+    if first is None:
+        return f"all groups have the same shares of {metric.of}s (epsilon 0)"
     return (
         f"shares of {metric.of}s differ by a factor of up to {amount(math.exp(value))} between "
         f"{first} and {second} (epsilon {amount(value)})"
@@ -313,10 +318,10 @@ def _(metric: DifferentialFairness, estimate: Estimate, value: float) -> str:
 @_compared.register(InequalityPart)
 def _(metric: InequalityPart, estimate: Estimate, value: float) -> str:
     first, second = estimate.group, reference_name(estimate.reference)
-    return (
-        f"generalized entropy of the benefits {metric.part} groups is {amount(value)} (highest "
-        f"mean benefit: {first}, lowest: {second})"
-    )
+    means = f"highest mean benefit: {first}, lowest: {second}"
+    if first is None:
+        means = "the mean benefit of all groups is the same"
+    return f"generalized entropy of the benefits {metric.part} groups is {amount(value)} ({means})"
 
 
 @_compared.register(RowMetric)
