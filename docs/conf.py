@@ -1,4 +1,4 @@
-"""Sphinx reads this file to build the documentation site: `make site`, or `make check`.
+"""Sphinx reads this file to build the documentation site: `make site`.
 
 Every warning is an error: a dead link, an anchor that is not there, a page outside the navigation.
 """

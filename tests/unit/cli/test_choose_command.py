@@ -123,4 +123,4 @@ def test_the_file_that_is_written_can_be_audited(tmp_path, monkeypatch):
     assert written.exit_code == 0, written.stderr
     assert "fairgauge audit DATA -c audit.toml" in written.stdout
     audited = CliRunner().invoke(main, ["audit", "loans.csv", "-c", "audit.toml", "--quiet"])
-    assert audited.exit_code in (0, 1, 3), audited.stderr
+    assert audited.exit_code == 0, audited.stderr  # of both, half of those who repaid are approved

@@ -224,8 +224,7 @@ def test_cases_alone_in_a_cell_are_those_of_the_count_column(run, tmp_path, adde
     flags = ("--label", "y", "--prediction", "p", "--sensitive", "sex", "--count", "n")
     weighted = (weights, "w") if weights else ()
     shown = run("count", f"{tmp_path}/t.csv", *flags, *weighted).stderr
-    assert shown.startswith(note)
-    assert "alone" in note or "alone" not in shown
+    assert shown.partition("alone")[0] == note.partition("alone")[0]
 
 
 def test_one_row_alone_in_a_cell(run, tmp_path):

@@ -1,5 +1,7 @@
 """Thresholds that meet a goal: the frontier, the choice, its price, and weights for retraining."""
 
+from collections import Counter
+
 import numpy as np
 import polars as pl
 import pytest
@@ -60,7 +62,8 @@ def test_the_margin_of_the_choice_lets_the_other_half_confirm_it():
         for seed in range(8)
     ]
     assert all(each.choosing_outcome is Outcome.PASS for each in effects)
-    assert sum(each.outcome is Outcome.PASS for each in effects) >= 5
+    # by value alone a pass is expected of one in nine, so that six of eight come once in 20,000
+    assert Counter(each.outcome for each in effects) == {Outcome.PASS: 6, Outcome.INCONCLUSIVE: 2}
 
 
 def test_a_choice_by_value_alone_says_so_and_what_would_decide():
@@ -130,8 +133,7 @@ def of_unequal_base_rates(seed):
 def test_the_margin_of_thresholds_by_group_lets_the_other_half_confirm_them():
     """Of 120 simulated tables 97 were confirmed; chosen by value alone, 21."""
     effects = [chosen(of_unequal_base_rates(seed), seed=seed)["sex"].by_group for seed in range(8)]
-    assert all(each.choosing_outcome is Outcome.PASS for each in effects)
-    assert sum(each.outcome is Outcome.PASS for each in effects) >= 5
+    assert all(each.choosing_outcome is each.outcome is Outcome.PASS for each in effects)
 
 
 def test_thresholds_by_group_chosen_by_value_alone_say_so():

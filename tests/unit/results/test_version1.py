@@ -6,7 +6,10 @@ classes have the names that version 1 used for its own purposes; rates, pairs, s
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -14,6 +17,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Average, ClassKind, Outcome, ScopeKind
+from fairgauge.render import render
 from fairgauge.results.schemas import report_schema
 from fairgauge.results.scopes import OVERALL, POOLED, stratum
 
@@ -67,11 +71,23 @@ def test_what_is_read_is_written_as_version_2(saved: Path, tmp_path: Path) -> No
     assert fg.load(tmp_path / "new.json") == report
 
 
-@pytest.mark.parametrize("suffix", [".txt", ".md", ".html", ".csv", ".xml"])
-def test_it_can_be_shown(saved: Path, suffix: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("format_", ["text", "markdown", "html", "junit"])
+def test_its_verdict_and_groups_are_shown(saved: Path, format_: str) -> None:
     report = fg.load(saved)
-    report.save(path := tmp_path / f"report{suffix}")
-    assert "selection" in path.read_text() or "RD" in path.read_text()
+    shown = render(report, format_)
+    assert "inconclusive" in shown.casefold()
+    judged = {each.group for each in report.verdicts}
+    assert judged >= {"a", "b"}
+    assert all(re.search(rf"\b{group}\b", shown) for group in judged)
+
+
+def test_its_estimates_are_the_lines_of_its_csv(saved: Path) -> None:
+    report = fg.load(saved)
+    lines = csv.DictReader(io.StringIO(render(report, "csv")))
+    shown = sorted((line["metric"], line["group"], line["value"]) for line in lines)
+    values = ("" if each.value is None else str(each.value) for each in report.estimates)
+    keys = ((each.metric, each.group or "") for each in report.estimates)
+    assert shown == sorted((*key, value) for key, value in zip(keys, values, strict=True))
 
 
 def test_a_cube_is_audited_as_it_was() -> None:
