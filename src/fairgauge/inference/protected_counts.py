@@ -24,6 +24,7 @@ from fairgauge.enums import Profile, Status
 from fairgauge.inference.evidence import Comparisons, Evidence
 from fairgauge.inference.interval import Intervals, certainty, insufficient_rows
 from fairgauge.inference.missing_groups import worst_values
+from fairgauge.inference.uncertainty import rows_counted
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import RateValue
 from fairgauge.results.scopes import Bounds
@@ -125,8 +126,12 @@ def protected_rates(
             made.append(replace(intervals, too_few=few))
         value, every = statistic.value(published, Profile.DOCUMENTED), _union(made)
         bounds = rate_bounds(statistic, side)
+        counted = rows_counted(statistic, published)
         values[statistic.name] = [
-            _rate(float(value[i]), bounds_at(bounds, i), every, i, how.spec.confidence)
+            replace(
+                _rate(float(value[i]), bounds_at(bounds, i), every, i, how.spec.confidence),
+                **counted[i],
+            )
             for i in range(len(margin))
         ]
     return values

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial, singledispatch
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -49,7 +49,7 @@ from fairgauge.inference.two.contrast_intervals import (
     pooled_interval,
 )
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.estimates import RateValue, as_number
+from fairgauge.results.estimates import RateValue, as_count, as_number
 from fairgauge.results.scopes import Interval
 from fairgauge.stats.absolute_sum import absolute_sum_quantile, absolute_sum_tail
 from fairgauge.stats.contrasts import fold
@@ -530,10 +530,34 @@ def rate_values(
         level = how.spec.confidence
         rows = insufficient_rows(_smallest_denominator(statistic, evidence.cases))
         few = [clusters or n for clusters, n in zip(made.too_few, rows, strict=True)]
+        intervals_of_rate = replace(made, too_few=few)
         values[statistic.name] = _rate_values(
-            statistic, evidence.side, margin, level, profile, replace(made, too_few=few), pooled
+            statistic, evidence, margin, level, profile, intervals_of_rate, pooled
         )
     return values
+
+
+class RowsCounted(TypedDict, total=False):
+    """The counted fields of a rate."""
+
+    numerator: float | None
+    denominator: float | None
+
+
+def rows_counted(statistic: Statistic, cases: ConfusionCounts) -> list[RowsCounted]:
+    """Return the numerator and the denominator of a share of rows, as counted; of others, nothing.
+
+    What reports print as counts must be these: a rate times the size of a group counts rows that
+    lack what the rate needs.
+    """
+    if not isinstance(statistic, Rate):
+        return [RowsCounted()] * len(cases.size)
+    counts = cases.counts(statistic.needs)
+    sums = (statistic.of.count(counts), statistic.among.count(counts))
+    return [
+        RowsCounted(numerator=as_count(over), denominator=as_count(under))
+        for over, under in zip(*(each.tolist() for each in sums), strict=True)
+    ]
 
 
 def _smallest_denominator(statistic: Statistic, cases: ConfusionCounts) -> Array:
@@ -544,13 +568,14 @@ def _smallest_denominator(statistic: Statistic, cases: ConfusionCounts) -> Array
 
 def _rate_values(
     statistic: Statistic,
-    side: ConfusionCounts,
+    evidence: Evidence,
     margin: NDArray[np.bool_],
     level: float,
     profile: Profile,
     intervals: Intervals,
     pooled: Array,
 ) -> list[RateValue | None]:
+    side, counted = evidence.side, rows_counted(statistic, evidence.cases)
     error = statistic.error(side)
     margin_only = "score" in statistic.needs
     values: list[RateValue | None] = []
@@ -559,13 +584,15 @@ def _rate_values(
             values.append(None)
         elif math.isnan(value):
             reason = statistic.why_undefined(side, i)
-            values.append(RateValue(value=None, status=Status.UNDEFINED, reason=reason))
+            undefined = RateValue(value=None, status=Status.UNDEFINED, reason=reason, **counted[i])
+            values.append(undefined)
         else:
             low, high = float(intervals.low[i]), float(intervals.high[i])
             known, methods = low <= high, tuple(intervals.methods[i])
             too_few = intervals.too_few[i]
             rate = RateValue(
                 value=value,
+                **counted[i],
                 interval=Interval(low, high, level, methods) if known else None,
                 status=Status.TOO_FEW if too_few else Status.OK,
                 reason=too_few or (None if known else intervals.reason),

@@ -40,6 +40,8 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
         ),
     ),
 )
+_OTHER_STATISTICS = re.compile(r"\bdifference\b|\bodds\b|\bsmd\b|standardi[sz]ed", re.IGNORECASE)
+"""What tables print beside what is checked: their headers have the words of rates and ratios."""
 _REMARKS = re.compile(r"^(notes?|comments?|remarks?|explanations?)\b", re.IGNORECASE)
 
 
@@ -52,13 +54,15 @@ def role_of(header: str) -> ColumnRole | None:
     ['n', 'selected', 'rate', 'ratio']
     >>> str(role_of("Not selected")), role_of("Median income")
     ('not_selected', None)
-    >>> role_of("Declined to state") is None
-    True
+    >>> role_of("Declined to state"), role_of("odds ratio"), role_of("selection rate difference")
+    (None, None, None)
     """
+    if _OTHER_STATISTICS.search(header):
+        return None
     words = header.casefold()
     return next((role for role, pattern in _ROLES if pattern.search(words)), None)
 
 
 def is_remark(header: str) -> bool:
-    """Return whether a column holds remarks, which name no category."""
-    return bool(_REMARKS.match(header))
+    """Return whether a column holds remarks, or another statistic: these name no category."""
+    return bool(_REMARKS.match(header) or _OTHER_STATISTICS.search(header))

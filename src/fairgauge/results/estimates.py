@@ -124,6 +124,9 @@ class RateValue:
     Attributes
     ----------
     value : None where undefined.
+    numerator, denominator : of a share of rows, the rows (or cases) that it counts, and those among
+        which, without weights; None of anything else. Rows that lack what the rate needs, such as a
+        prediction, are in neither. Of protected counts they are as rounded as these.
     bounds : the range of the value over all tables that agree with protected counts; None where the
         counts are exact.
     interval : its confidence interval, None where there is none.
@@ -135,6 +138,8 @@ class RateValue:
     """
 
     value: float | None
+    numerator: float | None = None
+    denominator: float | None = None
     interval: Interval | None = None
     partially_pooled: float | None = None
     error: float | None = None

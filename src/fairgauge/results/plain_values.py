@@ -214,6 +214,8 @@ def read_group(fields: Saved) -> Group:
 def _rate(each: RateValue) -> Plain:
     return {
         "value": plain(each.value),
+        "numerator": each.numerator,
+        "denominator": each.denominator,
         **plain_interval(each.interval),
         "partially_pooled": each.partially_pooled,
         "error": plain(each.error),
@@ -226,6 +228,8 @@ def _rate(each: RateValue) -> Plain:
 def _read_rate(fields: Saved) -> RateValue:
     return RateValue(
         value=number(fields["value"]),
+        numerator=fields.get("numerator"),
+        denominator=fields.get("denominator"),
         interval=read_interval(fields),
         partially_pooled=fields["partially_pooled"],
         error=number(fields["error"]),

@@ -98,6 +98,8 @@ _COUNTS = _null(_object(dict.fromkeys(("tp", "fp", "fn", "tn"), _FINITE)))
 _RATE = _object(
     {
         "value": _null(_NUMBER),
+        "numerator": _null(_FINITE),
+        "denominator": _null(_FINITE),
         **_INTERVAL,
         "partially_pooled": _null(_FINITE),
         "error": _null(_NUMBER),

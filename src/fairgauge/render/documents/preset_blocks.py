@@ -29,7 +29,7 @@ from fairgauge.render.words.metric_words import (
     signed,
     unit,
 )
-from fairgauge.render.words.numbers import listing, percent
+from fairgauge.render.words.numbers import count, listing, percent, plural
 from fairgauge.render.words.question_sentences import (
     DATES,
     document,
@@ -153,8 +153,22 @@ def _table(
         columns=(Column("group", numeric=False), *map(Column, heads)),
         rows=tuple(_row(group, section, metrics, adjusted) for group in groups),
         titled=True,
-        notes=(f"In parentheses: {level} confidence intervals, or why data are insufficient.",),
+        notes=(
+            f"In parentheses: {level} confidence intervals, or why data are insufficient.",
+            *_rows_without_rate(groups),
+        ),
     )
+
+
+def _rows_without_rate(groups: Sequence[Group]) -> Iterator[str]:
+    """Yield how many rows are not in n: those that lack a decision, or its score."""
+    rates = [(group, group.rates[_RATE].denominator) for group in groups]
+    lacking = sum(group.n - rows for group, rows in rates if rows is not None)
+    if lacking:
+        yield (
+            f"n counts the rows of which the {rate_words(_RATE)} is known: {count(lacking)} more "
+            f"{plural(lacking, 'row lacks', 'rows lack')} it."
+        )
 
 
 def _heading(metric: str, terms: Mapping[str, str], adjusted: str = "") -> str:
@@ -165,8 +179,9 @@ def _heading(metric: str, terms: Mapping[str, str], adjusted: str = "") -> str:
 def _row(
     group: Group, section: FeatureResults, metrics: Sequence[str], adjusted: Sequence[str]
 ) -> tuple[Cell, ...]:
-    rate = group.rates[_RATE].value
-    numbers = ("-", "-") if rate is None else (f"{round(rate * group.n):,}", f"{percent(rate)}")
+    rate = group.rates[_RATE]
+    value = "-" if rate.value is None else percent(rate.value)
+    numbers = (count(rate.denominator), count(rate.numerator), value)
     compared = [(metric, section.find(metric, group.group)) for metric in metrics]
     compared += [(each, _adjusted(section, each).get(group.group)) for each in adjusted]
     cells = (
@@ -174,7 +189,7 @@ def _row(
         for metric, each in compared
     )
     name = Cell(called(group.group), name=True)
-    return (name, Cell(f"{group.n:,.0f}"), *map(Cell, numbers), *cells)
+    return (name, *map(Cell, numbers), *cells)
 
 
 def _adjusted(section: FeatureResults, metric: str) -> dict[str | None, Estimate]:
