@@ -142,6 +142,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
             *notes_of_verdicts,
         ),
         scores=measured.scores,
+        threshold_references=measured.threshold_references,
         pairs=measured.pairs,
         own=tuple(map(described, spec.catalogue.own)),
     )

@@ -18,9 +18,9 @@ import numpy as np
 
 from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import Accepts, Better, Outcome, Profile, ReferenceKind, ReferenceRule, Task
+from fairgauge.enums import Better, Outcome, Profile, ReferenceRule, Task
 from fairgauge.errors import Problem, SpecError
-from fairgauge.inference.evidence import Evidence
+from fairgauge.inference.evidence import FEWEST_GROUPS, Evidence
 from fairgauge.inference.groups.paired_extremes import combined_changes
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.inference.sample_size import POWER
@@ -33,12 +33,19 @@ from fairgauge.measure.change_records import (
     rate_records,
 )
 from fairgauge.measure.measure import reversed_scores
+from fairgauge.measure.threshold_references import (
+    accepted,
+    accepts,
+    margins_by_threshold,
+    references_of_margins,
+)
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.references import admissible_groups
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import with_others
 from fairgauge.results.estimates import EVERYONE, as_number
 from fairgauge.results.model_comparison import DisparityChange, RateChange
-from fairgauge.results.scopes import Interval, Reference
+from fairgauge.results.scopes import Interval
 from fairgauge.results.threshold_choice import (
     FeatureThresholds,
     OperatingPoint,
@@ -48,6 +55,7 @@ from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
 from fairgauge.stats.halves import halves
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.many import tukey_level
 from fairgauge.stats.rows_to_decide import rows_to_decide
 
 if TYPE_CHECKING:
@@ -58,12 +66,14 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.cube import Cube
+    from fairgauge.enums import Accepts
     from fairgauge.inference.interval import StatisticInterval
     from fairgauge.inference.two.paired_changes import StatisticChange
     from fairgauge.question.rules import Rule
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts, Histogram
     from fairgauge.resolve.outcomes import OutcomeMasks
+    from fairgauge.resolve.references import References
     from fairgauge.results.scopes import Diagnostic
 
     Index = NDArray[np.int64]
@@ -112,7 +122,7 @@ def choose_thresholds(
     asked = _Asked(_metric_of(goal), goal, spec.catalogue.rate(kept), margin, spec)
     (outcome,) = resolution.outcomes
     return ChosenThresholds(
-        accepts=_accepts(outcome, spec),
+        accepts=accepts(outcome, spec),
         features=tuple(_Chooser(of, outcome, asked).chosen() for of in resolution.features),
         diagnostics=tuple(reversed_scores(resolution)),
     )
@@ -170,19 +180,25 @@ class _Half:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Disparities:
-    """The metric of a goal and its limits, of every comparison (rows) and threshold (columns)."""
+    """The metric of a goal and its limits, of every group (rows) and threshold (columns).
+
+    ``compared`` states which groups are compared there: not the reference with itself. ``sizes``
+    are the rows of the groups.
+    """
 
     goal: Rule
     value: Array
     low: Array
     high: Array
+    compared: Mask
+    sizes: Array
 
     @property
     def meet(self) -> Mask:
         """Return where every group meets the goal by its value."""
         with np.errstate(invalid="ignore"):
             inside = (self.value >= self.goal.low) & (self.value <= self.goal.high)
-        return np.asarray(inside.all(axis=0))
+        return np.asarray((inside | ~self.compared).all(axis=0) & self.compared.any(axis=0))
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -196,13 +212,17 @@ class _Disparities:
 
     @property
     def deciding(self) -> Index:
-        """Return the comparison with the least outcome; of several, the furthest from the goal."""
+        """Return the group with the least outcome; of several, the furthest from the goal.
+
+        Of these the one with most rows is taken: names decide nothing.
+        """
         severity = self._severity
         with np.errstate(invalid="ignore"):
             beyond = np.maximum(self.goal.low - self.value, self.value - self.goal.high)
         known = np.nan_to_num(beyond, nan=-_FAR, posinf=_FAR, neginf=-_FAR)
-        least = severity == severity.max(axis=0)
-        return np.asarray(np.argmax(np.where(least, known, -np.inf), axis=0))
+        least = np.where(severity == severity.max(axis=0), known, -np.inf)
+        furthest = least >= least.max(axis=0) - _ROUNDING
+        return np.asarray(np.argmax(np.where(furthest, self.sizes[:, None], -1.0), axis=0))
 
     @property
     def open(self) -> Mask:
@@ -214,7 +234,9 @@ class _Disparities:
         with np.errstate(invalid="ignore"):
             fails = (self.high < self.goal.low) | (self.low > self.goal.high)
             passes = (self.low >= self.goal.low) & (self.high <= self.goal.high)
-        return np.where(fails, 2, np.where(passes, 0, 1))
+        severity = np.where(fails, 2, np.where(passes, 0, 1))
+        # nothing is shown where nothing is compared: a feature of one group, its own reference
+        return np.where(self.compared, severity, np.where(self.compared.any(axis=0), -1, 1))
 
 
 class _Chooser:
@@ -226,7 +248,7 @@ class _Chooser:
         histogram = counts.histogram
         assert histogram is not None
         self.counts = counts
-        self.accepts = _accepts(outcome, asked.spec)
+        self.accepts = accepts(outcome, asked.spec)
         names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
         self.by_label = np.stack([_by_label(histogram.counts[n], outcome.labels) for n in names])
         assert isinstance(self.spec.threshold, tuple)
@@ -236,14 +258,15 @@ class _Chooser:
         self.first, self.second = (
             self._half(quotient(half, cases), histogram) for half in halves(cases, rng)
         )
+        self._margins = margins_by_threshold(counts, outcome, asked.spec, self.cuts)
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
         _check_between_bins(histogram, self.spec.threshold[0])
 
     def _half(self, share: Array, histogram: Histogram) -> _Half:
         """Return the rows of a half, from its share of the cases of every cell."""
         held = self.by_label * np.nan_to_num(share)
-        accepted = _accepted(held, histogram, self.cuts, self.accepts)
-        return _Half(accepted, held.sum(axis=-1))
+        at_cuts = accepted(held, histogram, self.cuts, self.accepts)
+        return _Half(at_cuts, held.sum(axis=-1))
 
     def chosen(self) -> FeatureThresholds:
         """Return the frontier and the choices."""
@@ -260,7 +283,7 @@ class _Chooser:
     def _common(self) -> Index | None:
         """Return the common threshold closest to today's that meets the goal and keeps the rate."""
         cells = self.first.cells
-        allowed = self._surest(cells, self._keeps(cells), self.today)
+        allowed = self._surest(self._common_choices, cells, self._keeps(cells), self.today)
         if not len(allowed):
             return None
         closest = allowed[np.argmin(np.abs(self.cuts[allowed] - self.cuts[self.today]))]
@@ -275,13 +298,16 @@ class _Chooser:
         better = -1.0 if self.kept.better is Better.LOWER else 1.0
         return np.asarray(better * (today - there) <= self.margin + _ROUNDING)
 
-    def _surest(self, cells: Array, kept: Mask, today: int | None = None) -> Index:
+    def _surest(self, choices: Index, cells: Array, kept: Mask, today: int | None = None) -> Index:
         """Return the choices that meet the goal, of the first kind that there is.
 
         Those that do with room enough for the other half to confirm it (of ``today`` its whole
         intervals are enough); those whose whole intervals do; those whose values do.
         """
-        wide, usual = (self._disparities(cells, z) for z in (self._confirmed, self._usual))
+        references = self._references(choices)
+        wide, usual = (
+            self._disparities(cells, references, z) for z in (self._confirmed, self._usual)
+        )
         confirmed, surely = wide.passing, usual.passing
         if today is not None:
             confirmed[today] |= surely[today]
@@ -290,8 +316,15 @@ class _Chooser:
 
     @property
     def _usual(self) -> Array:
-        """Return the standard errors of an interval."""
-        return np.asarray(critical(self.spec.confidence))
+        """Return the standard errors of an interval.
+
+        As in an audit, they hold for all pairs of groups where the data choose the reference.
+        """
+        level = self.spec.confidence
+        if self.spec.reference is ReferenceRule.BEST:
+            candidates = int(admissible_groups(self.counts, self.spec).sum())
+            level = tukey_level(candidates, level) if candidates >= FEWEST_GROUPS else level
+        return np.asarray(critical(level))
 
     @property
     def _confirmed(self) -> Array:
@@ -308,31 +341,54 @@ class _Chooser:
         crossed = {"*".join(parts): parts for parts in self.spec.intersections}
         return crossed.get(self.counts.feature, (self.counts.feature,))
 
-    def _disparities(self, cells: Array, z: Array) -> _Disparities:
-        """Return the metric of the goal from the cells of every group: (3, groups + 1, cuts, 4)."""
+    @property
+    def _common_choices(self) -> Index:
+        """Return every threshold as that of all groups: (groups + 1, cuts)."""
+        return np.tile(np.arange(len(self.cuts)), (len(self.counts.groups) + 1, 1))
+
+    def _references(self, choices: Index) -> tuple[References, ...]:
+        """Return the references with some thresholds for every group: those of an audit there.
+
+        ``choices`` is of shape (groups + 1, n).
+        """
+        groups = np.arange(len(self.counts.groups))
+        margins = self._margins[groups[:, None], choices[: len(groups)]]
+        return references_of_margins(self.counts, self.metric, self.spec, margins)
+
+    def _disparities(
+        self, cells: Array, references: Sequence[References], z: Array
+    ) -> _Disparities:
+        """Return the metric of the goal from the cells of every group: (3, groups + 1, cuts, 4).
+
+        ``references`` are those of each of the thresholds.
+        """
         sides = _with_others(cells)
+        places = np.arange(len(references))
+        against = np.stack([each.sides for each in references], axis=1)
         every = [
-            self._disparity(sides[:, g], sides[:, r], z)
-            for g, r in zip(*self._compared(), strict=True)
+            self._disparity(sides[:, g], sides[:, of_group, places], z)
+            for g, of_group in enumerate(against)
         ]
         value, low, high = (np.stack(parts) for parts in zip(*every, strict=True))
-        return _Disparities(self.goal, value, low, high)
+        compared = against != np.arange(len(against))[:, None]
+        return _Disparities(self.goal, value, low, high, compared, self.counts.sizes)
 
     def _frontier(self) -> Iterator[OperatingPoint]:
         """Yield every common threshold as it is in the second half."""
         cells = self.second.cells
         whole = _interval_of(self.kept, cells.sum(axis=1))
         low, high = whole.at(self._usual)
-        disparities = self._disparities(cells, self._usual)
+        references = self._references(self._common_choices)
+        disparities = self._disparities(cells, references, self._usual)
         outcomes, meet, deciding = disparities.outcomes, disparities.meet, disparities.deciding
-        groups, _ = self._compared()
         for i, cut in enumerate(self.cuts.tolist()):
             at = (deciding[i], i)
             yield OperatingPoint(
                 threshold=cut,
                 performance=as_number(whole.estimate[i]),
                 performance_interval=self._interval(low[i], high[i]),
-                group=self.counts.groups[groups[deciding[i]]],
+                group=self.counts.groups[deciding[i]],
+                reference=references[i].each[deciding[i]],
                 disparity=as_number(disparities.value[at]),
                 disparity_interval=self._interval(disparities.low[at], disparities.high[at]),
                 value_meets=bool(meet[i]),
@@ -363,18 +419,6 @@ class _Chooser:
             return None
         return Interval(float(low), float(high), self.spec.confidence)
 
-    def _compared(self) -> tuple[Index, Index]:
-        """Return the sides that are compared: every group, and its reference."""
-        groups = np.arange(len(self.counts.groups))
-        whole = len(groups) + 1
-        if self.counts.named_reference is not None:
-            named = self.counts.named_reference
-            kept = groups[groups != named]
-            return kept, np.full(len(kept), named)
-        if self.spec.reference is ReferenceRule.OVERALL:
-            return groups, np.full(len(groups), whole)
-        return groups, whole + 1 + groups
-
     def _by_group(self) -> Index | None:
         """Return the most accurate thresholds of each group that meet the goal.
 
@@ -385,9 +429,9 @@ class _Chooser:
         choices = self._in_bands()
         cells = self.first.cells_at(choices)
         keeps = self._keeps(cells)
-        allowed = self._surest(cells, keeps)
+        allowed = self._surest(choices, cells, keeps)
         if not len(allowed):
-            allowed = self._surest(cells, ~keeps)
+            allowed = self._surest(choices, cells, ~keeps)
         if not len(allowed):
             return None
         accuracy = _value(self.kept, cells[0].sum(axis=0))
@@ -426,7 +470,8 @@ class _Chooser:
         table = self._paired(cuts)
         sides = _with_others(table)
         performance = _change(self.kept, sides[:, [len(names) + 1]])
-        groups, references = self._compared()
+        (references,) = self._references(cuts[:, None])
+        groups = np.flatnonzero(references.sides != np.arange(len(names)))
         level = self.spec.confidence
         base = RateChange(rate=self.kept.name, feature=None, group=EVERYONE)
         no_rows = Reason.of(ReasonCode.NO_ROWS)
@@ -436,16 +481,17 @@ class _Chooser:
                 metric=self.metric.name,
                 feature=self.counts.feature,
                 group=names[g],
-                reference=self._reference(),
+                reference=references.each[g],
                 by="ratio" if _is_ratio(self.metric) else "difference",
             )
             for g in groups.tolist()
         ]
-        compared = sides[:, np.concatenate([groups, references])]
+        compared = sides[:, np.concatenate([groups, references.sides[groups]])]
         choosing = self.first.cells_at(cuts[:, None])
-        (chosen,) = self._disparities(choosing, self._usual).outcomes
+        (chosen,) = self._disparities(choosing, [references], self._usual).outcomes
         (keeps,) = self._keeps(choosing).tolist()
-        measured = self._disparities(self.second.cells_at(cuts[:, None]), self._usual)
+        there = self.second.cells_at(cuts[:, None])
+        measured = self._disparities(there, [references], self._usual)
         (outcome,), (value_meets,) = measured.outcomes, measured.meet.tolist()
         return ThresholdEffect(
             thresholds={
@@ -484,12 +530,6 @@ class _Chooser:
         )  # fmt: skip
         most = float(np.max(needed.rows))
         return math.ceil(most) if math.isfinite(most) else None
-
-    def _reference(self) -> Reference:
-        if self.counts.named_reference is not None:
-            return Reference(ReferenceKind.GROUP, self.counts.groups[self.counts.named_reference])
-        overall = self.spec.reference is ReferenceRule.OVERALL
-        return Reference(ReferenceKind.OVERALL if overall else ReferenceKind.OTHERS)
 
     def _paired(self, cuts: Index) -> Array:
         """Return the second half by label and both decisions: (3, groups + 1, 3, 2, 2)."""
@@ -611,14 +651,6 @@ def _by_label(counts: Array, positive: Mask) -> Array:
     return np.stack([known[:, of].sum(axis=1) for of in (positive, ~positive)], axis=1)
 
 
-def _accepts(outcome: OutcomeMasks, spec: Spec) -> Accepts:
-    """Return which side of a threshold has the favourable decision, as in an audit."""
-    strictly = spec.profile is Profile.CLARIFY
-    if outcome.turned is None:
-        return Accepts.ABOVE if strictly else Accepts.FROM
-    return Accepts.UP_TO if strictly else Accepts.BELOW
-
-
 def _check_between_bins(histogram: Histogram, threshold: float) -> None:
     """Refuse a threshold that lies among scores that are counted together.
 
@@ -635,20 +667,6 @@ def _check_between_bins(histogram: Histogram, threshold: float) -> None:
             f"{threshold:g} lies among them; give {low:g} or {high:g}"
         )
         raise SpecError(Problem("threshold", message))
-
-
-def _accepted(counts: Array, histogram: Histogram, cuts: Array, accepts: Accepts) -> Array:
-    """Return the rows that each threshold accepts: bins, the last axis, become thresholds."""
-    if accepts in (Accepts.FROM, Accepts.BELOW):  # a score at the threshold is on its upper side
-        first = np.searchsorted(histogram.low, cuts, side="left")
-    else:
-        first = np.searchsorted(histogram.high, cuts, side="right")
-    nothing = np.zeros((*counts.shape[:-1], 1))
-    if accepts in (Accepts.BELOW, Accepts.UP_TO):
-        sums = np.concatenate([nothing, np.cumsum(counts, axis=-1)], axis=-1)
-    else:
-        sums = np.concatenate([np.cumsum(counts[..., ::-1], -1)[..., ::-1], nothing], axis=-1)
-    return np.asarray(sums[..., first])
 
 
 def _with_others(counts: Array) -> Array:

@@ -34,6 +34,7 @@ from fairgauge.inference.missing_groups import missing_groups
 from fairgauge.measure.other_references import ties, with_other_references
 from fairgauge.measure.slices import Slice
 from fairgauge.measure.small_groups import mark_estimates, mark_groups, mark_pairs, small_groups
+from fairgauge.measure.threshold_references import threshold_references
 from fairgauge.question.features import Ordered
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
@@ -127,6 +128,11 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
             *tested.diagnostics,
         ),
         scores=tuple(counts for each in binned for counts in score_counts(each, first)),
+        threshold_references=tuple(
+            references
+            for each in binned
+            for references in threshold_references(each, first, spec, resolution.metrics)
+        ),
         pairs=tuple(mark_pairs([pair for part in parts for pair in part.pairs], small)),
         worst_cases=worst,
         group_names={each.feature: each.groups for each in resolution.features},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,9 +10,12 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.enums import Better, ReferenceKind, ReferenceRule
+from fairgauge.resolve.sides import side_of_all, side_of_others
 from fairgauge.results.scopes import Reference
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.comparisons import Metric
@@ -78,13 +81,51 @@ class References:
 def resolve_references(
     counts: GroupCounts, sides: CountsBySide, metric: Metric | None, spec: Spec
 ) -> References:
-    """Return the reference of every group under a metric.
+    """Return the reference of every group under a metric, of one outcome.
+
+    Ties are stated, as a report notes them.
+    """
+    fixed = _fixed_references(counts, spec)
+    if fixed is not None:
+        return fixed
+    groups = np.arange(len(counts.groups))
+    every = sides.pick(groups, np.zeros_like(groups))
+
+    def values_of(statistic: Statistic) -> Values:
+        return statistic.value(every, spec.profile)[:, None]
+
+    choice = _choose(counts, metric, spec, values_of, places=1)
+    (references,) = choice.references(counts)
+    return replace(references, tie=choice.tie(counts))
+
+
+def references_at(
+    counts: GroupCounts,
+    metric: Metric | None,
+    spec: Spec,
+    values_of: Callable[[Statistic], Values],
+    places: int,
+) -> tuple[References, ...]:
+    """Return the references at each of several places, such as the thresholds of a score.
 
     A named value is the reference of the features that have it, and all others elsewhere. ``best``
-    is the admissible group that the metric's statistic favours; for a metric without one, that of
-    the selection rate, or without predictions of the base rate. Where nothing is favoured, it is
-    the largest admissible group. Ties are broken by the number of rows, then by the name.
+    is the admissible group that the metric's statistic favours at the place; for a metric without
+    one, that of the selection rate, or without predictions of the base rate. Where nothing is
+    favoured, it is the largest admissible group. Ties are broken by the number of rows, then by the
+    name.
+
+    Parameters
+    ----------
+    values_of : returns a statistic of every group at every place; shape (groups, places).
     """
+    fixed = _fixed_references(counts, spec)
+    if fixed is not None:
+        return (fixed,) * places
+    return _choose(counts, metric, spec, values_of, places).references(counts)
+
+
+def _fixed_references(counts: GroupCounts, spec: Spec) -> References | None:
+    """Return the references that no data choose: those of a rule, or the named group."""
     rule, size = spec.reference, len(counts.groups)
     groups = np.arange(size)
     if isinstance(rule, tuple) and counts.named_reference is not None:
@@ -92,49 +133,93 @@ def resolve_references(
         reference = Reference(ReferenceKind.GROUP, counts.groups[named])
         return References(np.full(size, named), (reference,) * size)
     if isinstance(rule, tuple) or rule is ReferenceRule.OTHERS:
-        return References(sides.others + groups, (Reference(ReferenceKind.OTHERS),) * size)
+        others = Reference(ReferenceKind.OTHERS)
+        return References(side_of_others(size) + groups, (others,) * size)
     if rule is ReferenceRule.OVERALL:
         overall = Reference(ReferenceKind.OVERALL)
-        return References(np.full(size, sides.whole), (overall,) * size)
-    if not size:
-        return References(groups, ())
-    every = sides.pick(groups, np.zeros_like(groups))
-    admissible = admissible_groups(counts, spec)
-    if not admissible.any():
-        admissible = every.size == every.size.max(initial=0.0)
-    kind, favoured, rate = ReferenceKind.LARGEST, every.size, None
-    if rule is ReferenceRule.BEST:
-        kind = ReferenceKind.BEST
-        statistic = _favouring(metric, counts)
-        values = None if statistic is None else statistic.value(every, spec.profile)
-        if statistic is not None and values is not None and not np.isnan(values[admissible]).all():
-            favoured, rate = values, statistic
-    chosen, tie = _most_favoured(counts, np.where(admissible, favoured, np.nan), every.size, rate)
-    reference = Reference(kind, counts.groups[chosen])
-    return References(np.full(size, chosen), (reference,) * size, tie)
+        return References(np.full(size, side_of_all(size)), (overall,) * size)
+    return None if size else References(groups, ())
 
 
-def _most_favoured(
-    counts: GroupCounts, values: Values, sizes: Values, rate: Statistic | None
-) -> tuple[int, Tie | None]:
-    """Return the group with the most favourable value, and those that are tied with it.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Choice:
+    """The group that is chosen as the reference at each place, and those that are tied with it.
+
+    Attributes
+    ----------
+    chosen : array of shape (places,).
+    tied : array of shape (groups, places): equally admissible and equally favoured, itself too.
+    values : array of the same shape, by which it is chosen.
+    rate : what the values of the first place are; None for numbers of rows.
+    """
+
+    kind: ReferenceKind
+    chosen: Index
+    tied: NDArray[np.bool_]
+    values: Values
+    rate: Statistic | None
+
+    def references(self, counts: GroupCounts) -> tuple[References, ...]:
+        size = len(counts.groups)
+        of_group = {
+            group: References(
+                np.full(size, group), (Reference(self.kind, counts.groups[group]),) * size
+            )
+            for group in set(self.chosen.tolist())
+        }
+        return tuple(of_group[group] for group in self.chosen.tolist())
+
+    def tie(self, counts: GroupCounts) -> Tie | None:
+        """Return which groups are tied at the first place."""
+        chosen = int(self.chosen[0])
+        others = [group for group in np.flatnonzero(self.tied[:, 0]).tolist() if group != chosen]
+        if not others:
+            return None
+        sizes = counts.sizes
+        others.sort(key=lambda group: (-sizes[group], counts.groups[group]))
+        return Tie(
+            counts.groups[chosen],
+            tuple(counts.groups[group] for group in others),
+            None if self.rate is None else self.rate.name,
+            float(self.values[chosen, 0]),
+            by_rows=bool(sizes[chosen] > sizes[others[0]]),
+        )
+
+
+def _choose(
+    counts: GroupCounts,
+    metric: Metric | None,
+    spec: Spec,
+    values_of: Callable[[Statistic], Values],
+    places: int,
+) -> _Choice:
+    """Choose the group with the most favourable value, or the largest, at each place.
 
     Of several the one with most rows is taken, so that its confidence interval is the narrowest;
     of several of these the first by name. Values are equal up to rounding errors.
     """
-    lower = rate is not None and rate.better is Better.LOWER
-    most = float(np.nanmin(values) if lower else np.nanmax(values))
-    equal = np.flatnonzero(np.isclose(values, most, rtol=_SAME_VALUE, atol=_SAME_VALUE)).tolist()
-    chosen, *others = sorted(equal, key=lambda each: (-sizes[each], counts.groups[each]))
-    if not others:
-        return chosen, None
-    return chosen, Tie(
-        counts.groups[chosen],
-        tuple(counts.groups[each] for each in others),
-        None if rate is None else rate.name,
-        float(values[chosen]),
-        by_rows=bool(sizes[chosen] > sizes[others[0]]),
-    )
+    sizes = counts.sizes
+    admissible = admissible_groups(counts, spec)
+    if not admissible.any():
+        admissible = sizes == sizes.max(initial=0.0)
+    by_size = np.repeat(sizes[:, None], places, axis=1)
+    best = spec.reference is ReferenceRule.BEST
+    rate = _favouring(metric, counts) if best else None
+    values, sign = by_size, 1.0
+    if rate is not None:
+        sign = -1.0 if rate.better is Better.LOWER else 1.0
+        values = values_of(rate)
+    unknown = np.asarray(np.isnan(values[admissible]).all(axis=0))
+    favoured = np.where(admissible[:, None], np.where(unknown, by_size, sign * values), np.nan)
+    most = np.nanmax(favoured, axis=0)
+    tied = np.isclose(favoured, most, rtol=_SAME_VALUE, atol=_SAME_VALUE)
+    by_rows = sorted(range(len(sizes)), key=lambda group: (-sizes[group], counts.groups[group]))
+    rank = np.argsort(by_rows)
+    chosen = np.where(tied, rank[:, None], len(sizes)).argmin(axis=0)
+    kind = ReferenceKind.BEST if best else ReferenceKind.LARGEST
+    if unknown[0]:
+        rate, values = None, by_size
+    return _Choice(kind, chosen, tied, values, rate)
 
 
 def admissible_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:

@@ -35,6 +35,16 @@ COUNTS = ("rows", "n", *WEIGHTS, *RANGE)
 SCORES = ("s", "s2", "ln_s", "ln_1s")
 
 
+def side_of_all(groups: int) -> int:
+    """Return the number of the side of all rows: groups come first, then values of no group."""
+    return groups + 1
+
+
+def side_of_others(groups: int) -> int:
+    """Return the number of the side of all others of the first group; the next groups' follow."""
+    return side_of_all(groups) + 1
+
+
 class CountsBySide:
     """Picks the `ConfusionCounts` of the sides of comparisons, for one measure and one outcome.
 
@@ -52,8 +62,8 @@ class CountsBySide:
         measure: Measure = "n",
     ) -> None:
         counts = counted.counts[measure]
-        self.whole = len(counts)
-        self.others = len(counts) + 1
+        self.whole = side_of_all(len(counted.groups))
+        self.others = side_of_others(len(counted.groups))
         self._slots = len(counted.scopes)
         self._counts = with_others(counts)
         self._states = _states(self._counts, outcome, profile)

@@ -10,6 +10,7 @@ from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.enums import Outcome, Profile, Task, Threshold
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.results.estimate_lookup import find_estimate
+from fairgauge.results.estimates import ThresholdReferences
 from fairgauge.results.plain_values import (
     Plain,
     plain,
@@ -92,6 +93,7 @@ class Report(ShownResult):
     verdict: Outcome
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
+    threshold_references: tuple[ThresholdReferences, ...] = ()
     pairs: tuple[GroupPair, ...] = ()
     totals: tuple[Group, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -160,6 +162,10 @@ class Report(ShownResult):
             "verdict": str(self.verdict),
             "diagnostics": [plain_diagnostic(each) for each in self.diagnostics],
             "scores": [plain_scores(each) for each in self.scores],
+            "threshold_references": [
+                {field.name: plain(getattr(each, field.name)) for field in fields(each)}
+                for each in self.threshold_references
+            ],
             "metrics": facts_of(
                 (estimate.metric for estimate in self.estimates),
                 (rate for group in self.groups for rate in group.rates),
@@ -201,6 +207,15 @@ class Report(ShownResult):
             verdict=Outcome(plain_report["verdict"]),
             diagnostics=tuple(map(read_diagnostic, plain_report["diagnostics"])),
             scores=tuple(map(read_scores, plain_report["scores"])),
+            threshold_references=tuple(
+                ThresholdReferences(
+                    feature=each["feature"],
+                    rate=each["rate"],
+                    thresholds=tuple(each["thresholds"]),
+                    references=tuple(each["references"]),
+                )
+                for each in plain_report.get("threshold_references", ())
+            ),
             pairs=tuple(map(read_pair, plain_report["pairs"])),
             totals=tuple(map(read_group, plain_report["totals"])),
             findings=tuple(map(read_finding, plain_report.get("findings", ()))),

@@ -303,6 +303,16 @@ def report_schema() -> Schema:
         "verdict": _words(Outcome),
         "diagnostics": _list(_DIAGNOSTIC),
         "scores": _list(_SCORES),
+        "threshold_references": _list(
+            _object(
+                {
+                    "feature": _STRING,
+                    "rate": _STRING,
+                    "thresholds": _list(_FINITE),
+                    "references": _list(_STRING),
+                }
+            )
+        ),
         "metrics": _map(_FACTS),
     }
     return _named("A fairness audit", properties)
@@ -490,6 +500,8 @@ def thresholds_schema() -> Schema:
             "performance": _null(_NUMBER),
             "performance_interval": _null(_object(_INTERVAL)),
             "group": _STRING,
+            "reference": _null(_STRING),
+            "reference_kind": _REFERENCE_KIND,
             "disparity": _null(_NUMBER),
             "disparity_interval": _null(_object(_INTERVAL)),
             "value_meets": _BOOLEAN,

@@ -20,8 +20,10 @@ from fairgauge.results.plain_values import (
     plain,
     plain_diagnostic,
     plain_interval,
+    plain_reference,
     read_diagnostic,
     read_interval,
+    read_reference,
     reading,
 )
 from fairgauge.results.shown_result import ShownResult
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.results.plain_values import Plain
-    from fairgauge.results.scopes import Diagnostic, Interval
+    from fairgauge.results.scopes import Diagnostic, Interval, Reference
     from fairgauge.values import Saved, Value
 
 SCHEMA = "fairgauge.thresholds/1"
@@ -46,7 +48,8 @@ class OperatingPoint:
     ----------
     threshold : the threshold, on the scale of the score as given.
     performance, performance_interval : the rate that is kept, of all rows; None where undefined.
-    group : the group that decides the outcome; of several, the furthest from the goal.
+    group, reference : the group that decides the outcome, of several the furthest from the goal,
+        and what it is compared with.
     disparity, disparity_interval : the metric of the goal, of that group.
     value_meets : whether the value of every group's metric meets the goal.
     outcome : pass where the whole interval of every group's metric meets the goal, fail where one
@@ -57,6 +60,7 @@ class OperatingPoint:
     performance: float | None
     performance_interval: Interval | None
     group: str
+    reference: Reference | None
     disparity: float | None
     disparity_interval: Interval | None
     value_meets: bool
@@ -299,6 +303,7 @@ def _plain_point(each: OperatingPoint) -> Plain:
         "performance": plain(each.performance),
         "performance_interval": _plain_ends(each.performance_interval),
         "group": each.group,
+        **plain_reference(each.reference),
         "disparity": plain(each.disparity),
         "disparity_interval": _plain_ends(each.disparity_interval),
         "value_meets": each.value_meets,
@@ -319,6 +324,7 @@ def _read_point(values: Saved) -> OperatingPoint:
         threshold=values["threshold"],
         performance=number(values["performance"]),
         group=values["group"],
+        reference=read_reference(values) if "reference" in values else None,
         disparity=number(values["disparity"]),
         value_meets=values["value_meets"],
         outcome=Outcome(values["outcome"]),

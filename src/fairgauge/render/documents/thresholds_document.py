@@ -273,7 +273,7 @@ def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
                 Cell(name),
                 Cell(_share(choice.kept, each.performance, each.performance_interval)),
                 Cell(_disparity(goal, each)),
-                Cell(called(each.group), name=True),
+                Cell(_deciding(each), name=True),
                 Cell(_ANSWERS[each.outcome], tone=_OUTCOMES[each.outcome][1]),
             )
         )
@@ -290,6 +290,14 @@ def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
         "confidence interval; of several, the furthest from the goal."
     )
     yield Table("By threshold", columns, tuple(rows))
+
+
+def _deciding(point: OperatingPoint) -> str:
+    """Return the group that decides, and the group that it is compared with, if that is one."""
+    reference = point.reference
+    if reference is None or reference.group is None:
+        return called(point.group)
+    return f"{called(point.group)} vs {called(reference.group)}"
 
 
 def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> Chart:
