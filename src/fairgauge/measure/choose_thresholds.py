@@ -40,7 +40,7 @@ from fairgauge.measure.threshold_references import (
     references_of_margins,
 )
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.references import admissible_groups
+from fairgauge.resolve.references import admissible_groups, group_sizes
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import with_others
 from fairgauge.results.estimates import EVERYONE, as_number
@@ -371,7 +371,7 @@ class _Chooser:
         ]
         value, low, high = (np.stack(parts) for parts in zip(*every, strict=True))
         compared = against != np.arange(len(against))[:, None]
-        return _Disparities(self.goal, value, low, high, compared, self.counts.sizes)
+        return _Disparities(self.goal, value, low, high, compared, group_sizes(self.counts))
 
     def _frontier(self) -> Iterator[OperatingPoint]:
         """Yield every common threshold as it is in the second half."""

@@ -170,11 +170,6 @@ class GroupCounts:
         return self._overall("n")
 
     @property
-    def sizes(self) -> Array:
-        """Return the rows of every group over all strata, by weight where weights differ."""
-        return self._overall("w" if self.unequally_weighted else "n")
-
-    @property
     def shares(self) -> Array:
         """Return the share of every group in all cases whose group is known, without weights."""
         every = self.counts["n"][:, 0].sum()

@@ -175,7 +175,7 @@ class _Choice:
         others = [group for group in np.flatnonzero(self.tied[:, 0]).tolist() if group != chosen]
         if not others:
             return None
-        sizes = counts.sizes
+        sizes = group_sizes(counts)
         others.sort(key=lambda group: (-sizes[group], counts.groups[group]))
         return Tie(
             counts.groups[chosen],
@@ -198,7 +198,7 @@ def _choose(
     Of several the one with most rows is taken, so that its confidence interval is the narrowest;
     of several of these the first by name. Values are equal up to rounding errors.
     """
-    sizes = counts.sizes
+    sizes = group_sizes(counts)
     admissible = admissible_groups(counts, spec)
     if not admissible.any():
         admissible = sizes == sizes.max(initial=0.0)
@@ -220,6 +220,12 @@ def _choose(
     if unknown[0]:
         rate, values = None, by_size
     return _Choice(kind, chosen, tied, values, rate)
+
+
+def group_sizes(counts: GroupCounts) -> Values:
+    """Return the rows of every group over all strata, by weight where weights differ."""
+    rows = counts.counts["w" if counts.unequally_weighted else "n"]
+    return np.asarray(rows[:-1, 0].sum(axis=(1, 2)))
 
 
 def admissible_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:
