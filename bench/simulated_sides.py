@@ -96,7 +96,7 @@ def rate_intervals(name, evidence):
 def compared(name, group, reference) -> tuple[Intervals, np.ndarray]:
     """Return the intervals of a comparison in every data set, and which are adequate."""
     margin = np.ones(len(group.side.size), dtype=bool)
-    sides, metric = Comparisons(group, reference, None, margin, name), find_metric(name)
+    sides, metric = Comparisons(group, reference, None, margin), find_metric(name)
     value = metric.value(group.side, reference.side, Profile.DOCUMENTED)
     found = Uncertainty(Spec()).of_metric(metric, sides, value)
     return found, np.array([few is None for few in found.too_few])

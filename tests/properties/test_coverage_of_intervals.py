@@ -53,7 +53,7 @@ def scenario(request):
     drawn = [evidence(rng.multinomial(k, p, SETS).astype(float)) for p, k in ((d, n), (a, m))]
     truth = [side(p[None] * 1e6) for p in (d, a)]
     everything = np.ones(SETS, dtype=bool)
-    return Comparisons(drawn[0], drawn[1], None, everything, ""), truth, Uncertainty(Spec())
+    return Comparisons(drawn[0], drawn[1], None, everything), truth, Uncertainty(Spec())
 
 
 @pytest.mark.parametrize("metric", CONTRASTS, ids=lambda row: row.name)

@@ -90,7 +90,7 @@ def two_groups(rng, sets, errors, by):
     for n, m, scale in sizes:
         ours, theirs = made(rng, errors, (sets, n), scale=scale), made(rng, errors, (sets, m))
         pair = evidence(*ours[:2]), evidence(*theirs[:2])
-        compared = Comparisons(*pair, None, np.ones(sets, dtype=bool), "")
+        compared = Comparisons(*pair, None, np.ones(sets, dtype=bool))
         for name in SQUARES:
             if (name, by) == ("r2", "ratio"):
                 continue
@@ -114,7 +114,7 @@ def standardised(rng, sets, errors, overall=False):
         whole = evidence(*(np.concatenate([one, two], 1) * factor for factor in (1, 0)))
         reference, rest = (whole, groups[1]) if overall else (groups[1], None)
         margin = np.ones(sets, dtype=bool)
-        compared = Comparisons(groups[0], reference, rest, margin, "")
+        compared = Comparisons(groups[0], reference, rest, margin)
         value = metric.value(groups[0].side, reference.side, Profile.DOCUMENTED)
         found = Uncertainty(Spec()).of_metric(metric, compared, value)
         share = n / (n + m)
@@ -142,7 +142,7 @@ def scores(rng, sets):
             )
             group = ConfusionCounts(size=np.full(sets, float(each.shape[1])), scores=held)
             pair.append(Evidence(group, group))
-        compared = Comparisons(*pair, None, np.ones(sets, dtype=bool), "")
+        compared = Comparisons(*pair, None, np.ones(sets, dtype=bool))
         value = metric.value(pair[0].side, pair[1].side, Profile.DOCUMENTED)
         found = Uncertainty(Spec()).of_metric(metric, compared, value)
         moments = [(x / (x + y), x * y / (x + y) ** 2 / (x + y + 1)) for x, y in ((a, b), (2, 3))]
@@ -162,7 +162,7 @@ def selection(rng, sets):
             cells = np.stack([chosen, zero, zero, rows - chosen], axis=-1)
             group = ConfusionCounts(size=np.full(sets, float(rows)), cells={PREDICTION: cells})
             pair.append(Evidence(group, group))
-        compared = Comparisons(*pair, None, np.ones(sets, dtype=bool), "")
+        compared = Comparisons(*pair, None, np.ones(sets, dtype=bool))
         value = metric.value(pair[0].side, pair[1].side, Profile.DOCUMENTED)
         found = Uncertainty(Spec(replicates=1_000)).of_metric(metric, compared, value)
         spread = (n * p * (1 - p) + m * q * (1 - q)) / (n + m)
@@ -191,7 +191,7 @@ def overall_selection(rng, sets):
             for cells in counted[:2]
         ]
         pair = [Evidence(each, each) for each in sides]
-        compared = Comparisons(*pair, None, np.ones(sets, dtype=bool), "")
+        compared = Comparisons(*pair, None, np.ones(sets, dtype=bool))
         value = metric.value(*sides, Profile.DOCUMENTED)
         found = Uncertainty(Spec()).of_metric(metric, compared, value)
         overall = np.average(rates, weights=sizes)

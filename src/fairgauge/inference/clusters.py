@@ -416,12 +416,27 @@ class ClusteredProportion:
 class _Shares(NamedTuple):
     """A share of every side in every slot, by ``side * slots + slot``; and what groups have alike.
 
-    ``correlation`` is that of the clusters of all groups together, by slot.
+    ``correlation`` is that of the clusters of all values of the feature together, by slot.
     """
 
     variance: ShareVariance
     sandwich: Array
     correlation: Array
+
+
+def _variances(sums: ClusterSums, of: Cells, among: Cells) -> tuple[ShareVariance, Array]:
+    """Return the variance of a share of every side in every slot, and that without leverage."""
+    x, m = (np.array(cells.coefficients, dtype=float) for cells in (of, among))
+    first, second, having = (each.reshape(-1, *each.shape[2:]) for each in sums.sums.parts)
+    pattern = among.count(_PATTERNS.counts(BOTH)) > 0
+    products = [np.einsum("i,sij,j->s", a, second, b) for a, b in ((x, x), (x, m), (m, m))]
+    every = ShareSums(having @ pattern, first @ x, first @ m, *products)
+    large = sums.large
+    variance = share_variance(every, large.totals @ x, large.totals @ m, large.side)
+    rate = np.nan_to_num(variance.rate)
+    xx, xm, mm = products
+    squared = np.maximum(xx - 2 * rate * xm + rate**2 * mm, 0.0)
+    return variance, quotient(squared, variance.rows**2)
 
 
 class ClustersBySide:
@@ -442,6 +457,7 @@ class ClustersBySide:
         self._seed = seed
         self._measure: Measure = "w" if counted.weighted else "n"
         self._sums: dict[frozenset[Need], ClusterSums] = {}
+        self._sums_of_values: dict[frozenset[Need], ClusterSums] = {}
         self._last: tuple[object, ConfusionCounts] | None = None
         self._shares: dict[tuple[frozenset[Need], Cells, Cells], _Shares] = {}
 
@@ -453,24 +469,30 @@ class ClustersBySide:
     def shares(self, needs: frozenset[Need], of: Cells, among: Cells) -> _Shares:
         """Return a share of every side in every slot."""
         if (needs, of, among) not in self._shares:
-            self._shares[needs, of, among] = self._share(self.sums(needs), of, among)
+            self._shares[needs, of, among] = self._share(needs, of, among)
         return self._shares[needs, of, among]
 
-    def _share(self, sums: ClusterSums, of: Cells, among: Cells) -> _Shares:
-        x, m = (np.array(cells.coefficients, dtype=float) for cells in (of, among))
-        first, second, having = (each.reshape(-1, *each.shape[2:]) for each in sums.sums.parts)
-        pattern = among.count(_PATTERNS.counts(BOTH)) > 0
-        products = [np.einsum("i,sij,j->s", a, second, b) for a, b in ((x, x), (x, m), (m, m))]
-        every = ShareSums(having @ pattern, first @ x, first @ m, *products)
-        large = sums.large
-        found = share_variance(every, large.totals @ x, large.totals @ m, large.side)
-        rate = np.nan_to_num(found.rate)
-        xx, xm, mm = products
-        sandwich = quotient(np.maximum(xx - 2 * rate * xm + rate**2 * mm, 0.0), found.rows**2)
-        groups, slots = len(self._counted.groups), len(self.slots)
-        of_groups = ShareVariance(*(e[: groups * slots].reshape(groups, slots) for e in found))
-        rows = of_groups.rows * self._rows_per_weight
-        return _Shares(found, sandwich, pooled_correlation(of_groups, rows))
+    def _share(self, needs: frozenset[Need], of: Cells, among: Cells) -> _Shares:
+        sums = self.sums(needs)
+        found, sandwich = _variances(sums, of, among)
+        by_value, groups = found, len(self._counted.groups)
+        if self._by_values is not None:
+            # of the values, whichever groups are asked for: a group alone is as it is beside others
+            by_value, groups = _variances(self._values_of(needs), of, among)[0], self._values
+        slots = len(self.slots)
+        of_values = ShareVariance(*(e[: groups * slots].reshape(groups, slots) for e in by_value))
+        rows = of_values.rows * self._rows_per_weight
+        return _Shares(found, sandwich, pooled_correlation(of_values, rows))
+
+    @cached_property
+    def _by_values(self) -> ClusterCells | None:
+        """Return the cells by the values of the feature; None where each value is a group."""
+        return self._cells.by_values(len(self._counted.groups)) if self._counted.groups else None
+
+    @property
+    def _values(self) -> int:
+        assert self._by_values is not None
+        return 1 + int(self._by_values.group.max(initial=-1))
 
     @cached_property
     def _rows_per_weight(self) -> float:
@@ -488,13 +510,21 @@ class ClustersBySide:
     def sums(self, needs: frozenset[Need]) -> ClusterSums:
         """Return the sums over clusters of the rows where ``needs`` are known."""
         if needs not in self._sums:
-            cells = self._cells
-            label = _state(cells.label, self._outcome.labels, self._profile)
-            prediction = _state(cells.prediction, self._outcome.predictions, self._profile)
-            cell = np.array(_CELL_OF[needs])[label, prediction]
-            groups, slots = len(self._counted.groups) + 1, len(self._counted.scopes)
-            self._sums[needs] = ClusterSums(cells, cell, self._measure, groups, slots)
+            groups = len(self._counted.groups) + 1
+            self._sums[needs] = self._summed(self._cells, needs, groups)
         return self._sums[needs]
+
+    def _values_of(self, needs: frozenset[Need]) -> ClusterSums:
+        assert self._by_values is not None
+        if needs not in self._sums_of_values:
+            self._sums_of_values[needs] = self._summed(self._by_values, needs, self._values + 1)
+        return self._sums_of_values[needs]
+
+    def _summed(self, cells: ClusterCells, needs: frozenset[Need], groups: int) -> ClusterSums:
+        label = _state(cells.label, self._outcome.labels, self._profile)
+        prediction = _state(cells.prediction, self._outcome.predictions, self._profile)
+        cell = np.array(_CELL_OF[needs])[label, prediction]
+        return ClusterSums(cells, cell, self._measure, groups, len(self._counted.scopes))
 
     @property
     def blocks(self) -> int:

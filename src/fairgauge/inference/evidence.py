@@ -174,15 +174,12 @@ class Comparisons:
     group, reference : the two sides.
     rest : the reference without the group, where the group is a part of its reference.
     margin : array of bool, shape (n,): which comparisons are of all rows, not within a stratum.
-    name : the metric, by which random draws are seeded, beside the seed of the specification and
-        what is counted.
     """
 
     group: Evidence
     reference: Evidence
     rest: Evidence | None
     margin: NDArray[np.bool_]
-    name: str = ""
 
     @property
     def other(self) -> Evidence:

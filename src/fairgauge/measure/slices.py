@@ -373,13 +373,11 @@ class Slice:
         return EveryGroup(self.evidence(which, slots), slots=len(self.scopes))
 
     def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
-        """Return both sides of every comparison, by a name that seeds their random draws."""
+        """Return both sides of every comparison."""
         key = compared, metric.scope, metric.needs_overall
         if key not in self._comparisons:
             self._comparisons[key] = self._both_sides(*key)
-        # a difference and a ratio of one statistic are tested by the same draws
-        name = metric.of.name if isinstance(metric, Contrast) else metric.name
-        return replace(self._comparisons[key], name=name)
+        return self._comparisons[key]
 
     def _both_sides(self, compared: Compared, scope: MetricScope, overall: bool) -> Comparisons:
         pooled = scope == "pooled"

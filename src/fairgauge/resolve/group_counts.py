@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
@@ -72,6 +72,8 @@ class ClusterCells:
         A group one above the last is known values of no group; a stratum, label or prediction one
         above the last is a missing one.
     counts : for every measure, array of shape (cells,).
+    levels : arrays of shape (cells,): the codes of the values of the feature's columns, which do
+        not depend on the groups that are asked for.
     """
 
     cluster: Index
@@ -80,12 +82,29 @@ class ClusterCells:
     label: Index
     prediction: Index
     counts: dict[str, Array]
+    levels: tuple[Index, ...] = ()
 
     @cached_property
     def ranks(self) -> tuple[Index, Index]:
-        """Return the cluster of every cell, 0 ... C - 1, and the rank of each by what it holds."""
-        cells = (self.group, self.stratum, self.label, self.prediction)
-        return content_ranks(self.cluster, cells, self.counts.get("w", self.counts["n"]))
+        """Return the cluster of every cell, 0 ... C - 1, and the rank of each by what it holds.
+
+        Groups take no part: a group that is asked for alone has the blocks of clusters, and so the
+        interval, that it has beside others.
+        """
+        axes = (*self.levels, self.stratum, self.label, self.prediction)
+        return content_ranks(self.cluster, axes, self.counts.get("w", self.counts["n"]))
+
+    def by_values(self, groups: int) -> ClusterCells | None:
+        """Return the cells with a group for each value of the feature; None where groups are these.
+
+        ``groups`` is how many are asked for; the others are known values of none of them.
+        """
+        pairs = np.unique(np.stack([self.group, *self.levels]), axis=1)
+        groups_of_values = np.unique(pairs[0])
+        if pairs.shape[1] == len(groups_of_values) and groups_of_values.max(initial=-1) < groups:
+            return None
+        values, codes = np.unique(np.stack(self.levels), axis=1, return_inverse=True)
+        return replace(self, group=codes.ravel(), levels=tuple(values[:, codes.ravel()]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -307,7 +326,7 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     clusters = _cluster_table(joint, parts, axes)
     if clusters is None:
         return JointCells(counts, None)
-    (cluster, group, stratum, label, current, candidate), sums = clusters
+    (cluster, group, stratum, label, current, candidate), _, sums = clusters
     sums = {measure: each / unit.get(measure, 1.0) for measure, each in sums.items()}
     return JointCells(
         counts, JointClusters(cluster, group, stratum, label, current, candidate, sums)
@@ -499,14 +518,14 @@ def _cluster_cells(cube: Cube, parts: list[Grouping]) -> ClusterCells | None:
     cells = _cluster_table(cube, parts, outcome)
     if cells is None:
         return None
-    (cluster, group, stratum, label, prediction), counts = cells
-    return ClusterCells(cluster, group, stratum, label, prediction, counts)
+    (cluster, group, stratum, label, prediction), levels, counts = cells
+    return ClusterCells(cluster, group, stratum, label, prediction, counts, levels)
 
 
 def _cluster_table(
     cube: Cube, parts: list[Grouping], axes: list[Axis | None]
-) -> tuple[list[Index], dict[str, Array]] | None:
-    """Return the codes of cluster, group and axes of every cell, and its counts."""
+) -> tuple[list[Index], tuple[Index, ...], dict[str, Array]] | None:
+    """Return the codes of cluster, group and axes of every cell, of its values, and its counts."""
     axis = cube.plan.axis(Role.CLUSTER)
     if axis is None:
         return None
@@ -520,7 +539,8 @@ def _cluster_table(
     counts = {measure: sums[kept] for measure, sums in table.sums.items()}
     counts.setdefault("n", counts["rows"])
     codes = [cluster, _or_last(group, len(names)), *others]
-    return [each[kept] for each in codes], counts
+    levels = tuple(1 + each[kept] for each in table.codes.T[: len(parts)])  # 0 is missing
+    return [each[kept] for each in codes], levels, counts
 
 
 def _or_last(codes: Index, last: int) -> Index:

@@ -1,4 +1,4 @@
-"""Random assignment of clusters to blocks, independent of their names and of row order."""
+"""Random assignment of clusters to blocks, independent of names, codes and the order of rows."""
 
 from __future__ import annotations
 
@@ -15,26 +15,31 @@ if TYPE_CHECKING:
 
 Index: TypeAlias = NDArray[np.int64]
 _Bits: TypeAlias = NDArray[np.uint64]
+_ROUNDS = 2
 
 
-def content_ranks(names: Index, cells: Sequence[Index], counts: Array) -> tuple[Index, Index]:
-    """Rank clusters by their contents, not by their names or the order of their rows.
+def content_ranks(names: Index, axes: Sequence[Index], counts: Array) -> tuple[Index, Index]:
+    """Rank clusters by their contents, not by names, codes or the order of their rows.
+
+    A code is known by the cells that have it, so that another order of the values of an axis (or
+    other names, which sort otherwise) changes nothing. Two values that have equal cells, and
+    clusters with equal contents, are interchangeable; they rank by their codes.
 
     Parameters
     ----------
     names : array of shape (n,)
         The cluster of each entry.
-    cells : sequence of arrays of shape (n,)
-        Codes of the cell of each entry; a cell occurs once per cluster.
+    axes : sequence of arrays of shape (n,)
+        Codes of each entry along every axis, from 0; a combination occurs once per cluster.
     counts : array of shape (n,)
-        Count, or sum of weights, of the cell.
+        Count, or sum of weights, of the entry.
 
     Returns
     -------
     cluster : array of shape (n,)
         The clusters as 0 ... C - 1.
     ranks : array of shape (C,)
-        Clusters with equal cells and counts have adjacent ranks and are interchangeable.
+        Clusters with equal contents have adjacent ranks.
 
     Examples
     --------
@@ -44,16 +49,24 @@ def content_ranks(names: Index, cells: Sequence[Index], counts: Array) -> tuple[
     ([1, 1, 0, 2, 2], 1, [0, 1, 2])
     """
     distinct, cluster = np.unique(names, return_inverse=True)
-    cell = np.ravel_multi_index(tuple(cells), [1 + int(code.max(initial=0)) for code in cells])
     amounts = counts.astype(np.float32).view(np.uint32)  # sums of weights differ in the last digits
-    mixed = _mixed(_mixed(cell.astype(np.uint64)) ^ amounts.astype(np.uint64))
-    order = np.argsort(cluster, kind="stable")
-    start = np.searchsorted(cluster[order], np.arange(len(distinct)))
-    # sums modulo 2^64, whatever the order of the cells
-    content = np.add.reduceat(mixed[order], start) if len(start) else mixed
+    cells = _mixed(amounts.astype(np.uint64))
+    # values with equal totals differ in the cells that the first round marks them by
+    for _ in range(_ROUNDS):
+        values = [_sums(codes, cells, 1 + int(codes.max(initial=0)))[codes] for codes in axes]
+        for of_value in values:  # one axis after the other: they do not commute
+            cells = _mixed(cells + _mixed(of_value))
+    content = _sums(cluster, cells, len(distinct))
     ranks = np.empty(len(distinct), dtype=np.int64)
     ranks[np.argsort(content, kind="stable")] = np.arange(len(distinct))
     return cluster, ranks
+
+
+def _sums(codes: Index, cells: _Bits, size: int) -> _Bits:
+    """Return sums modulo 2^64 of the cells with each code, whatever the order of the cells."""
+    sums = np.zeros(size, dtype=np.uint64)
+    np.add.at(sums, codes, cells)
+    return sums
 
 
 def assign_blocks(ranks: Index, blocks: int, seed: int) -> Index:

@@ -12,6 +12,9 @@ from fairgauge.stats.arrays import Array, Limits, quiet
 from fairgauge.stats.intervals import critical_t
 from fairgauge.stats.norm_ball import Norm, norm
 
+_ROUNDING = 1e-13
+"""The relative error of a statistic of counts, at most."""
+
 
 def deviations(values: Array) -> Array:
     """Return the change of a statistic without each block, scaled to sum to its variance.
@@ -41,8 +44,10 @@ def deviations(values: Array) -> Array:
     """
     blocks = len(values) - 1
     with np.errstate(invalid="ignore"):
-        deviation: Array = (values[1:] - values[:1]) * np.sqrt((blocks - 1) / max(blocks, 1))
-    return deviation
+        moved = values[1:] - values[:1]
+        # what does not vary by definition, such as a mean of shares that sum to 1, has no variance
+        rounding = np.abs(moved) <= _ROUNDING * np.maximum(1.0, np.abs(values[:1]))
+    return np.asarray(np.where(rounding, 0.0, moved) * np.sqrt((blocks - 1) / max(blocks, 1)))
 
 
 @quiet
@@ -150,7 +155,10 @@ def jackknife_norm_interval(
             & (deviation != 0).any(axis=(0, 2))
             & (degrees > 0)
         )
+        seed = int(rng.integers(2**62))
         for i in np.flatnonzero(known):
+            # every comparison by the same draws, so that two sides that mirror each other agree
+            rng = np.random.default_rng(seed)
             drawn = rng.standard_normal((draws, len(deviation))) @ deviation[:, i]
             drawn /= np.sqrt(rng.chisquare(degrees[i], (draws, 1)) / degrees[i])
             sizes = norm(drawn, kind)

@@ -202,16 +202,18 @@ def test_pooled_over_strata(name):
     rows = tied(5, size=40)
     found = ask(rows, metrics=[name], strata="s")[name, "g", "a", POOLED]
 
+    ends = find_metric(name).range
+    ratio = not math.isinf(ends[0]) and math.isinf(ends[1])
+    scale = math.log if ratio else (lambda v: v) if math.isinf(ends[0]) else logit(*ends)
+
     def read(report):
-        return {"x": report[name, "g", "a", POOLED].value}
+        value = report[name, "g", "a", POOLED].value
+        return {"x": math.log(value) if ratio else value}
 
     values = left_out(rows, read, metrics=[name], strata="s")
     error = spread(values).x
-    ends = find_metric(name).range
-    scale = (
-        (lambda v: v) if math.isinf(ends[0]) else math.log if math.isinf(ends[1]) else logit(*ends)
-    )
     slope = (scale(found.value + 1e-6) - scale(found.value - 1e-6)) / 2e-6
+    slope = 1.0 if ratio else slope  # by logarithms, the inverse ratio has the inverse limits
     counted = {"DCA": rows[(rows.p == 1) | (rows.y == 1)]}.get(name, rows[rows.y == 1])
     sides = groups_of(counted)
     if name == "balanced_accuracy.difference":

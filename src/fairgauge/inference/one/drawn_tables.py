@@ -53,12 +53,15 @@ class CellLayout:
     ----------
     read : from a side to cells of shape (n, ...).
     write : from cells of shape (m, ...) back to a side.
-    shared : the name by which metrics share what is drawn; empty where each draws its own.
+    key : what is drawn, by which draws are seeded. A rate and its complement, a difference and a
+        ratio are of one layout, so that one is tested by the draws of the other.
+    shared : whether metrics of other cells share what is drawn.
     """
 
     read: Callable[[ConfusionCounts], Array]
     write: Callable[[Array], ConfusionCounts]
-    shared: str = ""
+    key: str
+    shared: bool = False
 
 
 def resampling_methods(spec: Spec) -> Methods:
@@ -93,7 +96,7 @@ def resampled_statistic(
     for start in range(0, len(at), step):
         block = at[start : start + step]
         effective, rows_per_weight = effective_cells(table, evidence, block)
-        new = _drawn_alone(effective.reshape(len(block), -1), spec, statistic.name)
+        new = _drawn_alone(effective.reshape(len(block), -1), spec, table.key)
         new = quotient(new, rows_per_weight[:, None]).reshape(-1, *effective.shape[1:])
         values = statistic.value(table.write(new), Profile.DOCUMENTED)
         values = values.reshape(spec.replicates, len(block))
@@ -162,7 +165,8 @@ def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> CellLayout:
             counts[:, cell] = drawn[:, i]
         return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
 
-    return CellLayout(read, write)
+    cells = "|".join("".join(map(str, part.coefficients)) for part in parts)
+    return CellLayout(read, write, " and ".join([*sorted(needs), cells]))
 
 
 def _distinct_cells(sums: Sequence[Cells]) -> list[Cells]:

@@ -152,11 +152,10 @@ def score_distance_interval(metric: ScoreDistance, compared: Comparisons, spec: 
 def _between_scores(metric: ScoreDistance, compared: Comparisons, spec: Spec) -> Intervals:
     assert metric.by != "abroca"
     rows = [_scored_rows(each) for each in (compared.other, compared.group)]
-    starts = _cell_starts(rows[0] + rows[1])
-    a, d = (np.add.reduceat(each, starts, axis=-1) for each in rows)
+    a, d = rows
     scores = compared.group.side.scores
     assert scores is not None
-    widths = np.diff(((scores.low + scores.high) / 2)[starts])
+    middle = (scores.low + scores.high) / 2
     value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
     apart = np.ones(len(a))
     if compared.rest is not None:  # the whole lies between the group and its rest
@@ -165,7 +164,9 @@ def _between_scores(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
         )
     far, floor, p = (np.full(len(a), np.nan) for _ in range(3))
     for i in range(len(a)):
-        sides = (a[i], d[i]) if precedes(a[i], d[i]) else (d[i], a[i])
+        starts = _cell_starts(a[i] + d[i])
+        widths = np.diff(middle[starts])
+        sides = _in_cells(a[i], d[i], starts)
         rng, draws = generator(spec, metric.name, *sides), spec.replicates
         one, two = (each[None] for each in sides)
         errors = cumulative_errors(one, two, widths, metric.by, rng, draws) * apart[i]
@@ -181,13 +182,12 @@ def _between_scores(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
 def _between_curves(metric: ScoreDistance, compared: Comparisons, spec: Spec) -> Intervals:
     sides = compared.reference, compared.group
     labelled = [np.stack([each.scored(0), each.scored(1)], axis=1) for each in sides]
-    starts = _cell_starts((labelled[0] + labelled[1]).sum(axis=1))
-    a, d = (np.add.reduceat(each, starts, axis=-1) for each in labelled)
+    a, d = labelled
     value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
     far, floor, p = (np.full(len(value), np.nan) for _ in range(3))
     draws = min(spec.replicates, _MOST_CURVES)
     for i in np.flatnonzero(~np.isnan(value)):
-        one, two = (a[i], d[i]) if precedes(a[i], d[i]) else (d[i], a[i])
+        one, two = _in_cells(a[i], d[i], _cell_starts((a[i] + d[i]).sum(axis=0)))
         rng = generator(spec, metric.name, one, two)
         far[i], apart = ball(curve_errors(one, two, rng, draws), value[i], spec.confidence)
         areas = null_areas(one, two, rng, draws)
@@ -224,9 +224,18 @@ def _scored_rows(evidence: Evidence) -> Array:
     return evidence.side.scores.every * evidence.rows_per_weight(rows)[:, None]
 
 
+def _in_cells(a: Array, d: Array, starts: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Return the rows of both sides in cells, in an order that does not depend on which is which.
+
+    Cells are those of one comparison: which other groups are asked for changes nothing.
+    """
+    one, two = (np.add.reduceat(side, starts, axis=-1) for side in (a, d))
+    return (one, two) if precedes(one, two) else (two, one)
+
+
 def _cell_starts(rows: Array) -> NDArray[np.int64]:
-    """Return the first bins of cells that hold about as many of all rows each."""
-    after = np.cumsum(rows.sum(axis=0))
+    """Return the first bins of cells that hold about as many of the rows each."""
+    after = np.cumsum(rows)
     before = np.concatenate([[0.0], after[:-1]])
     cell = np.minimum(before * _CELLS // max(after[-1], 1e-300), _CELLS)
     return np.flatnonzero(np.diff(cell, prepend=-1.0))

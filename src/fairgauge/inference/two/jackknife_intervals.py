@@ -41,8 +41,10 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import ComparisonMetric
     from fairgauge.inference.evidence import Comparisons
+    from fairgauge.inference.interval import At
     from fairgauge.question.specification import Spec
     from fairgauge.reasons import Reason
+    from fairgauge.stats.arrays import Limits
 
 _BALL = (IntervalMethod.NORM_BALL, *JACKKNIFE)
 
@@ -63,9 +65,9 @@ def jackknife_interval(metric: ComparisonMetric, compared: Comparisons, spec: Sp
     if isinstance(metric, Distance):
         return _distance(metric, compared, degrees_of_blocks(sizes), too_few, spec)
     values = metric.value(group.sides(), reference.sides(), Profile.DOCUMENTED)
-    deviation = deviations(group.by_block(values))
     value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
-    return _of_values(metric, value, deviation, degrees_of_blocks(sizes), too_few, spec)
+    by_block = group.by_block(values)
+    return _of_values(metric, value, by_block, degrees_of_blocks(sizes), too_few, spec)
 
 
 def pooled_jackknife_interval(
@@ -81,9 +83,9 @@ def pooled_jackknife_interval(
     sides = [each.sides() for each in clusters]
     every = pool(metric, sides[0], sides[1], strata, Profile.DOCUMENTED).value
     inside = clusters[0].by_block(sides[0].size)
-    deviation = deviations(every.reshape(len(inside), -1))
+    by_block = every.reshape(len(inside), -1)
     if np.isnan(inside).any():
-        deviation = np.full_like(deviation, np.nan)
+        by_block = np.full_like(by_block, np.nan)
     # a cluster may have rows in many strata, and is one cluster even so
     blocks = [each[:, ::strata] for each in _block_sizes(metric, compared, margin=True)]
     sizes = metric.sizes(compared.group.cases, compared.other.cases)
@@ -91,26 +93,43 @@ def pooled_jackknife_interval(
     too_few = insufficient_blocks((rows[0].sum(axis=1), rows[1].sum(axis=1)), blocks)
     if not isinstance(metric.of, Rate):
         too_thin = strata_are_thin(rows, weights)
-        deviation = np.where(too_thin, np.nan, deviation)
+        by_block = np.where(too_thin, np.nan, by_block)
         too_few = [
             THIN_STRATA if each else few for each, few in zip(too_thin, too_few, strict=True)
         ]
-    return _of_values(metric, value, deviation, degrees_of_blocks(blocks), too_few, spec)
+    return _of_values(metric, value, by_block, degrees_of_blocks(blocks), too_few, spec)
 
 
 def _of_values(
     metric: ComparisonMetric,
     value: Array,
-    deviation: Array,
+    by_block: Array,
     degrees: Array,
     too_few: list[Reason | None],
     spec: Spec,
 ) -> Intervals:
-    limits = limits_at(value, deviation, degrees, metric.range)
+    """Return the interval of a metric from its values with no block omitted, and without each."""
+    if metric.neutral == 1 and metric.range == (0, np.inf):
+        limits = _limits_of_ratio(value, by_block, degrees)
+    else:
+        limits = limits_at(value, deviations(by_block), degrees, metric.range)
     low, high = limits(np.asarray(critical(spec.confidence)))
     inside = metric.range[0] < metric.neutral < metric.range[1]  # else never reached
     p = invert(limits, metric.neutral) if inside else np.full(len(low), np.nan)
     return Intervals(low, high, p, [JACKKNIFE] * len(low), too_few, JACKKNIFE_UNDEFINED)
+
+
+def _limits_of_ratio(value: Array, by_block: Array, degrees: Array) -> At:
+    """Return limits by logarithms, whose inverses are those of the ratio from the other side."""
+    with np.errstate(divide="ignore"):
+        logs, log_deviations = np.log(value), deviations(np.log(by_block))
+    of_logs = limits_at(logs, log_deviations, degrees, (-np.inf, np.inf))
+
+    def at(z: Array) -> Limits:
+        low, high = of_logs(z)
+        return np.exp(low), np.exp(high)
+
+    return at
 
 
 def _distance(

@@ -65,7 +65,6 @@ def resampled_interval(
     cells = cells_of_side(table, compared.group)
     at = resampled_comparisons(compared, cells, spec)
     low, high, p = (np.full(size, np.nan) for _ in range(3))
-    key = table.shared or compared.name
     fitting = MOST_DRAWN // max(len(at) * cells, 1)
     spec = replace(spec, replicates=min(spec.replicates, max(fitting, _FEWEST_DRAWS)))
     step = max(1, DRAWN_AT_ONCE // (spec.replicates * cells))
@@ -73,11 +72,11 @@ def resampled_interval(
         block = at[start : start + step]
         tables = _DrawnTables.of(metric, table, compared, block)
         if table.shared and drawn_before is not None and step >= len(at):
-            if table.shared not in drawn_before:
-                drawn_before[table.shared] = tables.draw(spec, key)
-            values = tables.of_drawn(drawn_before[table.shared])
+            if table.key not in drawn_before:
+                drawn_before[table.key] = tables.draw(spec)
+            values = tables.of_drawn(drawn_before[table.key])
         else:
-            values = tables.of_drawn(tables.draw(spec, key))
+            values = tables.of_drawn(tables.draw(spec))
         estimate = tables.values(tables.cells)  # the interval contains the estimate
         limits = _limits(spec, values, tables)
         low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
@@ -181,7 +180,7 @@ class _DrawnTables:
         """Return whether the metric is a ratio of numbers that are not negative."""
         return self.metric.neutral == 1 and self.metric.range[0] >= 0
 
-    def draw(self, spec: Spec, key: str) -> Array:
+    def draw(self, spec: Spec) -> Array:
         """Draw the cells of every comparison anew; shape (replicates, n, K)."""
         draw = multinomial_cells if spec.method.resamples else dirichlet_cells
         drawn = np.empty((spec.replicates, *self.cells.shape))
@@ -191,7 +190,7 @@ class _DrawnTables:
                 order = list(range(len(sides)))
             else:
                 order = [1, 0]
-            rng = generator(spec, key, *(sides[side] for side in order))
+            rng = generator(spec, self.table.key, *(sides[side] for side in order))
             width = len(sides[0])
             for side in order:
                 at = slice(side * width, (side + 1) * width)
@@ -251,4 +250,6 @@ def shared_table(
             counts[:, 0], counts[:, 3] = yes.count(drawn), no.count(drawn)
         return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
 
-    return CellLayout(lambda side: side.counts(every), write, " and ".join(sorted(every)))
+    return CellLayout(
+        lambda side: side.counts(every), write, " and ".join(sorted(every)), shared=True
+    )

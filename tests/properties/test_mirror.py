@@ -1,0 +1,131 @@
+"""A comparison is one answer, whichever groups are asked for and from whichever side it is read.
+
+`test_invariants.py` holds two groups that are both asked for against each other; here one of them
+is asked for alone, rows are clustered, and a rate is held against its complement.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from test_invariants import METHODS, QUESTIONS, close, has_mirror, mirrored, real, table
+
+import fairgauge as fg
+
+CLUSTERED = {"cluster": "cluster"}
+DESIGNS: dict[str, dict[str, Any]] = {
+    **{method: {"method": method} for method in METHODS},
+    "clusters": CLUSTERED,
+    "clusters and weights": {**CLUSTERED, "weight": "w"},
+    "weights": {"weight": "w"},
+    "clusters, overall as the reference": {**CLUSTERED, "reference": "overall"},
+}
+FEWEST = 10
+"""Intervals that a design has at least."""
+FIELDS = ("value", "low", "high", "p_value", "status")
+COMPLEMENTS = (
+    ("true_positive_rate", "false_negative_rate"),
+    ("true_negative_rate", "false_positive_rate"),
+    ("positive_predictive_value", "false_discovery_rate"),
+    ("negative_predictive_value", "false_omission_rate"),
+    ("accuracy", "error_rate"),
+)
+
+
+@cache
+def rows(groups: int) -> pl.DataFrame:
+    """Return rows in 90 clusters, more than there are blocks, some of them of one group alone."""
+    names = [f"g{i + 1}" for i in range(groups)]
+    data = table(3, 360, groups=names)
+    rng = np.random.default_rng(4)
+    cluster = np.where(
+        rng.random(360) < 0.5,
+        rng.integers(0, 45, 360),
+        45 + 15 * (data["group"].to_numpy() == "g1") + rng.integers(0, 15, 360),
+    )
+    return data.with_columns(cluster=pl.Series(cluster))
+
+
+@cache
+def estimates(kind: str, design: str, groups: int, alone: str = "") -> dict[Any, dict[str, Any]]:
+    """Return the estimates of groups, by metric, group and where they are measured."""
+    question = {**QUESTIONS[kind], **DESIGNS[design], "metrics": "all", "replicates": 50}
+    if kind == "binary" and "cluster" in question:
+        question = {name: each for name, each in question.items() if name not in ("score",)}
+    if kind == "binary":
+        question.pop("features")
+    sensitive = {"group": [[alone]]} if alone else "group"
+    found = fg.audit(rows(groups), sensitive=sensitive, **question).to_dict()["estimates"]
+    places = ("metric", "group", "scope", "stratum", "class_scope", "class", "average")
+    return {tuple(row[place] for place in places): row for row in found}
+
+
+def numbers(row: dict[str, Any]) -> list[Any]:
+    """Return value, limits, p-value and status of an estimate; infinities as numbers."""
+    values = (row[field] for field in FIELDS)
+    return [real(value) if value in ("Infinity", "-Infinity") else value for value in values]
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+@pytest.mark.parametrize(
+    ("kind", "design"),
+    [
+        *product(("binary",), DESIGNS),
+        *product(("multiclass", "regression"), ("default", "clusters", "clusters and weights")),
+    ],
+)
+def test_a_group_alone_is_as_it_is_beside_others(kind: str, design: str, groups: int) -> None:
+    beside, alone = estimates(kind, design, groups), estimates(kind, design, groups, "g1")
+    compared = [
+        (key, numbers(row), numbers(beside[key]))
+        for key, row in alone.items()
+        if key[1] == "g1" and row["reference_kind"] in ("others", "overall")
+    ]
+    assert sum(mine[1] is not None for _, mine, _ in compared) > FEWEST
+    differing = [each for each in compared if not close(each[1], each[2])]
+    assert not differing, f"{len(differing)} of {len(compared)}, such as {differing[:3]}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "design"),
+    [
+        *product(("binary", "regression"), ("clusters", "clusters and weights", "weights")),
+        ("binary", "default"),
+        ("binary", "bayes"),
+        ("binary", "bootstrap-bca"),
+        ("multiclass", "clusters"),
+    ],
+)
+@pytest.mark.parametrize("alone", [False, True])
+def test_group_and_reference_mirror_each_other(kind: str, design: str, alone: bool) -> None:
+    one, other = (estimates(kind, design, 2, name if alone else "") for name in ("g1", "g2"))
+    pairs = [
+        (key, mirrored(row), numbers(other[key[0], "g2", *key[2:]]))
+        for key, row in one.items()
+        if key[1] == "g1" and has_mirror(row) and row["reference_kind"] == "others"
+    ]
+    assert sum(mine[1] is not None for _, mine, _ in pairs) > FEWEST
+    problems = [each for each in pairs if not close(each[1], each[2])]
+    assert not problems, f"{len(problems)} of {len(pairs)}, such as {problems[:3]}"
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize(("rate", "complement"), COMPLEMENTS)
+def test_a_rate_and_its_complement_mirror_each_other(
+    rate: str, complement: str, design: str
+) -> None:
+    found = estimates("binary", design, 3)
+    checked = 0
+    for key, row in found.items():
+        if key[0] != f"{rate}.difference":
+            continue
+        value, low, high, *others = numbers(row)
+        expected = [None if x is None else -x for x in (value, high, low)]
+        assert close([*expected, *others], numbers(found[f"{complement}.difference", *key[1:]]))
+        checked += low is not None
+    assert checked >= 3
