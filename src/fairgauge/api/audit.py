@@ -37,6 +37,7 @@ from fairgauge.resolve.data_checks import (
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.resolution import resolve
+from fairgauge.results.definitions import defined_by
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.verdicts import overall
@@ -146,6 +147,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
         pairs=measured.pairs,
         own=tuple(map(described, spec.catalogue.own)),
     )
+    report = defined_by(report.catalogue, report)
     return replace(report, findings=choose_findings(report))
 
 

@@ -319,7 +319,7 @@ def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
     """Return what a table can show, once for each rate and group."""
     found: dict[tuple[object, ...], Smallest] = {}
     for each in report.estimates:
-        shown = detectable_disparity(each, power, report.catalogue.metric(each.metric))
+        shown = detectable_disparity(each, power)
         key = (each.feature, each.group, each.rate_group, each.n_group, each.rate_reference)
         if shown is None or key in found:
             continue

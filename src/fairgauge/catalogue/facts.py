@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.enums import Profile
@@ -72,6 +72,36 @@ class DescribedRate(Statistic):
 
     def _unknown(self) -> LookupError:
         return LookupError(f"{self.name} is only described in a report; give its definition")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownMetric(Metric):
+    """A metric of which a result holds no more than its name; its values are plain numbers."""
+
+    @classmethod
+    def of(cls, name: str) -> UnknownMetric:
+        """Return the metric of a name."""
+        return cls(name=name, set="own", title=name, says="", positive="", cite=())
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset()
+
+    @property
+    def formula(self) -> str:
+        return ""
+
+    @property
+    def edges(self) -> str:
+        return ""
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (-math.inf, math.inf)
+
+    @property
+    def neutral(self) -> float:
+        return math.nan
 
 
 def described(rate: Statistic) -> DescribedRate:

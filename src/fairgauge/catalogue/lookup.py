@@ -7,15 +7,22 @@ A parameter may follow a name in brackets, and what compares a rate follows its 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.catalogue import rate as named_rate
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.derived import CONTRASTS, comparison_of, comparisons_of
+from fairgauge.catalogue.facts import UnknownMetric
+from fairgauge.catalogue.standardised_differences import (
+    OverallStandardisedDifference,
+    StandardisedDifference,
+)
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.catalogue.synonyms import NAMES, plain
 from fairgauge.errors import nearest, quote, shown
@@ -42,29 +49,14 @@ class NotAMetric(LookupError):  # noqa: N818 - named for what is wrong
     """Something else stands where a metric is asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class RateWording:
-    """The words for a rate.
-
-    Attributes
-    ----------
-    title, heading : its name, and its name for the head of a column.
-    says : what it measures, in a sentence.
-    verb : what a row that it counts does.
-    """
-
-    title: str
-    heading: str
-    says: str
-    verb: str
-
-
-SCORING_RATE = RateWording(
-    title="scoring rate",
+SCORING_RATE = replace(
+    named_rate("selection_rate"),
+    titled="scoring rate",
     heading="above median",
     says="the share of rows whose score is above the median of all scores",
     verb="scores above the median",
 )
+"""The selection rate where scores are cut at their median, which selects nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +69,7 @@ class Catalogue:
     ----------
     own : the rates of a user.
     scoring : whether selection rates are scoring rates: the share of rows whose score is above the
-        median of all scores, which selects nobody. They are then shown in other words.
+        median of all scores, which selects nobody. Their rows then have other words.
     """
 
     own: tuple[Statistic, ...] = ()
@@ -86,11 +78,18 @@ class Catalogue:
     @property
     def rates(self) -> tuple[Statistic, ...]:
         """Return every rate, a user's own last."""
-        return (*RATES, *self.own)
+        return (*map(self.worded, RATES), *self.own)
 
-    def wording(self, rate: str) -> RateWording | None:
-        """Return the words for a rate where they are others than those of its row."""
-        return SCORING_RATE if self.scoring and rate == "selection_rate" else None
+    def worded(self, row: Row) -> Row:
+        """Return a row in the words of this catalogue: of scoring rates where it is of them.
+
+        >>> rates = Catalogue(scoring=True)
+        >>> rates.metric("selection_rate.ratio").says
+        "the group's scoring rate divided by its reference's"
+        >>> rates.metric("DI").statistics[0].title, rates.rate("accuracy").title
+        ('scoring rate', 'accuracy')
+        """
+        return _of_scoring_rates(row) if self.scoring else row
 
     def metric(self, name: str) -> Metric:
         """Return the metric of a name, a synonym or another tool's name.
@@ -106,14 +105,21 @@ class Catalogue:
         for rate in self.own:
             if plain(base) == plain(rate.name):
                 return comparison_of(rate, plain(by))
-        return _find_metric(name, self._own_names())
+        return self.worded(_find_metric(name, self._own_names()))
 
     def rate(self, name: str) -> Statistic:
         """Return the rate of a name, a synonym or another tool's name; errors as of `metric`."""
         for rate in self.own:
             if plain(name) == plain(rate.name):
                 return rate
-        return _find_rate(name, self._own_names())
+        return self.worded(_find_rate(name, self._own_names()))
+
+    def row(self, name: str) -> Metric | Statistic:
+        """Return the metric or the rate of a name; of a name that is unknown, an `UnknownMetric`.
+
+        A saved result may name what another version of fairgauge has, or what a user defined.
+        """
+        return _row(self, name)
 
     def find_metric(self, name: str) -> Metric | None:
         """Return the metric of a name; None where there is none, as of another version's report."""
@@ -146,9 +152,9 @@ class Catalogue:
         if isinstance(asked, Statistic):
             return _contrasts(asked)
         if asked in SETS:
-            return _set(asked)
+            return [self.worded(row) for row in _set(asked)]
         if any(plain(asked) == plain(rate.name) for rate in self.own) or names_a_rate(asked):
-            return _contrasts(self.rate(asked))
+            return [self.worded(row) for row in _contrasts(self.rate(asked))]
         return (self.metric(asked),)
 
     def _own_names(self) -> Iterator[str]:
@@ -164,6 +170,31 @@ def _found(look_up: Callable[[Catalogue, str], Row], catalogue: Catalogue, name:
         return look_up(catalogue, name)
     except LookupError:
         return None
+
+
+@cache
+def _row(catalogue: Catalogue, name: str) -> Metric | Statistic:
+    for find in (catalogue.metric, catalogue.rate):
+        with suppress(LookupError):
+            return find(name)
+    return UnknownMetric.of(name)
+
+
+def _of_scoring_rates(row: Row) -> Row:
+    """Return a row of selection rates as one of scoring rates, any other row as it is."""
+    if row.name == SCORING_RATE.name:
+        return cast("Row", SCORING_RATE)
+    if isinstance(row, (StandardisedDifference, OverallStandardisedDifference)):
+        of_rate = row.mean == named_rate(SCORING_RATE.name).title
+        return replace(row, mean=SCORING_RATE.title) if of_rate else row
+    if not isinstance(row, (Contrast, Spread)) or row.of.name != SCORING_RATE.name:
+        return row
+    if row.name != f"{row.of.name}.{row.by}":  # a vendor's keeps its own title
+        return replace(row, of=SCORING_RATE)
+    words = comparison_of(SCORING_RATE, row.by)
+    return replace(
+        row, of=SCORING_RATE, title=words.title, says=words.says, positive=words.positive
+    )
 
 
 BUILT_IN = Catalogue()

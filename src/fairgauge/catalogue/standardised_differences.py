@@ -26,10 +26,11 @@ _SUMS = {"label": ("y", "yy"), "prediction": ("p", "pp")}
 class StandardisedDifference(ComparisonMetric):
     """The difference of two means over the pooled standard deviation (Cohen's d).
 
-    The mean of ``selection`` is the selection rate.
+    The mean of ``selection`` is the selection rate. ``mean`` is what the mean is called.
     """
 
     of: Literal["label", "prediction", "score", "selection"]
+    mean: str
 
     @property
     def tasks(self) -> frozenset[Task]:  # type: ignore[override]
@@ -108,6 +109,7 @@ class StandardisedDifference(ComparisonMetric):
 class OverallStandardisedDifference(ComparisonMetric):
     """100 times the difference of two selection rates over the standard deviation of all rows."""
 
+    mean: str = "selection rate"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
     needs_overall: ClassVar[bool] = True
 

@@ -41,6 +41,7 @@ class Statistic(ABC):
     cite : where it is defined.
     own : whether it is a user's, and not of the catalogue.
     plural : whether its title is a plural, as ``selection odds`` is.
+    titled : its title, where that is not its name as words.
     heading : its name for the head of a column, where that is shorter than its title.
     spelled_out : what a heading stands for that its title abbreviates, too.
     verb : what a row that it counts does, where sentences have a verb for it: ``is selected``.
@@ -59,6 +60,7 @@ class Statistic(ABC):
     signed: bool = False
     own: bool = False
     plural: bool = False
+    titled: str = ""
     heading: str = ""
     spelled_out: str = ""
     verb: str = ""
@@ -79,9 +81,9 @@ class Statistic(ABC):
 
     @property
     def title(self) -> str:
-        """Return the name as words."""
+        """Return its name in words."""
         words = (_ACRONYMS.get(word, word) for word in self.name.split("_"))
-        return " ".join(words)
+        return self.titled or " ".join(words)
 
     @property
     def sums(self) -> tuple[Cells, ...]:

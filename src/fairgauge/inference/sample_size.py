@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import IntervalMethod, ReferenceKind
 from fairgauge.results.scopes import OVERALL
@@ -56,19 +55,16 @@ class NeededRows:
     most: float
 
 
-def needed_rows(
-    estimate: Estimate, lower: float, upper: float, metric: Metric | None = None
-) -> NeededRows | None:
+def needed_rows(estimate: Estimate, lower: float, upper: float) -> NeededRows | None:
     """Return the rows at which an inconclusive verdict would probably be decided.
 
-    None where the estimate or its interval is unknown or unbounded. ``metric`` is what was
-    estimated, if the catalogue does not have it.
+    None where the estimate or its interval is unknown or unbounded.
     """
     rows = (estimate.n_group or 0) + (estimate.n_reference or 0)
     value, low, high = estimate.value, estimate.low, estimate.high
     if value is None or low is None or high is None or not estimate.confidence or not rows:
         return None
-    metric = metric or find_metric(estimate.metric)
+    metric = estimate.definition
     found = _of_rates(estimate, lower, upper, metric)
     if found is None:
         found = rows_to_decide(
@@ -110,15 +106,12 @@ def _of_rates(
     return RowsToDecide(*(times * each for each in found))
 
 
-def detectable_disparity(
-    estimate: Estimate, power: float = POWER, metric: Metric | None = None
-) -> DetectableDisparity | None:
+def detectable_disparity(estimate: Estimate, power: float = POWER) -> DetectableDisparity | None:
     """Return the smallest disparity that would probably be found in groups of these sizes.
 
-    Both are taken to have the reference's rate. None where two rates are not compared. ``metric``
-    is what was estimated, if the catalogue does not have it.
+    Both are taken to have the reference's rate. None where two rates are not compared.
     """
-    sides = _rates(estimate, metric or find_metric(estimate.metric))
+    sides = _rates(estimate, estimate.definition)
     if sides is None or estimate.confidence is None:
         return None
     (_, n), (rate, m) = sides

@@ -473,12 +473,13 @@ class _Chooser:
         (references,) = self._references(cuts[:, None])
         groups = np.flatnonzero(references.sides != np.arange(len(names)))
         level = self.spec.confidence
-        base = RateChange(rate=self.kept.name, feature=None, group=EVERYONE)
+        base = RateChange(rate=self.kept.name, definition=self.kept, feature=None, group=EVERYONE)
         no_rows = Reason.of(ReasonCode.NO_ROWS)
         (rate,) = rate_records(self.kept, performance, [base], level, lambda *_: no_rows)
         bases = [
             DisparityChange(
                 metric=self.metric.name,
+                definition=self.metric,
                 feature=self.counts.feature,
                 group=names[g],
                 reference=references.each[g],

@@ -306,6 +306,7 @@ class _Measured:
         bases = [
             RateChange(
                 rate=statistic.name,
+                definition=statistic,
                 feature=feature,
                 group=counts.groups[g],
                 scope=counts.scopes[s],
@@ -380,6 +381,7 @@ class _Measured:
         """Return the record of a metric of a feature, or of all rows, without numbers."""
         return DisparityChange(
             metric=metric.name,
+            definition=metric,
             feature=sliced.of.current.counts.feature or None,
             group=EVERYONE,
             reference=None,
@@ -498,6 +500,7 @@ class _Measured:
         bases = [
             DisparityChange(
                 metric=metric.name,
+                definition=metric,
                 feature=counts.feature,
                 group=group,
                 reference=None,
@@ -590,6 +593,7 @@ class _Measured:
         bases = tuple(
             DisparityChange(
                 metric=metric.name,
+                definition=metric,
                 feature=counts.feature,
                 group=counts.groups[g],
                 reference=compared.each[k],

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
 from fairgauge.enums import ClassKind
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
@@ -54,10 +53,9 @@ def compare_reports(
     if asked:
         refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
     own = tuple({rate.name: rate for rate in (*before.own, *after.own)}.values())
-    catalogue = Catalogue(own)
-    pairs, lonely = _paired(before.estimates, after.estimates, catalogue)
-    changed = changes(pairs, refused, catalogue)
-    verdicts = verdict_changes(before, after, changed, catalogue)
+    pairs, lonely = _paired(before.estimates, after.estimates)
+    changed = changes(pairs, refused)
+    verdicts = verdict_changes(before, after, changed)
     return Comparison(
         version=__version__,
         old=_origin(before, old),
@@ -191,15 +189,15 @@ def _sizes(report: Report) -> dict[Key, float]:
 
 
 def _paired(
-    old: tuple[Estimate, ...], new: tuple[Estimate, ...], catalogue: Catalogue
+    old: tuple[Estimate, ...], new: tuple[Estimate, ...]
 ) -> tuple[list[tuple[Estimate, Estimate]], list[Alone]]:
     """Return the estimates that both reports have, and what only one of them has."""
     single = all(len({e.threshold for e in side} - {None}) <= 1 for side in (old, new))
-    before, after = (_keyed(side, catalogue, single=single) for side in (old, new))
+    before, after = (_keyed(side, single=single) for side in (old, new))
     pairs = [(each, after[key]) for key, each in before.items() if key in after]
     lonely = Counter(
-        (*_lonely([e for key, e in before.items() if key not in after], new, "old", catalogue),
-         *_lonely([e for key, e in after.items() if key not in before], old, "new", catalogue))
+        (*_lonely([e for key, e in before.items() if key not in after], new, "old"),
+         *_lonely([e for key, e in after.items() if key not in before], old, "new"))
     )  # fmt: skip
     return pairs, [
         Alone(what=what, feature=feature, name=name, report=report, count=count)
@@ -207,9 +205,7 @@ def _paired(
     ]
 
 
-def _keyed(
-    estimates: Iterable[Estimate], catalogue: Catalogue, *, single: bool
-) -> dict[Key, Estimate]:
+def _keyed(estimates: Iterable[Estimate], *, single: bool) -> dict[Key, Estimate]:
     """Return estimates by what they are of.
 
     A single threshold, and the class of the largest difference, may be another in each report.
@@ -221,14 +217,14 @@ def _keyed(
         of_class = each.class_scope
         if of_class.kind is ClassKind.WORST:
             of_class = ClassScope(ClassKind.WORST)
-        key = (*subject_of(each, catalogue), each.scope, of_class, at)
+        key = (*subject_of(each), each.scope, of_class, at)
         seen[key] += 1
         found[*key, seen[key]] = each
     return found
 
 
 def _lonely(
-    estimates: Iterable[Estimate], others: Iterable[Estimate], report: Which, catalogue: Catalogue
+    estimates: Iterable[Estimate], others: Iterable[Estimate], report: Which
 ) -> Iterator[tuple[What, str | None, str, Which]]:
     """Yield, for each estimate without a counterpart, what the other report lacks."""
     every = list(others)
@@ -238,7 +234,7 @@ def _lonely(
     scopes, classes = ({e.scope for e in every}, {e.class_scope for e in every})
     thresholds = {e.threshold for e in every}
     for each in estimates:
-        of_all = is_of_all_groups(each.metric, catalogue)
+        of_all = is_of_all_groups(each.definition)
         if each.feature is not None and each.feature not in features:
             yield "feature", None, each.feature, report
         elif each.metric not in metrics:

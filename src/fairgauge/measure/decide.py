@@ -160,6 +160,7 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
         yield Verdict(
             rule=str(rule),
             metric=rule.metric,
+            definition=rule.row,
             feature=each.feature,
             group=each.group,
             outcome=outcome,
@@ -303,6 +304,7 @@ def _not_evaluated(rule: Rule, feature: str | None, group: str | None, reason: R
     return Verdict(
         rule=str(rule),
         metric=rule.metric,
+        definition=rule.row,
         feature=feature,
         group=group,
         outcome=_undecided(rule, reason),
@@ -405,8 +407,8 @@ def _decide(each: _Subject, rule: Rule) -> Decision:
 
 def _with_needs(reason: Reason, estimate: Estimate, rule: Rule) -> Reason:
     """Return why a verdict is open, with what would settle it and what the data could show."""
-    needed = needed_rows(estimate, rule.low, rule.high, rule.definition)
-    detectable = detectable_disparity(estimate, metric=rule.definition)
+    needed = needed_rows(estimate, rule.low, rule.high)
+    detectable = detectable_disparity(estimate)
     return Reason.of(
         ReasonCode.CROSSES,
         limit=reason["limit"],

@@ -112,7 +112,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     estimates += rowwise
     diagnostics += notes
     small = small_groups(resolution.features, spec)
-    tested = adjusted_estimates(mark_estimates(estimates, small), spec.catalogue)
+    tested = adjusted_estimates(mark_estimates(estimates, small))
     worst: dict[ComparisonKey, WorstCase] = {}
     for part in parts:
         worst |= part.worst_cases
@@ -124,7 +124,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         estimates=tested.estimates,
         diagnostics=(
             *diagnostics,
-            *adjustment_notes(tested.estimates, spec.catalogue),
+            *adjustment_notes(tested.estimates),
             *tested.diagnostics,
         ),
         scores=tuple(counts for each in binned for counts in score_counts(each, first)),
@@ -226,6 +226,7 @@ def _of_rows(
     estimates = [
         Estimate(
             metric=each.metric.name,
+            definition=each.metric,
             set=each.metric.set,
             feature=feature,
             group=group,
@@ -371,9 +372,12 @@ def _of_classes(
 ) -> Iterator[Estimate]:
     """Measure the same comparison of a statistic of all classes."""
     if isinstance(metric, Spread):
-        return whole.across(replace(metric, of=of), class_scope=class_scope)
-    assert isinstance(metric, Contrast)
-    return whole.estimates(replace(metric, of=of), class_scope=class_scope)
+        estimates = whole.across(replace(metric, of=of), class_scope=class_scope)
+    else:
+        assert isinstance(metric, Contrast)
+        estimates = whole.estimates(replace(metric, of=of), class_scope=class_scope)
+    for each in estimates:  # of the metric that was asked for; its scope states the average
+        yield replace(each, definition=metric)
 
 
 def _of_slice(each: Slice, asked: AskedMetric) -> list[Estimate]:

@@ -521,6 +521,7 @@ class Slice:
         """Return an estimate of a metric here, without its group, reference and value."""
         return Estimate(
             metric=metric.name,
+            definition=metric,
             set=metric.set,
             feature=None if metric.scope == "table" else self.counts.feature,
             group=None,

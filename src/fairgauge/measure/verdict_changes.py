@@ -13,7 +13,6 @@ from fairgauge.results.subjects import Subject, is_of_all_groups, subject_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.results.changes import Change
     from fairgauge.results.comparison import Which
     from fairgauge.results.report import Report
@@ -76,9 +75,7 @@ class VerdictChanges(NamedTuple):
     alone: tuple[Alone, ...]
 
 
-def verdict_changes(
-    old: Report, new: Report, changes: Iterable[Change], catalogue: Catalogue
-) -> VerdictChanges:
+def verdict_changes(old: Report, new: Report, changes: Iterable[Change]) -> VerdictChanges:
     """Hold the verdicts of two reports against each other.
 
     A verdict on a metric of all groups is matched by its feature, whichever groups are now furthest
@@ -87,25 +84,25 @@ def verdict_changes(
     proven: dict[Subject, set[Direction]] = {}
     other_reference: set[Subject] = set()
     for each in changes:
-        subject = subject_of(each.new, catalogue)
+        subject = subject_of(each.new)
         if each.significant and each.direction and each.new.scope.kind is not ScopeKind.STRATUM:
             proven.setdefault(subject, set()).add(each.direction)
         if each.old.reference != each.new.reference and subject[2] is not None:
             other_reference.add(subject)
-    before, after = (_keyed(report.verdicts, catalogue) for report in (old, new))
+    before, after = (_keyed(report.verdicts) for report in (old, new))
     _match_unfeatured(before, after)
     shared = [key for key in before if key in after]
     found = []
     for key in shared:
-        subject = subject_of(after[key], catalogue)
+        subject = subject_of(after[key])
         comparable = subject not in other_reference
         flip = _flip(before[key], after[key], proven.get(subject, set()), comparable=comparable)
         found += [flip] if flip else []
     stayed = len(shared) - len(found)
     found.sort(key=lambda each: _FIRST.index(each.turn))
     unmatched = (
-        *_unmatched(before, after, "old", new, catalogue),
-        *_unmatched(after, before, "new", old, catalogue),
+        *_unmatched(before, after, "old", new),
+        *_unmatched(after, before, "new", old),
     )
     rules = (*_rules(old, new, "old"), *_rules(new, old, "new"))
     return VerdictChanges(tuple(found), stayed, unmatched, rules)
@@ -144,12 +141,12 @@ def _flip(
     return VerdictChange(old=old, new=new, turn=turn)
 
 
-def _keyed(verdicts: Iterable[Verdict], catalogue: Catalogue) -> dict[_Key, Verdict]:
+def _keyed(verdicts: Iterable[Verdict]) -> dict[_Key, Verdict]:
     """Return verdicts by rule and subject; rules of the same words by their order."""
     found: dict[_Key, Verdict] = {}
     seen: Counter[tuple[str | None, ...]] = Counter()
     for each in verdicts:
-        key = (each.rule, *subject_of(each, catalogue))
+        key = (each.rule, *subject_of(each))
         seen[key] += 1
         found[*key, seen[key]] = each
     return found
@@ -174,22 +171,21 @@ def _unmatched(
     theirs: Mapping[_Key, Verdict],
     name: Which,
     other: Report,
-    catalogue: Catalogue,
 ) -> Iterator[UnmatchedVerdict]:
     """Yield the verdicts of one report that the other has not, though it has the rule."""
     rules = {verdict.rule for verdict in theirs.values()}
     lacking = "new" if name == "old" else "old"
     for key, verdict in mine.items():
         if key not in theirs and verdict.rule in rules:
-            reason = _why_unmatched(verdict, other, lacking, catalogue)
+            reason = _why_unmatched(verdict, other, lacking)
             yield UnmatchedVerdict(verdict=verdict, report=name, reason=reason)
 
 
-def _why_unmatched(verdict: Verdict, other: Report, name: str, catalogue: Catalogue) -> Reason:
+def _why_unmatched(verdict: Verdict, other: Report, name: str) -> Reason:
     groups = {(group.feature, group.group) for group in other.groups}
     if verdict.feature not in {feature for feature, _ in groups}:
         return Reason.of(ReasonCode.ABSENT, what="feature", report=name)
-    of_all_groups = is_of_all_groups(verdict.metric, catalogue)
+    of_all_groups = is_of_all_groups(verdict.definition)
     if not of_all_groups and (verdict.feature, verdict.group) not in groups:
         return Reason.of(ReasonCode.ABSENT, what="group", report=name)
     references = {

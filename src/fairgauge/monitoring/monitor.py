@@ -415,6 +415,7 @@ def _counted(
             MonitoredComparison(
                 rule=str(rule),
                 metric=rule.metric,
+                definition=asked.catalogue.row(rule.metric),
                 feature=each.feature,
                 group=each.group,
                 class_=each.class_,

@@ -67,7 +67,7 @@ def _of_rule(
         if estimate.metric != metric or estimate.scope.kind is ScopeKind.STRATUM or not decides:
             continue
         feature = estimate.feature or ALL_ROWS
-        across = spec.catalogue.metric(metric).scope == "feature"
+        across = estimate.definition.scope == "feature"
         group = ALL_GROUPS if across or estimate.group is None else estimate.group
         if rule.features and feature not in rule.features:
             continue
@@ -168,6 +168,7 @@ def _of_estimates(
     return MonitoredComparison(
         rule=str(rule),
         metric=rule.metric,
+        definition=asked.catalogue.row(rule.metric),
         feature=each.feature,
         group=each.group,
         class_=each.class_,

@@ -104,6 +104,13 @@ class Rule:
         except LookupError:
             return None
 
+    @property
+    def row(self) -> Metric | Statistic:
+        """Return the metric, or the rate, that the rule is about."""
+        from fairgauge.catalogue.lookup import BUILT_IN  # not for --help
+
+        return self.own or BUILT_IN.row(self.metric)
+
     def __str__(self) -> str:
         """Return the text form of the rule: ``DI >= 0.8``, ``-0.1 <= RD <= 0.1 or DI >= 0.9``."""
         if self.alternatives:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from fairgauge.catalogue.lookup import BUILT_IN
 from fairgauge.enums import Direction, ScopeKind, Status
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.scopes import Interval
@@ -25,7 +24,7 @@ from fairgauge.stats.multiplicity import holm
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fairgauge.catalogue.lookup import Catalogue
+    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.results.estimates import Estimate
     from fairgauge.stats.arrays import Array
 
@@ -70,6 +69,11 @@ class Change:
         return self.new.metric
 
     @property
+    def definition(self) -> Metric:
+        """Return the metric itself."""
+        return self.new.definition
+
+    @property
     def feature(self) -> str | None:
         """Return the sensitive feature of both estimates."""
         return self.new.feature
@@ -97,7 +101,6 @@ class Change:
 def changes(
     pairs: Sequence[tuple[Estimate, Estimate]],
     refused: Reason | None = None,
-    catalogue: Catalogue = BUILT_IN,
 ) -> tuple[Change, ...]:
     """Return the change of every disparity, the most important first.
 
@@ -107,8 +110,6 @@ def changes(
         The same disparity of two reports.
     refused : Reason, optional
         Why no change can have an interval, if none can.
-    catalogue : Catalogue
-        What the names of the metrics stand for.
 
     Returns
     -------
@@ -130,7 +131,7 @@ def changes(
     """
     if not pairs:
         return ()
-    scales = [_scale(new.metric, catalogue) for _, new in pairs]
+    scales = [_scale(new.definition) for _, new in pairs]
     reasons = [
         refused or _why_no_interval(*pair, scale) for pair, scale in zip(pairs, scales, strict=True)
     ]
@@ -228,11 +229,7 @@ class _Neutral(NamedTuple):
     of_all_groups: bool = False
 
 
-def _scale(name: str, catalogue: Catalogue) -> _Neutral:
-    try:
-        row = catalogue.metric(name)
-    except LookupError:
-        return _Neutral(math.nan, log=False, bounded=False)
+def _scale(row: Metric) -> _Neutral:
     ratio = row.neutral == 1 and row.range[0] >= 0
     return _Neutral(
         row.neutral,

@@ -11,6 +11,7 @@ from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.errors import FairgaugeError
 from fairgauge.reasons import ReasonCode
 from fairgauge.results.changes import Change
+from fairgauge.results.definitions import defined_by
 from fairgauge.results.plain_values import (
     number,
     plain,
@@ -247,7 +248,8 @@ class Comparison(ShownResult):
             The values are no comparison of this version.
         """
         with reading("a comparison of fairgauge"):
-            return _read(found)
+            comparison = _read(found)
+        return defined_by(comparison.catalogue, comparison)
 
     def __repr__(self) -> str:
         moved = sum(each.moved for each in self.changes)

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, SupportsFloat, TypeAlias
 
 from fairgauge.enums import ReferenceKind, Status, Task
+from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.scopes import NO_CLASS, OVERALL, ClassScope, Diagnostic, Reference, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.reasons import Reason
     from fairgauge.results.scopes import Bounds, Interval
 
@@ -47,6 +50,7 @@ class Estimate:
     expected : the value that sampling variation alone gives under no difference, of distances.
     corrected : the value with that taken off, of divergences.
     status, reason : whether the value can be relied on, and why not, or why it has no interval.
+    definition : the metric itself.
     """
 
     metric: str
@@ -72,6 +76,10 @@ class Estimate:
     status: Status = Status.OK
     reason: Reason | None = None
     bounds: Bounds | None = None
+    definition: Metric = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
+
+    def __post_init__(self) -> None:
+        hold_definition(self, self.metric)
 
     @property
     def low(self) -> float | None:
@@ -174,6 +182,7 @@ class GroupPair:
     p_adjusted : of "no difference", adjusted for all pairs (Tukey); below one minus the level
         exactly where the interval of the difference excludes 0.
     status, reason : whether the pair can be relied on, and if not, why.
+    definition : the rate itself.
     """
 
     feature: str
@@ -192,6 +201,10 @@ class GroupPair:
     p_adjusted: float
     status: Status = Status.OK
     reason: Reason | None = None
+    definition: Statistic = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
+
+    def __post_init__(self) -> None:
+        hold_definition(self, self.rate)
 
     @property
     def class_(self) -> str | None:

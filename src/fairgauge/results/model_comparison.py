@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from fairgauge.catalogue.facts import facts_of, own_rates
@@ -14,6 +14,13 @@ from fairgauge.enums import (
     Performance,
     Status,
     Task,
+)
+from fairgauge.results.definitions import (
+    BY_NAME,
+    NOT_SAVED,
+    defined_by,
+    hold_definition,
+    saved_fields,
 )
 from fairgauge.results.plain_values import (
     number,
@@ -36,6 +43,7 @@ from fairgauge.results.shown_result import ShownResult
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.reasons import Reason
     from fairgauge.results.plain_values import Plain
@@ -63,6 +71,7 @@ class RateChange:
     p_value : of no change.
     n : the (effective) rows that it rests on.
     status, reason : whether the numbers can be relied on, and why not, or why there is no interval.
+    definition : the rate itself.
     """
 
     rate: str
@@ -81,6 +90,10 @@ class RateChange:
     n: float | None = None
     status: Status = Status.OK
     reason: Reason | None = None
+    definition: Statistic = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
+
+    def __post_init__(self) -> None:
+        hold_definition(self, self.rate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +121,7 @@ class DisparityChange:
         or it is significant.
     n_group, n_reference : (effective) rows of both sides.
     status, reason : whether the numbers can be relied on, and why not, or why there is no interval.
+    definition : the metric itself.
     """
 
     metric: str
@@ -135,6 +149,10 @@ class DisparityChange:
     n_reference: float | None = None
     status: Status = Status.OK
     reason: Reason | None = None
+    definition: Metric = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
+
+    def __post_init__(self) -> None:
+        hold_definition(self, self.metric)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +325,8 @@ class ModelComparison(ShownResult):
             The values are no comparison of models of this version.
         """
         with reading("a comparison of models"):
-            return _read(found)
+            comparison = _read(found)
+        return defined_by(comparison.catalogue, comparison)
 
     def __repr__(self) -> str:
         verdicts = ", ".join(f"{each.name} {each.verdict}" for each in self.candidates)
@@ -323,22 +342,22 @@ _INTERVALS = (
 def plain_change(each: RateChange | DisparityChange | MarginTest | Reclassified) -> Plain:
     """Return a value as an object: intervals as objects, typed values as in reports."""
     made: Plain = {}
-    for field in fields(each):
-        value = getattr(each, field.name)
-        if field.name in _INTERVALS:
-            made[field.name] = None if value is None else plain_interval(value)
+    for item in saved_fields(each):
+        value = getattr(each, item.name)
+        if item.name in _INTERVALS:
+            made[item.name] = None if value is None else plain_interval(value)
         elif isinstance(value, RateChange):
-            made[field.name] = plain_change(value)
-        elif field.name == "reference":
+            made[item.name] = plain_change(value)
+        elif item.name == "reference":
             made |= plain_reference(value)
         elif isinstance(value, Scope):
             made |= plain_scope(value)
         elif isinstance(value, ClassScope):
             made |= plain_class(value)
-        elif field.name == "reason":
-            made[field.name] = plain_reason(value)
+        elif item.name == "reason":
+            made[item.name] = plain_reason(value)
         else:
-            made[field.name] = plain(value)
+            made[item.name] = plain(value)
     return made
 
 
@@ -420,7 +439,7 @@ def read_disparity_change(values: Saved) -> DisparityChange:
 def _values(values: Saved, of: type) -> dict[str, Any]:
     """Return the fields of a value that `_plain` wrote."""
     found: dict[str, Any] = {}
-    for name in (field.name for field in fields(of)):
+    for name in (item.name for item in saved_fields(of)):
         if name in _INTERVALS:
             ends = values.get(name)
             found[name] = None if ends is None else read_interval(dict(ends))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,12 +12,20 @@ from fairgauge.catalogue.facts import facts_of, own_rates
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
+from fairgauge.results.definitions import (
+    BY_NAME,
+    NOT_SAVED,
+    defined_by,
+    hold_definition,
+    saved_fields,
+)
 from fairgauge.results.plain_values import number, plain, plain_reason, read_reason, reading
 from fairgauge.results.shown_result import ShownResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.plain_values import Plain
     from fairgauge.values import Saved
@@ -197,6 +205,7 @@ class MonitoredComparison:
     points : the periods.
     state, alarm : what it came to.
     lacks_baseline : whether the rule has a baseline without such a group: no value can then alarm.
+    definition : the metric itself, or the rate.
     """
 
     rule: str
@@ -215,6 +224,12 @@ class MonitoredComparison:
     alarm: Alarm | None
     class_: str | None = None
     lacks_baseline: bool = False
+    definition: Metric | Statistic = field(
+        default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED
+    )
+
+    def __post_init__(self) -> None:
+        hold_definition(self, self.metric)
 
     @property
     def evidence(self) -> float | None:
@@ -442,7 +457,8 @@ class MonitorReport(ShownResult):
             The values are no report of a monitor.
         """
         with reading("the report of a monitor"):
-            return cls._read(values)
+            report = cls._read(values)
+        return defined_by(report.catalogue, report)
 
     @classmethod
     def _read(cls, values: Saved) -> MonitorReport:
@@ -474,7 +490,7 @@ class MonitorReport(ShownResult):
 def _fields(value: object) -> Plain:
     return {
         each.name.removesuffix("_"): _nested(getattr(value, each.name))
-        for each in fields(value)  # type: ignore[arg-type]
+        for each in saved_fields(value)
     }
 
 
@@ -492,7 +508,7 @@ def _read(of: type[Read], values: Saved, **typed: object) -> Read:
     """Read what `_fields` wrote; ``typed`` are the fields that are more than plain values."""
     written: dict[str, Any] = {
         each.name: values[each.name.removesuffix("_")]
-        for each in fields(of)  # type: ignore[arg-type]
+        for each in saved_fields(of)
         if each.name not in typed
     }
     written |= {name: number(written[name]) for name in _NUMBERS.intersection(written)}

@@ -9,6 +9,7 @@ from fairgauge.catalogue.facts import facts_of, own_rates
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.enums import Outcome, Profile, Task, Threshold
 from fairgauge.errors import FairgaugeError, quote
+from fairgauge.results.definitions import defined_by
 from fairgauge.results.estimate_lookup import find_estimate
 from fairgauge.results.estimates import ThresholdReferences
 from fairgauge.results.plain_values import (
@@ -139,12 +140,6 @@ class Report(ShownResult):
 
     def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of the JSON format."""
-        from fairgauge.render.words.names_in_use import naming
-
-        with naming(self.catalogue):
-            return self._plain()
-
-    def _plain(self) -> Plain:
         return {
             "schema": SCHEMA,
             "tool": {"name": "fairgauge", "version": self.version},
@@ -186,7 +181,8 @@ class Report(ShownResult):
             The values are not a report.
         """
         with reading("a report of fairgauge"):
-            return cls._read(plain_report)
+            report = cls._read(plain_report)
+        return defined_by(report.catalogue, report)
 
     @classmethod
     def _read(cls, plain_report: Saved) -> Report:

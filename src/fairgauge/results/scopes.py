@@ -6,7 +6,7 @@ Kinds are enums and names are users' own: a stratum called "pooled" is a stratum
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import (
@@ -18,10 +18,13 @@ from fairgauge.enums import (
     ReferenceKind,
     ScopeKind,
 )
+from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.reasons import Parameter
 
 
@@ -146,12 +149,26 @@ class Diagnostic:
     code : its subject.
     feature : the sensitive feature or column concerned, if any.
     parameters : the values that its sentence needs, sorted by name.
+    definition : the metric or the rate that a parameter names; None where it is of none.
     """
 
     level: Level
     code: DiagnosticCode
     feature: str | None = None
     parameters: tuple[tuple[str, Parameter], ...] = ()
+    definition: Metric | Statistic | None = field(
+        default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED
+    )
+
+    def __post_init__(self) -> None:
+        if self.metric is not None:
+            hold_definition(self, self.metric)
+
+    @property
+    def metric(self) -> str | None:
+        """Return the name of the metric or the rate that it is about, if it is about one."""
+        name: str | None = self.get("metric") or self.get("rate")
+        return name
 
     @classmethod
     def note(

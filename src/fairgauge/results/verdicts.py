@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
 from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
+from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.scopes import Interval
 
 
@@ -30,6 +33,7 @@ class Verdict:
     value, interval : what the rule was compared with, None where there is nothing.
     alternatives : of a rule with alternatives, the verdict of each of its limits, the first one
         included; the value and the interval are those of the first.
+    definition : the metric itself, or the rate.
     """
 
     rule: str
@@ -43,6 +47,12 @@ class Verdict:
     value: float | None = None
     interval: Interval | None = None
     alternatives: tuple[Verdict, ...] = ()
+    definition: Metric | Statistic = field(
+        default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED
+    )
+
+    def __post_init__(self) -> None:
+        hold_definition(self, self.metric)
 
     @property
     def says(self) -> str:

@@ -83,6 +83,7 @@ def row_estimate(
     rates = answer.rates or (None, None)
     estimate = Estimate(
         metric=metric.name,
+        definition=metric,
         set=metric.set,
         feature=feature,
         group=group,

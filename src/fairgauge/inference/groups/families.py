@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.lookup import BUILT_IN, find_rate
+from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
     AfterAdjusting,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import FeatureGroups
     from fairgauge.question.specification import Spec
@@ -56,9 +55,7 @@ class AdjustedEstimates:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def adjusted_estimates(
-    estimates: Sequence[Estimate], catalogue: Catalogue = BUILT_IN
-) -> AdjustedEstimates:
+def adjusted_estimates(estimates: Sequence[Estimate]) -> AdjustedEstimates:
     """Adjust p-values for the number of groups that a metric compares in a feature.
 
     A family is one metric in one feature (and one class and threshold), over all rows; the pooled
@@ -76,7 +73,7 @@ def adjusted_estimates(
         p = [estimates[i].p_value for i in family]
         if any(_adjusted_already(estimates[i]) for i in family):
             adjusted, how = np.array(p, dtype=float), "tukey"
-        elif _mirrored([estimates[i] for i in family], catalogue):
+        elif _mirrored([estimates[i] for i in family]):
             adjusted, how = np.array(p, dtype=float), "holm"
         else:
             adjusted, how = adjust(np.array(p, dtype=float))
@@ -91,7 +88,7 @@ def _adjusted_already(each: Estimate) -> bool:
     return each.interval is not None and IntervalMethod.TUKEY in each.interval.methods
 
 
-def _mirrored(family: list[Estimate], catalogue: Catalogue) -> bool:
+def _mirrored(family: list[Estimate]) -> bool:
     """Return whether two groups are each other's reference, so that both tests are one."""
     if len(family) != _PAIR:
         return False
@@ -99,7 +96,7 @@ def _mirrored(family: list[Estimate], catalogue: Catalogue) -> bool:
     sizes = (one.n_group, one.n_reference) == (two.n_reference, two.n_group)
     others = all(each.reference == Reference(ReferenceKind.OTHERS) for each in family)
     p = [each.p_value or 0.0 for each in family]
-    return sizes and is_one_test(catalogue.metric(one.metric), p, others)
+    return sizes and is_one_test(one.definition, p, others)
 
 
 def _adjustment_notes(used: set[str]) -> Iterator[Diagnostic]:
@@ -179,9 +176,7 @@ def reversed_ranking(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(DiagnosticCode.REVERSED_SCORES, auc=float(area.estimate[0]))
 
 
-def adjustment_notes(
-    estimates: Sequence[Estimate], catalogue: Catalogue = BUILT_IN
-) -> Iterator[Diagnostic]:
+def adjustment_notes(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
     """Yield what adjusting for the strata does to statistically significant differences.
 
     A reversal is stated only where both directions are statistically significant after adjustment
@@ -192,7 +187,7 @@ def adjustment_notes(
         adjusted = pooled.get(_subject(each))
         if each.scope.kind is not ScopeKind.OVERALL or adjusted is None:
             continue
-        metric = catalogue.metric(each.metric)
+        metric = each.definition
         if not isinstance(metric, Contrast) or each.p_adjusted is None:
             continue
         change = after_adjusting(each, adjusted, metric.neutral, log=metric.by == "ratio")

@@ -178,6 +178,7 @@ def _group_pairs(
         yield GroupPair(
             feature=groups.feature,
             rate=rate.name,
+            definition=rate,
             group=group,
             other=other,
             class_scope=groups.class_scope,

@@ -43,7 +43,6 @@ from fairgauge.render.words.metric_words import (
     neutral,
     published_ratio,
     rate_heading,
-    rate_title,
     rate_value,
     rate_words,
     ratio_heading,
@@ -53,7 +52,7 @@ from fairgauge.render.words.metric_words import (
     significant,
     unit,
 )
-from fairgauge.render.words.names_in_use import metric_row, rate_row, wording
+from fairgauge.render.words.names_in_use import metric_row, rate_row
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency, why_insufficient
 from fairgauge.results.disparities import distance, singled_out
 from fairgauge.results.sections import comparisons, reference_group
@@ -125,7 +124,7 @@ def _meaning(rate: str) -> tuple[str, ...]:
     row = rate_row(rate)
     if row is None:
         return ()
-    return (f"{capitalised(rate_title(row))}: {(wording(rate) or row).says}.",)
+    return (f"{capitalised(row.title)}: {row.says}.",)
 
 
 def adjustment_note(section: FeatureResults, metric: str) -> tuple[str, ...]:

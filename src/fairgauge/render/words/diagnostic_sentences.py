@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.levels import cut_options
 from fairgauge.enums import Better, DiagnosticCode
 from fairgauge.errors import listing, quote
 from fairgauge.render.words import numbers
-from fairgauge.render.words.metric_words import is_share, rate_words
-from fairgauge.render.words.names_in_use import find_rate
 from fairgauge.render.words.numbers import amount, percent, plural
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ def _adjusted(d: Diagnostic) -> str:
 
 
 def _homogeneity(d: Diagnostic) -> str:
-    title = find_rate(d["rate"]).title
+    title = _rate(d).title
     significant = (
         "differs statistically significantly"
         if d["significant"]
@@ -377,20 +376,24 @@ def _reference_decides(d: Diagnostic) -> str:
     )
 
 
+def _rate(d: Diagnostic) -> Statistic:
+    assert isinstance(d.definition, Statistic)
+    return d.definition
+
+
 def _reference_tied(d: Diagnostic) -> str:
     groups = numbers.listing([quote(each) for each in (d["chosen"], *d["others"])])
-    rate = d.get("rate")
-    if rate is None:
+    if d.definition is None:
         return (
             f"{groups} are the largest groups, with {amount(d['value'])} rows each; all groups are "
             f"compared with {quote(d['chosen'])}, the first by name"
         )
-    row = find_rate(rate)
-    highest = "lowest" if row.better is Better.LOWER else "highest"
-    value = percent(d["value"]) if is_share(rate) else amount(d["value"])
+    rate = _rate(d)
+    highest = "lowest" if rate.better is Better.LOWER else "highest"
+    value = percent(d["value"]) if rate.is_share else amount(d["value"])
     why = "which has the most rows" if d["by_rows"] else "the first by name of equally many rows"
     return (
-        f"{groups} have the same {highest} {rate_words(rate)}, {value}; groups are compared with "
+        f"{groups} have the same {highest} {rate.title}, {value}; groups are compared with "
         f"{quote(d['chosen'])}, {why}"
     )
 

@@ -18,8 +18,6 @@ from fairgauge.catalogue.standardised_differences import (
     StandardisedDifference,
 )
 from fairgauge.enums import ClassKind, ReferenceKind, ScopeKind, Status
-from fairgauge.render.words.metric_words import rate_title
-from fairgauge.render.words.names_in_use import find_metric, find_rate
 from fairgauge.render.words.numbers import amount, minus, percent, points, ratio_amount
 from fairgauge.render.words.reason_sentences import describe_reason, why_insufficient
 
@@ -55,12 +53,9 @@ def comparison(estimate: Estimate) -> str:
     """Return what an estimate states, without its subject and its uncertainty."""
     if estimate.value is None:
         return describe_reason(estimate.reason) if estimate.reason else ""
-    try:
-        metric = find_metric(estimate.metric)
-    except LookupError:
-        return f"{estimate.metric} {amount(estimate.value)}"
-    text = _compared(metric, estimate, estimate.value)
-    if estimate.scope.kind is ScopeKind.POOLED and not isinstance(metric, ConditionalDisparity):
+    text = _compared(estimate.definition, estimate, estimate.value)
+    of_strata = isinstance(estimate.definition, ConditionalDisparity)
+    if estimate.scope.kind is ScopeKind.POOLED and not of_strata:
         text += ", adjusted for the strata"
     return text
 
@@ -70,11 +65,7 @@ def certainty(estimate: Estimate) -> str:
     interval = estimate.interval
     if interval is None or estimate.value is None:
         return ""
-    try:
-        metric = find_metric(estimate.metric)
-    except LookupError:
-        return f" ({_level(interval)} {_range(interval.low, interval.high, amount)})"
-    return f" ({interval_text(metric, interval)})"
+    return f" ({interval_text(estimate.definition, interval)})"
 
 
 def interval_text(metric: Metric, interval: Interval) -> str:
@@ -82,6 +73,7 @@ def interval_text(metric: Metric, interval: Interval) -> str:
 
     Examples
     --------
+    >>> from fairgauge.catalogue.lookup import find_metric
     >>> from fairgauge.results.scopes import Interval
     >>> interval_text(find_metric("DI"), Interval(0.64, 0.79, 0.95))
     '95% CI 0.64 to 0.79'
@@ -115,7 +107,7 @@ def qualification(estimate: Estimate) -> str:
     """Return what limits an estimate: insufficient data, no interval, what to expect of noise."""
     parts = []
     if estimate.bounds is not None:
-        bounds = _ends(find_metric(estimate.metric), *estimate.bounds)
+        bounds = _ends(estimate.definition, *estimate.bounds)
         parts.append(f"{bounds} in all tables that agree with the protected counts")
     if estimate.expected is not None:
         expected = f"about {amount(estimate.expected, 2)} is expected under no difference"
@@ -131,22 +123,17 @@ def qualification(estimate: Estimate) -> str:
 
 def describe_pair(pair: GroupPair) -> str:
     """Return a pair of groups as a sentence."""
-    rate = find_rate(pair.rate)
     low, high = pair.difference_interval
-    text = f"{pair.group}: {_contrast_text(rate, pair.rate_group, pair.rate_other, pair.other)}"
+    rates = _contrast_text(pair.definition, pair.rate_group, pair.rate_other, pair.other)
+    text = f"{pair.group}: {rates}"
     interval = f"{_level(pair.difference_interval)} {_range(low, high, points)} pp"
     return f"{text} ({interval}, simultaneous over {pair.pairs:,} pairs)"
 
 
 def _subject(estimate: Estimate) -> str:
     """Return whom an estimate is about; nothing where the sentence names them itself."""
-    if estimate.feature is None or estimate.group is None:
-        return ""
-    try:
-        of_feature = isinstance(find_metric(estimate.metric), Across)
-    except LookupError:
-        of_feature = False
-    if of_feature:
+    of_all_groups = isinstance(estimate.definition, Across)
+    if of_all_groups or estimate.feature is None or estimate.group is None:
         return ""
     scope, parts = estimate.class_scope, [estimate.group]
     if estimate.stratum is not None:
@@ -184,7 +171,7 @@ def _(metric: Contrast, estimate: Estimate, value: float) -> str:
 
 def _contrast_text(rate: Statistic, ours: float, theirs: float, other: str) -> str:
     """Return two rates compared: ``recall 74.1% vs 92.9% for others, 18.8 pp lower``."""
-    text = f"{rate_title(rate)} {_rate(rate, ours)} vs {_rate(rate, theirs)} for {other}"
+    text = f"{rate.title} {_rate(rate, ours)} vs {_rate(rate, theirs)} for {other}"
     if math.isinf(ours) or math.isinf(theirs):
         return text
     if ours == theirs:
@@ -238,21 +225,19 @@ def _(metric: CrossAuc, estimate: Estimate, value: float) -> str:
 
 @_compared.register(StandardisedDifference)
 def _(metric: StandardisedDifference, estimate: Estimate, value: float) -> str:
-    mean = "selection rate" if metric.of == "selection" else f"mean {metric.of}"
     ours, theirs = (amount(r or 0.0, 4) for r in (estimate.rate_group, estimate.rate_reference))
     direction = "higher" if value > 0 else "lower"
     return (
-        f"{mean} {ours} vs {theirs} for {reference_name(estimate.reference)}, "
+        f"{metric.mean} {ours} vs {theirs} for {reference_name(estimate.reference)}, "
         f"{amount(abs(value))} standard deviations {direction}"
     )
 
 
 @_compared.register(OverallStandardisedDifference)
 def _(metric: OverallStandardisedDifference, estimate: Estimate, value: float) -> str:
-    del metric
     ours, theirs = (percent(r or 0.0) for r in (estimate.rate_group, estimate.rate_reference))
     return (
-        f"selection rate {ours} vs {theirs} for {reference_name(estimate.reference)}, "
+        f"{metric.mean} {ours} vs {theirs} for {reference_name(estimate.reference)}, "
         f"SMD {amount(value)} in hundredths of the overall standard deviation"
     )
 
@@ -277,7 +262,7 @@ def _(metric: Inequality, estimate: Estimate, value: float) -> str:
 @_compared.register(Spread)
 def _(metric: Spread, estimate: Estimate, value: float) -> str:
     first, second, rate = estimate.group, reference_name(estimate.reference), metric.of
-    title = rate_title(rate)
+    title = rate.title
     if first is None and metric.by in ("largest_gap", "smallest_ratio"):
         return f"all groups have the same {title}"
     gap = f"{100 * value:.1f} pp" if rate.is_share and math.isfinite(value) else amount(value)

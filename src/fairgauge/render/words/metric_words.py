@@ -8,71 +8,79 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.across import Joint, Spread
 from fairgauge.catalogue.catalogue import METRICS
-from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
 from fairgauge.catalogue.representation import Representation
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, IntervalMethod, Status
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.words import numbers
-from fairgauge.render.words.names_in_use import metric_row, rate_row, wording
+from fairgauge.render.words.names_in_use import metric_row, rate_row
 from fairgauge.results import disparities
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.estimates import Estimate, RateValue
 
+Named = str | Metric | Statistic
 _TOGETHER = {IntervalMethod.SIMULTANEOUS_GROUPS, IntervalMethod.TUKEY}
 _CODE = re.compile(r"\s*\([A-Za-z ]+\)$")
 _VENDORS = {"clarify": "Clarify", "vertex": "Vertex"}
 
 
-def rate_words(name: str) -> str:
+def _metric_of(named: Named) -> Metric | None:
+    if isinstance(named, str):
+        return metric_row(named)
+    return named if isinstance(named, Metric) else None
+
+
+def _rate_of(named: Named) -> Statistic | None:
+    if isinstance(named, str):
+        return rate_row(named)
+    return named if isinstance(named, Statistic) else None
+
+
+def _name_of(named: Named) -> str:
+    return named if isinstance(named, str) else named.name
+
+
+def rate_words(name: Named) -> str:
     """Return a rate's name as words."""
-    row = rate_row(name)
-    return rate_title(row) if row else name.replace("_", " ")
+    row = _rate_of(name)
+    return row.title if row else _name_of(name).replace("_", " ")
 
 
-def rate_title(rate: Statistic) -> str:
-    """Return the title of a rate; a share of scores above the median selects nobody."""
-    other = wording(rate.name)
-    return other.title if other else rate.title
-
-
-def rate_heading(name: str) -> str:
+def rate_heading(name: Named) -> str:
     """Return a rate's name for the head of a column.
 
     >>> rate_heading("true_positive_rate"), rate_heading("accuracy")
     ('TPR', 'acc.')
     """
-    if other := wording(name):
-        return other.heading
-    row = rate_row(name)
+    row = _rate_of(name)
     return (row and row.heading) or rate_words(name)
 
 
-def metric_heading(name: str) -> str:
+def metric_heading(name: Named) -> str:
     """Return a metric's name for the head of a column that stands by itself.
 
     >>> metric_heading("selection_smd_overall"), metric_heading("selection_rate.ratio")
     ('SMD', 'selection rate ratio')
     """
-    row = metric_row(name)
+    row = _metric_of(name)
     return (row and row.heading) or metric_words(name)
 
 
-def ratio_heading(name: str) -> str:
+def ratio_heading(name: Named) -> str:
     """Return the head of the column of a ratio, which stands beside that of its rate.
 
     >>> ratio_heading("selection_odds.ratio"), ratio_heading("selection_rate.ratio")
     ('odds ratio', 'ratio')
     """
-    row = metric_row(name)
+    row = _metric_of(name)
     return (row and row.heading) or "ratio"
 
 
-def abbreviations(rates: Iterable[str]) -> str:
+def abbreviations(rates: Iterable[Named]) -> str:
     """Return what the heads of columns stand for, those that are abbreviated.
 
     That of a rate with a verb is its participle, a word.
@@ -81,21 +89,19 @@ def abbreviations(rates: Iterable[str]) -> str:
     'TPR: true positive rate; acc.: accuracy'
     """
     return "; ".join(
-        f"{row.heading}: {row.spelled_out or rate_title(row)}"
-        for row in map(rate_row, rates)
+        f"{row.heading}: {row.spelled_out or row.title}"
+        for row in map(_rate_of, rates)
         if row is not None and row.heading and not row.verb
     )
 
 
-def rate_verb(name: str) -> str:
+def rate_verb(name: Named) -> str:
     """Return what a row that a rate counts does, ``is selected``; nothing where it has no verb."""
-    if other := wording(name):
-        return other.verb
-    row = rate_row(name)
+    row = _rate_of(name)
     return row.verb if row else ""
 
 
-def metric_words(name: str) -> str:
+def metric_words(name: Named) -> str:
     """Return a metric's name as words, with the vendor's own name in brackets.
 
     >>> metric_words("selection_rate.ratio"), metric_words("RD")
@@ -103,16 +109,16 @@ def metric_words(name: str) -> str:
     >>> metric_words("vertex.recall_difference")
     'recall difference (Vertex)'
     """
-    row = metric_row(name)
+    row = _metric_of(name)
     if row is None:
-        rate = rate_row(name)
-        return rate_title(rate) if rate else name
+        rate = _rate_of(name)
+        return rate.title if rate else _name_of(name)
     if row.set in _VENDORS:
         title = _lower(_CODE.sub("", row.title))
-        code = "" if name.startswith(f"{row.set}.") else f" {row.name}"
+        code = "" if row.name.startswith(f"{row.set}.") else f" {row.name}"
         return f"{title} ({_VENDORS[row.set]}{code})"
     if isinstance(row, Contrast) and row.name == f"{row.of.name}.{row.by}":
-        return f"{rate_title(row.of)} {row.by}"
+        return f"{row.of.title} {row.by}"
     return _lower(row.title.replace(", ", " "))
 
 
@@ -149,57 +155,57 @@ def _vendor_name(row: Metric) -> str:
     return f"{_VENDORS[row.set]} {code}"
 
 
-def is_share(rate: str) -> bool:
+def is_share(rate: Named) -> bool:
     """Return whether a rate is a share of rows, shown in per cent."""
-    row = rate_row(rate)
+    row = _rate_of(rate)
     return row is not None and row.is_share
 
 
-def better(rate: str) -> Better:
+def better(rate: Named) -> Better:
     """Return which direction of a rate favours a group."""
-    row = rate_row(rate)
+    row = _rate_of(rate)
     return row.better if row else Better.NEITHER
 
 
-def is_ambivalent(rate: str) -> bool:
+def is_ambivalent(rate: Named) -> bool:
     """Return whether either direction of a rate may be the worse one for a group."""
-    row = rate_row(rate)
+    row = _rate_of(rate)
     return row is not None and row.ambivalent
 
 
-def has_direction(rate: str) -> bool:
+def has_direction(rate: Named) -> bool:
     """Return whether one direction of a rate is the worse one for a group."""
     return better(rate) is not Better.NEITHER and not is_ambivalent(rate)
 
 
-def adds_up_over_classes(rate: str) -> bool:
+def adds_up_over_classes(rate: Named) -> bool:
     """Return whether a rate adds up to the same over all classes in every group.
 
     These are the shares that need the label alone, or the prediction alone.
     """
-    row = rate_row(rate)
+    row = _rate_of(rate)
     return row is not None and row.is_share and row.needs in ({"label"}, {"prediction"})
 
 
-def compared_rate(metric: str) -> str | None:
+def compared_rate(metric: Named) -> str | None:
     """Return the rate that a metric compares, if it compares one."""
-    row = metric_row(metric)
+    row = _metric_of(metric)
     return row.of.name if isinstance(row, Contrast) else None
 
 
-def is_ratio(metric: str) -> bool:
+def is_ratio(metric: Named) -> bool:
     """Return whether a metric is the ratio of a rate of a group to that of its reference."""
-    return disparities.is_ratio(metric_row(metric))
+    return disparities.is_ratio(_metric_of(metric))
 
 
-def neutral(metric: str) -> float:
+def neutral(metric: Named) -> float:
     """Return the value of a metric that means "no difference"."""
-    return disparities.neutral(metric_row(metric))
+    return disparities.neutral(_metric_of(metric))
 
 
-def unit(metric: str) -> Unit:
+def unit(metric: Named) -> Unit:
     """Return what the values of a metric are; a vendor's stay the numbers of the vendor."""
-    row = metric_row(metric)
+    row = _metric_of(metric)
     if row is None:
         return Unit.PERCENT if is_share(metric) else Unit.NUMBER
     if row.set in _VENDORS:
@@ -225,9 +231,9 @@ def unit(metric: str) -> Unit:
     return Unit.NUMBER
 
 
-def signed(metric: str) -> bool:
+def signed(metric: Named) -> bool:
     """Return whether a metric can be negative, so that its sign is shown."""
-    row = metric_row(metric) or rate_row(metric)
+    row = _metric_of(metric) or _rate_of(metric)
     return row is None or row.range[0] < 0
 
 
@@ -316,7 +322,7 @@ def shown_range(
 
 def value_text(each: Estimate, *, interval: bool = True) -> str:
     """Write an estimate: ``−17.0 pp (95% CI −19.6 to −14.3)``."""
-    kind, sign = unit(each.metric), signed(each.metric)
+    kind, sign = unit(each.definition), signed(each.definition)
     text = shown(each.value, kind, sign=sign) + (" pp" if kind is Unit.POINTS else "")
     if not interval or each.interval is None:
         return text
@@ -324,7 +330,7 @@ def value_text(each: Estimate, *, interval: bool = True) -> str:
     return f"{text} ({100 * each.interval.level:.4g}% CI {ends})"
 
 
-def rate_value(rate: str, found: RateValue | None) -> str:
+def rate_value(rate: Named, found: RateValue | None) -> str:
     """Write a rate of a group: shares in per cent, without the sign."""
     if found is None or found.value is None:
         return "-"
@@ -332,7 +338,7 @@ def rate_value(rate: str, found: RateValue | None) -> str:
         return "∞"
     if is_share(rate):
         return f"{100 * found.value:.1f}"
-    row = rate_row(rate)
+    row = _rate_of(rate)
     if row is not None and max(map(abs, row.range)) <= 1:
         text = f"{found.value:.3f}"
         return numbers.minus(text if float(text) else text.removeprefix("-"))
@@ -350,7 +356,7 @@ def marked(text: str, each: Estimate | None) -> str:
 
 def significant(each: Estimate) -> bool:
     """Return whether an estimate on enough data differs significantly from "no difference"."""
-    return disparities.is_significant(each, neutral(each.metric))
+    return disparities.is_significant(each, neutral(each.definition))
 
 
 def holds_with_others(each: Estimate) -> bool:
@@ -366,4 +372,4 @@ def is_simultaneous(each: Estimate) -> bool:
 
 def gap(each: Estimate) -> float:
     """Return how far a group is from its reference: the rate of the group minus the other."""
-    return disparities.gap(each, metric_row(each.metric))
+    return disparities.gap(each, each.definition)

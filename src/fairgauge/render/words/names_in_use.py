@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.lookup import RateWording
     from fairgauge.catalogue.statistics import Statistic
 
 _IN_USE: ContextVar[Catalogue] = ContextVar("catalogue in use", default=BUILT_IN)
@@ -30,11 +29,6 @@ def naming(catalogue: Catalogue) -> Iterator[None]:
         yield
     finally:
         _IN_USE.reset(before)
-
-
-def wording(rate: str) -> RateWording | None:
-    """Return the words for a rate where they are others than those of its row."""
-    return _IN_USE.get().wording(rate)
 
 
 def all_rates() -> tuple[Statistic, ...]:

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, Decide, Outcome
 from fairgauge.errors import SpecError
 from fairgauge.question.rules import parse_rule
@@ -13,7 +14,6 @@ from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.words.display_names import printable, shorten
 from fairgauge.render.words.metric_words import metric_words, shown, shown_range, signed, unit
-from fairgauge.render.words.names_in_use import metric_row, naming
 from fairgauge.render.words.numbers import count, minus
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.scopes import NO_CLASS
@@ -35,7 +35,7 @@ def describe_verdict(verdict: Verdict) -> str:
     reason = verdict.reason
     if verdict.alternatives and reason.code not in _OF_ALL_LIMITS | NOT_EVALUABLE:
         return _alternatives(verdict)
-    if reason.code is ReasonCode.FEW_ROWS and metric_row(verdict.metric) is None:
+    if reason.code is ReasonCode.FEW_ROWS and isinstance(verdict.definition, Statistic):
         reason = reason.on("group")  # a rule on a rate of one group has no other side
     text = (
         _DESCRIBED[reason.code](verdict) if reason.code in _DESCRIBED else describe_reason(reason)
@@ -50,8 +50,7 @@ def describe_unmet(report: Report, verdicts: Sequence[Verdict]) -> str:
         return "the audit has no rules, so that nothing is checked; give rules=['METRIC >= LIMIT']"
     are = "is" if len(verdicts) == 1 else "are"
     heading = f"{len(verdicts):,} of {len(report.verdicts):,} verdicts {are} not a pass"
-    with naming(report.catalogue):
-        lines = [describe_outcome(each) for each in verdicts[:_MOST_LINES]]
+    lines = [describe_outcome(each) for each in verdicts[:_MOST_LINES]]
     more = len(verdicts) - len(lines)
     return "\n".join([heading, *lines, *([f"and {more:,} more"] if more else [])])
 
@@ -98,7 +97,7 @@ def _which(verdict: Verdict) -> str:
 
 
 def _measured(verdict: Verdict) -> str:
-    words = metric_words(verdict.metric)
+    words = metric_words(verdict.definition)
     return words if verdict.value is None else f"{words} {_shown(verdict, verdict.value)}"
 
 
@@ -110,9 +109,9 @@ def _estimated(verdict: Verdict) -> str:
 
 def _shown(verdict: Verdict, value: float) -> str:
     """Return a number in the unit of the metric."""
-    kind = unit(verdict.metric)
+    kind = unit(verdict.definition)
     pp = " pp" if kind is Unit.POINTS else ""
-    return f"{shown(value, kind, sign=signed(verdict.metric), limits=limits_of(verdict))}{pp}"
+    return f"{shown(value, kind, sign=signed(verdict.definition), limits=limits_of(verdict))}{pp}"
 
 
 def limits_of(verdict: Verdict) -> tuple[float, ...]:
@@ -138,9 +137,9 @@ def _crossed(verdict: Verdict) -> str:
 
 
 def _limit_text(verdict: Verdict, limit: float) -> str:
-    if unit(verdict.metric) is Unit.POINTS:
+    if unit(verdict.definition) is Unit.POINTS:
         return minus(f"{100 * limit:g} pp")
-    if unit(verdict.metric) is Unit.PERCENT:
+    if unit(verdict.definition) is Unit.PERCENT:
         return f"{100 * limit:g}%"
     return minus(f"{limit:g}")
 
@@ -148,12 +147,12 @@ def _limit_text(verdict: Verdict, limit: float) -> str:
 def _ends(verdict: Verdict) -> str:
     interval = verdict.interval
     assert interval is not None
-    kind = unit(verdict.metric)
+    kind = unit(verdict.definition)
     ends = shown_range(
         interval.low,
         interval.high,
         kind,
-        sign=signed(verdict.metric),
+        sign=signed(verdict.definition),
         limits=limits_of(verdict),
     )
     pp = " pp" if kind is Unit.POINTS else ""

@@ -1,0 +1,198 @@
+"""Sentences: a result describes itself, alone and in every format, before and after it is saved.
+
+An estimate, a pair, a verdict and a diagnostic hold the rows of their metrics. What they say cannot
+then depend on where they are asked: not for a metric of one's own, and not where selection rates
+are scoring rates.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from functools import cache, reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.render import render
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROPERTY = settings(
+    deadline=None,
+    derandomize=True,
+    max_examples=6,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+N = 400
+ALL = fg.TP + fg.FP + fg.FN + fg.TN
+CELLS = (fg.TP, fg.FP, fg.FN, fg.TN)
+COMPARED = ("difference", "ratio", "largest_gap", "smallest_ratio", "minimum", "gini")
+
+
+@cache
+def rows() -> pl.DataFrame:
+    rng = np.random.default_rng(3)
+    score = rng.random(N).round(3)
+    return pl.DataFrame(
+        {
+            "g": rng.choice(["A", "B", "C"], N, p=[0.5, 0.35, 0.15]),
+            "part": rng.choice(["x", "y"], N),
+            "label": (rng.random(N) < 0.2 + 0.6 * score).astype(int),
+            "prediction": (score > 0.45).astype(int),
+            "score": score,
+            "kind": rng.choice(["cat", "dog", "hen"], N),
+            "guess": rng.choice(["cat", "dog", "hen"], N, p=[0.5, 0.3, 0.2]),
+            "amount": rng.normal(10, 3, N).round(2),
+            "expected": rng.normal(10, 2, N).round(2),
+        }
+    )
+
+
+def own_metrics() -> list[Any]:
+    missed = fg.rate("miss_share", of=fg.FN, among=ALL, better="lower", says="the share missed")
+    odds = fg.quotient("error_odds", over=fg.FP + fg.FN, under=fg.TP + fg.TN)
+    share = fg.statistic(
+        lambda tp, fp, fn, tn: (fn + tn) / (tp + fp + fn + tn),
+        name="negative_share", nonzero=ALL, range=(0, 1), share=True,
+    )  # fmt: skip
+    compared = [missed.compared(by) for by in COMPARED]
+    return [*compared, odds.compared("ratio"), share.compared("difference")]
+
+
+AUDITS: dict[str, dict[str, Any]] = {
+    "all metrics": {
+        "label": "label", "prediction": "prediction", "score": "score", "strata": "part",
+        "metrics": "all",
+        "rules": ["DI >= 0.8", "accuracy >= 0.9", "true_positive_rate.largest_gap <= 0.1",
+                  "selection_rate.ratio >= 0.8 or selection_rate.difference >= -0.05"],
+    },
+    "own metrics": {
+        "label": "label", "prediction": "prediction", "metrics": own_metrics(),
+        "rules": [fg.rule(own_metrics()[0], between=(-0.05, 0.05)),
+                  fg.rule(own_metrics()[0].of, at_most=0.1), "accuracy.ratio >= 0.9"],
+    },
+    "median": {
+        "score": "score", "threshold": "median", "reference": "best",
+        "metrics": ["selection_rate", "DI", "DPPL", "selection_rate.largest_gap", "vertex.dpppl",
+                    "selection_smd"],
+        "rules": ["selection_rate.ratio >= 0.8", "selection_rate >= 0.6", "DI >= 0.9"],
+    },
+    "classes": {
+        "label": "kind", "prediction": "guess", "metrics": "all",
+        "rules": ["true_positive_rate.difference >= -0.1"],
+    },
+    "numbers": {"label": "amount", "prediction": "expected", "metrics": "all"},
+}  # fmt: skip
+
+
+@cache
+def audit(name: str) -> fg.Report:
+    return fg.audit(rows(), sensitive="g", **AUDITS[name])
+
+
+def sentences(report: fg.Report) -> dict[str, list[str]]:
+    """Return every sentence of a report, as its results say it."""
+    return {
+        "estimates": [each.says for each in report.estimates],
+        "pairs": [each.says for each in report.pairs],
+        "verdicts": [each.says for each in report.verdicts],
+        "diagnostics": [each.message for each in report.diagnostics],
+    }
+
+
+def saved_sentences(plain: dict[str, Any]) -> dict[str, list[str]]:
+    """Return every sentence of the JSON of a report."""
+    return {
+        "estimates": [each["says"] for each in plain["estimates"]],
+        "pairs": [each["says"] for each in plain["pairs"]],
+        "verdicts": [each["reason"]["message"] for each in plain["verdicts"]],
+        "diagnostics": [each["message"] for each in plain["diagnostics"]],
+    }
+
+
+def check_sentences(report: fg.Report, folder: Path) -> None:
+    told = sentences(report)
+    report.save(folder / "report.json")
+    loaded = fg.load(folder / "report.json")
+    assert isinstance(loaded, fg.Report)
+    assert saved_sentences(json.loads((folder / "report.json").read_text())) == told
+    assert sentences(loaded) == told
+    assert loaded.to_dict() == report.to_dict()
+    for kind in ("text", "markdown", "html", "junit", "csv"):
+        assert render(loaded, kind) == render(report, kind)
+    table = list(csv.DictReader(io.StringIO(render(report, "csv"))))
+    assert [each["says"] for each in table] == told["estimates"]
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_a_result_says_the_same_alone_in_every_format_and_when_it_is_read(name, tmp_path):
+    check_sentences(audit(name), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["own metrics", "all metrics"])
+def test_a_comparison_of_reports_says_what_its_reports_say(name, tmp_path):
+    report = audit(name)
+    found = fg.compare(report, report, same_rows=True)
+    found.save(tmp_path / "comparison.json")
+    loaded = fg.load(tmp_path / "comparison.json")
+    said = {each.says for each in report.estimates}
+    assert {each.new.says for each in found.changes} <= said
+    assert [each.new.says for each in loaded.changes] == [each.new.says for each in found.changes]
+    assert render(loaded) == render(found)
+
+
+def sum_of(cells: set[Any]) -> Any:
+    return reduce(add, sorted(cells, key=CELLS.index))
+
+
+@PROPERTY
+@given(
+    of=st.sets(st.sampled_from(CELLS), min_size=1, max_size=3),
+    bys=st.sets(st.sampled_from(COMPARED), min_size=1),
+    kind=st.sampled_from(["rate", "quotient"]),
+    limit=st.floats(0.05, 0.95),
+)
+def test_any_metric_of_ones_own_says_the_same_everywhere(of, bys, kind, limit, tmp_path_factory):
+    cells = sum_of(of)
+    if kind == "rate":
+        own = fg.rate("our_share", of=cells, among=ALL)
+    else:
+        own = fg.quotient("our_odds", over=cells, under=sum_of(set(CELLS) - of))
+    metrics = [own.compared(by) for by in sorted(bys)]
+    report = fg.audit(
+        rows(), label="label", prediction="prediction", sensitive="g", metrics=metrics,
+        rules=[fg.rule(metrics[0], at_least=limit), fg.rule(own, at_least=limit)],
+    )  # fmt: skip
+    check_sentences(report, tmp_path_factory.mktemp("own"))
+    title = own.name.replace("_", " ")
+    stated = [each.says for each in report.estimates if each.value is not None]
+    assert stated
+    assert all(title in text and own.name not in text for text in stated)
+
+
+def test_a_metric_of_ones_own_is_in_words():
+    report = audit("own metrics")
+    says = report["miss_share.difference", "g", "B"].says
+    assert says.startswith("B: miss share ")
+    assert not re.search(r"miss_share|error_odds|negative_share", " ".join(
+        text for told in sentences(report).values() for text in told
+    ))  # fmt: skip
+
+
+def test_above_the_median_rates_are_scoring_rates():
+    report = audit("median")
+    assert "scoring rate" in report["DI", "g", report.estimates[0].group].says
+    assert "selection rate" not in " ".join(
+        text for told in sentences(report).values() for text in told
+    )
