@@ -57,6 +57,18 @@ class Closed(StrEnum):
     LEFT = "left"
 
 
+class GroupKind(StrEnum):
+    """Of what a group is made."""
+
+    VALUES = "values"
+    INTERVAL = "interval"
+    MISSING = "missing"
+    INTERSECTION = "intersection"
+    OTHERS = "others"
+    OVERALL = "overall"
+    EVERYONE = "all"
+
+
 class Accepts(StrEnum):
     """How a score that gets the favourable decision compares with its threshold."""
 

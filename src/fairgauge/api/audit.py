@@ -23,6 +23,7 @@ from fairgauge.resolve.data_checks import (
     assumed_positive,
     check_known,
     copied_outcomes,
+    group_texts,
     limits_outside_range,
     missing_markers,
     numeric_groups,
@@ -46,7 +47,7 @@ from fairgauge.scan.source import at_hand, readable
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from fairgauge.cube.cube import Sums
     from fairgauge.cube.plan import Axis
@@ -240,7 +241,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
         cube = data.count(plan(of_groups), spec.max_groups)
     else:
         return None
-    groups = {each.feature: each.groups for each in count_groups(cube, of_groups)}
+    groups = group_texts(count_groups(cube, of_groups))
     rows_by_level = cube.rows_by_level()
     return (
         *sensitive_outcomes(spec),
@@ -364,17 +365,13 @@ def _likely_mistakes(
     yield from missing_markers(cube, spec, rows_by_level)
     yield from same_names(cube, spec, rows_by_level)
     yield from limits_outside_range(spec)
-    yield from unmatched_groups(cube, spec, _groups_before_exclusion(cube, spec, measured))
-
-
-def _groups_before_exclusion(
-    cube: Cube, spec: Spec, measured: Measured
-) -> Mapping[str, Collection[str]]:
-    """Return the names of the groups of every feature, those with them that are excluded."""
-    if not spec.exclude_groups:
-        return measured.group_names
-    every = count_groups(cube, replace(spec, exclude_groups=()))
-    return {each.feature: each.groups for each in every}
+    if spec.exclude_groups or spec.population:
+        counts = count_groups(
+            cube, replace(spec, exclude_groups=())
+        )  # with those that are excluded
+        yield from unmatched_groups(cube, spec, group_texts(counts))
+    elif spec.unknown:
+        yield from unmatched_groups(cube, spec, {})
 
 
 def _task_is_stated(spec: Spec, options: Options) -> bool:

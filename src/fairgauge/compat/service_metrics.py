@@ -14,6 +14,7 @@ from fairgauge.catalogue.comparisons import ComparisonMetric
 from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.compat.service_texts import CONDITIONAL, NO_GROUP, error_text, result
 from fairgauge.enums import Profile, Task
+from fairgauge.identity import GroupId, ValueSet
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.resolve.group_counts import count_everyone, count_groups
 from fairgauge.resolve.outcomes import outcome_masks
@@ -49,7 +50,7 @@ class ServiceMetrics:
         outcome = outcome_masks(cube, spec, Task.BINARY)[0]
         counts = count_groups(cube, spec)
         self._sides = [CountsBySide(each, outcome, spec.profile) for each in counts]
-        self._groups = [list(each.groups) for each in counts]
+        self._groups = [each.group_ids for each in counts]
         self._everyone = CountsBySide(count_everyone(cube), outcome, spec.profile)
 
     def result(self, metric: str, facet: int, block: int) -> MetricEntry:
@@ -98,7 +99,7 @@ class ServiceMetrics:
 
     def _at(self, facet: int, block: int) -> NDArray[np.int64]:
         name = self.asked.block_names(facet)[block]
-        return np.array([self._groups[facet].index(name)])
+        return np.array([self._groups[facet].index(GroupId.of(ValueSet((name,))))])
 
     def _compared(
         self, metric: ComparisonMetric, facet: int, block: int

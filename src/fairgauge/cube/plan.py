@@ -9,15 +9,18 @@ import numpy as np
 
 from fairgauge.enums import Closed, Profile, Role, Task, Threshold
 from fairgauge.errors import Problem, SpecError
-from fairgauge.question.features import Above, Feature, interval_names
+from fairgauge.identity import ValueSet, bins
+from fairgauge.question.features import Above, Feature
 from fairgauge.question.options import OPTIONS
 from fairgauge.question.specification import Spec, ask
-from fairgauge.values import Json, Saved, Value, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from fairgauge.identity import Part
+    from fairgauge.values import Json, Saved, Value
 
 _MOST_JOINT_FEATURES = 3
 _THIRD_POWER = 3
@@ -93,12 +96,16 @@ class Axis:
         above = np.array([self.edge(c // 2) for c in codes.tolist()])
         return below, above
 
-    def names(self, levels: tuple[Value, ...]) -> list[str]:
-        """Return the names of levels as people see them."""
+    def parts(self, levels: tuple[Value, ...]) -> list[Part]:
+        """Return what each level is as a group of its own."""
         if not self.cuts:
-            return [name_of(level) for level in levels]
-        every = interval_names(self.cuts, self.closed)
+            return [ValueSet((level,)) for level in levels]
+        every = bins(self.cuts, self.closed)
         return [every[int(level)] for level in levels if isinstance(level, int)]
+
+    def names(self, levels: tuple[Value, ...]) -> list[str]:
+        """Return the names of levels as people see them, no two of one column alike."""
+        return [part.name() for part in self.parts(levels)]
 
 
 Factor: TypeAlias = Literal["x", "gap", "distance", "log", "log_rest"]

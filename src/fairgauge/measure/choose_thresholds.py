@@ -273,7 +273,7 @@ class _Chooser:
         common, by_group = self._common(), self._by_group()
         return FeatureThresholds(
             feature=self.counts.feature,
-            columns=self._columns,
+            columns=self.counts.feature_id.columns,
             frontier=tuple(self._frontier()),
             common=None if common is None else self._effect(common),
             by_group=None if by_group is None else self._effect(by_group),
@@ -335,11 +335,6 @@ class _Chooser:
         threshold was searched for.
         """
         return self._usual + math.sqrt(2.0) * NormalDist().inv_cdf(POWER)
-
-    @property
-    def _columns(self) -> tuple[str, ...]:
-        crossed = {"*".join(parts): parts for parts in self.spec.intersections}
-        return crossed.get(self.counts.feature, (self.counts.feature,))
 
     @property
     def _common_choices(self) -> Index:

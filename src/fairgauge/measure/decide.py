@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import Decide, Insufficient, IntervalMethod, Outcome, ScopeKind, Status
+from fairgauge.identity import is_named, texts_of
 from fairgauge.inference.sample_size import POWER, detectable_disparity, needed_rows
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.results.scopes import OVERALL, ClassScope
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from fairgauge.question.rules import Rule
-    from fairgauge.results.estimates import ComparisonKey, Estimate, Measured, WorstCase
+    from fairgauge.results.estimates import ComparisonKey, Estimate, Group, Measured, WorstCase
     from fairgauge.results.scopes import Bounds, Interval
 
 _WORST_FIRST = (
@@ -169,6 +170,8 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
             threshold=each.threshold if len(several) > 1 else None,
             value=each.value,
             interval=each.interval,
+            feature_id=measured.feature_ids.get(each.feature or ""),
+            group_id=measured.group_id(each.feature, each.group),
         )
     matched = {(each.feature, each.group) for several in held.values() for each in several}
     yield from _unmatched(measured, rule, matched)
@@ -188,7 +191,7 @@ def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
         pooled_metric = metric is not None and metric.scope == "pooled"
         if each.scope.kind is not (ScopeKind.POOLED if pooled_metric else ScopeKind.OVERALL):
             continue
-        if _is_for(rule, each.feature, each.group):
+        if _is_for(rule, each):
             yield _Subject(
                 each.feature, each.group, each.class_scope, each.threshold,
                 each.value, each.interval, each.status, each.reason, each.bounds, each,
@@ -203,18 +206,18 @@ def _rates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
             continue
         if not group.class_scope.is_single:
             continue
-        if _is_for(rule, group.feature, group.group):
+        if _is_for(rule, group):
             yield _Subject(
                 group.feature, group.group, group.class_scope, group.threshold,
                 rate.value, rate.interval, rate.status, rate.reason, rate.bounds,
             )  # fmt: skip
 
 
-def _is_for(rule: Rule, feature: str | None, group: str | None) -> bool:
+def _is_for(rule: Rule, of: Estimate | Group) -> bool:
     """Return whether a rule is for a group."""
-    if rule.features and feature not in rule.features:
+    if rule.features and not is_named(rule.features, of.feature, of.feature_id):
         return False
-    return not rule.groups or group in rule.groups
+    return not rule.groups or is_named(rule.groups, of.group, of.group_id)
 
 
 def _unmatched(
@@ -230,9 +233,9 @@ def _unmatched(
     matched : the features and groups that have a verdict.
     """
     names_by_feature = {
-        feature: names
-        for feature, names in measured.group_names.items()
-        if not rule.features or feature in rule.features
+        feature: list(groups)
+        for feature, groups in measured.group_ids.items()
+        if not rule.features or is_named(rule.features, feature, measured.feature_ids[feature])
     }
     unmatched = list(_unmatched_groups(measured, rule, matched, names_by_feature))
     if not rule.groups:
@@ -241,7 +244,8 @@ def _unmatched(
         first = rule.features[0] if rule.features else None
         unmatched.append((first, None, _no_estimate("metric", rule.metric, ())))
     for feature, group, reason in unmatched:
-        yield _not_evaluated(rule, feature, group, reason)
+        verdict = _not_evaluated(rule, feature, group, reason)
+        yield replace(verdict, feature_id=measured.feature_ids.get(feature or ""))
 
 
 _Unmatched = tuple[str | None, str | None, Reason]
@@ -260,16 +264,31 @@ def _unmatched_groups(
     and a verdict on one of the two decides nothing on the other.
     """
     compared = [e for e in measured.estimates if e.metric == rule.metric and e.reference]
+    written = {
+        (feature, name): texts_of(name, of)
+        for feature in names_by_feature
+        for name, of in measured.group_ids[feature].items()
+    }
     for feature in rule.features or (None,):
-        judged = {group for at, group in matched if feature in (None, at)}
-        known = [
-            name
-            for at, names in names_by_feature.items()
-            if feature in (None, at)
-            for name in names
-        ]
+        here: set[str | None] = {
+            at
+            for at in names_by_feature
+            if feature is None or is_named([feature], at, measured.feature_ids[at])
+        }
+        if feature is None:
+            here.add(None)
+        judged = {
+            text
+            for at, group in matched
+            if at in here
+            for text in written.get((at or "", group or ""), (group,))
+        }
+        known = [text for (at, _), texts in written.items() if at in here for text in texts]
         references = {
-            e.reference.group for e in compared if e.reference and feature in (None, e.feature)
+            text
+            for e in compared
+            if e.reference and e.feature in here
+            for text in texts_of(str(e.reference), e.reference.group_id)
         }
         for name in rule.groups:
             if name in judged:
@@ -295,7 +314,7 @@ def _unmatched_features(
             continue
         elif len(names) == 1 and of_features:  # its only group is the reference
             yield feature, None, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
-        elif feature in rule.features:
+        elif rule.features:
             yield feature, None, _no_estimate("metric", rule.metric, ())
 
 

@@ -135,7 +135,11 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         ),
         pairs=tuple(mark_pairs([pair for part in parts for pair in part.pairs], small)),
         worst_cases=worst,
-        group_names={each.feature: each.groups for each in resolution.features},
+        group_ids={
+            each.feature: dict(zip(each.groups, each.group_ids, strict=True))
+            for each in resolution.features
+        },
+        feature_ids={each.feature: each.feature_id for each in resolution.features},
         other_references=tuple(
             replace(other, estimates=tuple(mark_estimates(other.estimates, small)))
             for part in parts

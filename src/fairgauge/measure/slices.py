@@ -12,7 +12,8 @@ import numpy as np
 from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric
 from fairgauge.catalogue.pooling import pool
-from fairgauge.enums import Profile, ReferenceKind, ReferenceRule, Status, Task
+from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, Status, Task
+from fairgauge.identity import GroupId
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
 from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_groups import most_unknown, worst_cases
@@ -26,6 +27,7 @@ from fairgauge.inference.protected_counts import (
 )
 from fairgauge.inference.uncertainty import rate_values
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.group_counts import Named, as_reference, named, population_shares
 from fairgauge.resolve.protected_metrics import protection_obstacle
 from fairgauge.resolve.references import admissible_groups, resolve_references
 from fairgauge.resolve.sides import BOTH, CountsBySide
@@ -37,7 +39,6 @@ from fairgauge.results.estimates import (
     as_number,
 )
 from fairgauge.results.scopes import OVERALL, POOLED, ClassScope, Reference
-from fairgauge.values import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -147,7 +148,13 @@ class Slice:
             len(self.counts.groups): ReferenceKind.OTHERS,
             self.sides.whole: ReferenceKind.OVERALL,
         }
-        names = dict(enumerate(self.counts.groups)) | {i: str(kind) for i, kind in kinds.items()}
+        names = {
+            **{g: named(self.counts, g) for g in range(len(self.counts.groups))},
+            **{
+                g: Named(group=str(kind), group_id=GroupId(GroupKind(kind)))
+                for g, kind in kinds.items()
+            },
+        }
         evidence = self.evidence(which, slots)
         cases, side = evidence.cases, evidence.side
         whole = self.sides.pick(np.full_like(which, self.sides.whole), slots)
@@ -163,7 +170,8 @@ class Slice:
         for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):
             yield Group(
                 feature=self.counts.feature,
-                group=names[g],
+                feature_id=self.counts.feature_id,
+                **names[g],
                 reference_kind=kinds.get(g),
                 scope=self.scopes[slot],
                 class_scope=class_scope or self.outcome.class_scope,
@@ -199,7 +207,7 @@ class Slice:
             scope = self.scopes[compared.slots[i]]
             yield replace(
                 base,
-                group=self.counts.groups[group],
+                **named(self.counts, group),
                 reference=compared.each[i],
                 scope=POOLED if metric.scope == "pooled" else scope,
                 **(made(i) if made else refused),
@@ -213,13 +221,12 @@ class Slice:
         class_scope: ClassScope | None = None,
     ) -> Iterator[Estimate]:
         """Return a metric of all groups at once, overall and in every stratum."""
-        names = self.counts.groups
         obstacle = obstacle or self._protection(metric)
         base = self._unmeasured(metric, class_scope)
         if obstacle:
             yield replace(base, status=Status.NOT_APPLICABLE, reason=obstacle)
             return
-        if not names:
+        if not self.counts.groups:
             reason = Reason.of(ReasonCode.NO_GROUPS)
             yield replace(base, status=Status.UNDEFINED, reason=reason)
             return
@@ -239,26 +246,26 @@ class Slice:
                 **certainty(intervals, slot, self.spec.confidence),
             )
             if spread.apart[slot]:  # of groups that do not differ, none are furthest apart
-                first, second = names[spread.first[slot]], names[spread.second[slot]]
-                reference = Reference(ReferenceKind.GROUP, second)
-                found = replace(found, group=first, reference=reference)
+                first, second = int(spread.first[slot]), int(spread.second[slot])
+                reference = as_reference(self.counts, second)
+                found = replace(found, **named(self.counts, first), reference=reference)
             yield found
 
     def represented(self, metric: Representation, obstacle: Reason | None) -> Iterator[Estimate]:
         """Return how the groups' shares of the rows compare with those of a population."""
-        shares = {name_of(v): s for v, s in dict(self.spec.population).get(self.counts.feature, ())}
-        names = [name for name in self.counts.groups if obstacle or name in shares]
-        which = np.array([self.counts.groups.index(name) for name in names], dtype=np.int64)
+        shares = population_shares(self.counts, self.spec)
+        every = range(len(self.counts.groups))
+        which = np.array([g for g in every if obstacle or g in shares], dtype=np.int64)
         zero = np.zeros_like(which)
-        ours, every = (self.evidence(side, zero) for side in (which, zero + self.sides.whole))
-        share = divide(ours.side.size, every.side.size, Profile.DOCUMENTED)
-        target = np.array([shares.get(name, np.nan) for name in names])
+        ours, whole = (self.evidence(side, zero) for side in (which, zero + self.sides.whole))
+        share = divide(ours.side.size, whole.side.size, Profile.DOCUMENTED)
+        target = np.array([shares.get(g, np.nan) for g in which.tolist()])
         value = metric.value(share, target)
-        intervals = self.uncertainty.of_population(metric, ours, every, target, value)
-        for i, name in enumerate(names):
+        intervals = self.uncertainty.of_population(metric, ours, whole, target, value)
+        for i, g in enumerate(which.tolist()):
             estimate = replace(
                 self._unmeasured(metric),
-                group=name,
+                **named(self.counts, g),
                 reference=Reference(ReferenceKind.POPULATION),
                 n_group=as_count(ours.cases.size[i]),
                 rate_group=as_number(share[i]),
@@ -304,7 +311,7 @@ class Slice:
             value, rate = float(pooled.value[i]), as_number(pooled.group[i])
             estimate = replace(
                 self._unmeasured(metric),
-                group=self.counts.groups[at],
+                **named(self.counts, at),
                 reference=compared.each[i],
                 scope=POOLED,
                 n_group=as_count(n_group[i]),
@@ -485,7 +492,7 @@ class Slice:
         for i in np.flatnonzero(compared.slots == 0).tolist():
             yield replace(
                 self._unmeasured(metric),
-                group=self.counts.groups[compared.groups[i]],
+                **named(self.counts, int(compared.groups[i])),
                 reference=compared.each[i],
                 scope=POOLED,
                 status=Status.NOT_APPLICABLE,
@@ -524,6 +531,7 @@ class Slice:
             definition=metric,
             set=metric.set,
             feature=None if metric.scope == "table" else self.counts.feature,
+            feature_id=None if metric.scope == "table" else self.counts.feature_id,
             group=None,
             reference=None,
             class_scope=class_scope or self.outcome.class_scope,

@@ -11,15 +11,15 @@ import numpy as np
 
 from fairgauge.catalogue.averages import agreement
 from fairgauge.cube.cube import CountTable, Cube, aggregate, settled
-from fairgauge.enums import Missing, ReferenceRule, Role, Task
+from fairgauge.enums import GroupKind, Missing, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, SpecError
+from fairgauge.identity import is_named
 from fairgauge.monitoring.monitor_spec import Labels, MonitoredRate, monitored_rate
 from fairgauge.monitoring.period_stacks import PERIODS, levels_of, stacks
 from fairgauge.resolve.group_counts import count_groups, refuse_missing
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.resolve.references import resolve_references
 from fairgauge.resolve.sides import CountsBySide
-from fairgauge.values import MISSING_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -243,11 +243,12 @@ def _rule_counts(
             own, theirs = sides.pick(groups, slots), sides.pick(references.sides[groups], slots)
             for i, rate in rates.items():
                 rule = spec.rules[i]
-                if rule.features and counted.feature not in rule.features:
+                feature = counted.feature, counted.feature_id
+                if rule.features and not is_named(rule.features, *feature):
                     continue
                 if sides.of_classes and rate.rate.name != ACCURACY.name:
                     continue  # of all classes together, only accuracy is a share of rows
-                held = asked_groups(counted.groups, rule)
+                held = asked_groups(counted, rule)
                 if rate.by != "rate":  # the reference itself is compared with nothing
                     held = [g for g in held if references.sides[g] != g]
                 first, second = (theirs, own) if rate.turned else (own, theirs)
@@ -272,8 +273,9 @@ def _present(counted: GroupCounts, question: Spec) -> NDArray[np.bool_]:
     missing values, is only where there are rows of it.
     """
     rows = counted.counts["rows"][: len(counted.groups), 1:].sum(axis=(2, 3)).T > 0
-    if len(counted.groupings) == 1:
-        named = np.array([name != MISSING_NAME for name in counted.groups], dtype=bool)
+    if len(counted.feature_id.columns) == 1:
+        kinds = [group.kind for group in counted.group_ids]
+        named = np.array([kind is not GroupKind.MISSING for kind in kinds], dtype=bool)
         rows |= named if question.missing is Missing.GROUP else True
     return np.asarray(rows)
 
@@ -293,9 +295,13 @@ def sides_by_class(
     yield None, CountsBySide(counted, nothing, question.profile, masks)
 
 
-def asked_groups(groups: Sequence[str], rule: MonitorRule) -> list[int]:
+def asked_groups(counted: GroupCounts, rule: MonitorRule) -> list[int]:
     """Return the numbers of the groups that a rule is for."""
-    return [i for i, name in enumerate(groups) if not rule.groups or name in rule.groups]
+    return [
+        i
+        for i, (name, group) in enumerate(zip(counted.groups, counted.group_ids, strict=True))
+        if not rule.groups or is_named(rule.groups, name, group)
+    ]
 
 
 def counts_of(side: ConfusionCounts, rate: MonitoredRate) -> tuple[Array, Array]:

@@ -384,8 +384,7 @@ def _misplaced(rule: MonitorRule, path: str, question: Spec | None) -> list[Prob
     """Return what is wrong between a rule and the question."""
     if question is None:
         return []
-    audited = {feature.column for feature in question.sensitive}
-    audited |= {"*".join(parts) for parts in question.intersections}
+    audited = question.audited
     problems = [
         Problem(f"{path}.features", f"{quote(name)} is not a sensitive feature")
         for name in rule.features

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Required, TypeAlias, TypedDict
 
 from fairgauge.enums import Closed
 from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.question.readers import is_finite, items, read_values, read_word, unknown_keys
-from fairgauge.values import Value, canonical, name_of
+from fairgauge.values import Value, name_of
 
 KEYS = ("column", "values", "cuts", "closed")
 
@@ -176,21 +175,6 @@ def read_ordered(value: object, path: str, problems: list[Problem]) -> Ordered:
     elif len(set(levels)) < len(levels):
         problems.append(Problem(path, "has a level twice"))
     return Ordered(levels)
-
-
-def interval_names(cuts: Sequence[float], closed: str = "right") -> list[str]:
-    """Return the names of the groups that cut points make.
-
-    >>> interval_names([40, 60.5])
-    ['(-inf, 40]', '(40, 60.5]', '(60.5, inf)']
-    >>> interval_names([40], "left")
-    ['[-inf, 40)', '[40, inf)']
-    """
-    edges = ["-inf", *(name_of(canonical(c)) for c in cuts), "inf"]
-    if closed == Closed.LEFT:
-        return [f"[{low}, {high})" for low, high in pairwise(edges)]
-    inner = [f"({low}, {high}]" for low, high in pairwise(edges[:-1])]
-    return [*inner, f"({edges[-2]}, inf)"]
 
 
 def read_features(value: object, path: str, problems: list[Problem]) -> tuple[Feature, ...]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack
 
 from fairgauge.enums import Method, Missing, Multiplicity, Profile, ReferenceRule, Task, Threshold
+from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question import argument_syntax as syntax
 from fairgauge.question.document import DESCRIPTIONS, Document
 from fairgauge.question.features import Above, Feature, Ordered, Positive
@@ -282,6 +283,13 @@ class Spec:
 
         ruled = (limit.own for _, limit in self.limits if limit.own is not None)
         return catalogue_of((*self.metrics, *ruled))
+
+    @property
+    def audited(self) -> dict[str, FeatureId]:
+        """Return every sensitive feature and intersection, by its name in all results."""
+        ids = [FeatureId((f.column,)) for f in self.sensitive]
+        ids += [FeatureId(columns) for columns in self.intersections]
+        return dict(zip(feature_names(ids), ids, strict=True))
 
     def feature(self, column: str) -> Feature:
         """Return the sensitive feature of a column (a plain one if only an intersection has it)."""

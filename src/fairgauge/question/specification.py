@@ -193,7 +193,7 @@ def _unaudited(spec: Spec) -> Iterator[Problem]:
     """Yield the references, populations and rules of features that are not audited."""
     single = {feature.column for feature in spec.sensitive}
     parts = single | {column for columns in spec.intersections for column in columns}
-    tables = single | {"*".join(columns) for columns in spec.intersections}
+    tables = {name for named in spec.audited.items() for name in (named[0], named[1].name())}
     if isinstance(spec.reference, tuple):
         for column, _ in spec.reference:
             if column not in parts:

@@ -15,6 +15,7 @@ import numpy as np
 from fairgauge.cube.levels import quartiles
 from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task
 from fairgauge.errors import DataError, closest, quote
+from fairgauge.identity import FeatureId, is_named, texts_of
 from fairgauge.question.features import Ordered
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.references import FEWEST_ROWS
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube, Sums
     from fairgauge.cube.plan import Axis
     from fairgauge.question.specification import Spec
+    from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.values import Value
 
 _FAVOURABLE = re.compile(
@@ -200,7 +202,8 @@ def single_row_groups(
 ) -> Iterator[Diagnostic]:
     """Warn of features with many groups, most of one row, as identifiers have."""
     axes = {axis.column: axis for axis in cube.plan.axes if axis.role is Role.FEATURE}
-    for columns in [*((feature.column,) for feature in spec.sensitive), *spec.intersections]:
+    for name, feature in spec.audited.items():
+        columns = feature.columns
         if len(columns) == 1:
             if quartiles(cube.levels[axes[columns[0]]]):
                 continue
@@ -213,7 +216,7 @@ def single_row_groups(
         if single >= _MANY_SINGLE and single > len(rows) / 2:
             yield Diagnostic.warning(
                 DiagnosticCode.SINGLE_ROW_GROUPS,
-                "*".join(columns),
+                name,
                 groups=len(rows),
                 single=single,
             )
@@ -333,15 +336,27 @@ def _alike(texts: Iterable[_TextValue], feature: str | None = None) -> Iterator[
             )
 
 
+def group_texts(features: Iterable[GroupCounts]) -> dict[FeatureId, set[str]]:
+    """Return what a user may write for the groups of every feature."""
+    return {
+        counts.feature_id: {
+            text
+            for name, group in zip(counts.groups, counts.group_ids, strict=True)
+            for text in texts_of(name, group)
+        }
+        for counts in features
+    }
+
+
 def unmatched_groups(
-    cube: Cube, spec: Spec, groups: Mapping[str, Collection[str]]
+    cube: Cube, spec: Spec, groups: Mapping[FeatureId, Collection[str]]
 ) -> Iterator[Diagnostic]:
     """Warn of excluded groups, unknown values and groups of a population that the data do not have.
 
     Parameters
     ----------
     groups : mapping
-        The names of the groups of every feature.
+        What a user may write for the groups of every feature.
     """
     names = {name for each in groups.values() for name in each}
     for i, name in enumerate(spec.exclude_groups):
@@ -354,18 +369,25 @@ def unmatched_groups(
             yield _unmatched(f"unknown[{i}]", name_of(value), map(name_of, levels))
     for column, shares in spec.population:
         for name in (name_of(value) for value, _ in shares):
-            if name not in groups[column]:
-                yield _unmatched(f"population.{column}", name, groups[column])
+            written = groups[FeatureId((column,))]
+            if name not in written:
+                yield _unmatched(f"population.{column}", name, written)
 
 
-def unmatched_rules(spec: Spec, groups: Mapping[str, Collection[str]]) -> Iterator[Diagnostic]:
+def unmatched_rules(
+    spec: Spec, groups: Mapping[FeatureId, Collection[str]]
+) -> Iterator[Diagnostic]:
     """Warn of the groups of rules that the data do not have: such a rule is not evaluated.
 
     A rule that names features has its groups in each of them.
     """
     every = {name for names in groups.values() for name in names}
     for i, rule in enumerate(spec.rules):
-        names_in_scope = [set(groups[feature]) for feature in rule.features] or [every]
+        names_in_scope = [
+            set(groups[feature])
+            for name, feature in spec.audited.items()
+            if is_named(rule.features, name, feature)
+        ] or [every]
         for j, name in enumerate(rule.groups):
             for names in names_in_scope:
                 if name not in names:

@@ -5,18 +5,25 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from fairgauge.cube.cube import CountTable
-from fairgauge.enums import Missing, Profile, Role
+from fairgauge.enums import Missing, Profile, ReferenceKind, Role
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
-from fairgauge.results.estimates import EVERYONE
-from fairgauge.results.scopes import OVERALL, Scope, stratum
+from fairgauge.identity import (
+    EVERYONE,
+    FeatureId,
+    GroupId,
+    MissingValue,
+    ValueSet,
+    group_names,
+    position_of_value,
+    positions_named,
+)
+from fairgauge.results.scopes import OVERALL, Reference, Scope, stratum
 from fairgauge.stats.blocks import content_ranks
-from fairgauge.values import MISSING_NAME, Value, match, matches, name_of
+from fairgauge.values import Value, match, matches, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis
+    from fairgauge.identity import Part
     from fairgauge.question.specification import Spec
 
     Index = NDArray[np.int64]
@@ -36,6 +44,13 @@ _MOST_SHOWN = 5
 _MOST_JOINT_CELLS = 30_000_000
 """Cells by two decisions that are held in memory for one feature."""
 _ROUNDING = 1e-9
+
+
+class Named(TypedDict):
+    """The fields of a result that state its group."""
+
+    group: str
+    group_id: GroupId
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,8 +128,8 @@ class GroupCounts:
 
     Attributes
     ----------
-    feature : its name; an intersection is ``sex*race``.
-    groups : names of its groups.
+    feature, groups : its name and those of its groups, unique within a result.
+    feature_id, group_ids : what these are; names are never compared with those of other results.
     strata : names of the strata; ``slots`` are the margin (None) and then these.
     counts : for every measure, array of shape (groups + 1, slots, labels + 1, predictions + 1).
         The last group holds known values of no group, the last label and prediction missing ones.
@@ -123,19 +138,21 @@ class GroupCounts:
     unknown : the same as ``counts`` of the rows excluded because they have no group, over all
         strata; shape (labels + 1, predictions + 1).
     clusters : the cells by cluster, None without clusters.
-    groupings : which group each level of each of its columns belongs to.
+    crossing : which group each combination of values of its columns belongs to.
     mean_weight : the unit of all weights, which is the mean weight of all rows.
     """
 
     feature: str
+    feature_id: FeatureId
     groups: tuple[str, ...]
+    group_ids: tuple[GroupId, ...]
     strata: tuple[str, ...]
     counts: dict[str, Array]
+    crossing: Crossing
     named_reference: int | None = None
     histogram: Histogram | None = None
     unknown: dict[str, Array] = field(default_factory=dict)
     clusters: ClusterCells | None = None
-    groupings: tuple[Grouping, ...] = ()
     mean_weight: float = 1.0
 
     def in_given_weights(self, sums: Array) -> Array:
@@ -186,17 +203,13 @@ class GroupCounts:
     @property
     def cases(self) -> Array:
         """Return the cases of every group over all strata, without weights."""
-        return self._overall("n")
+        return np.asarray(self.counts["n"][:-1, 0].sum(axis=(1, 2)))
 
     @property
     def shares(self) -> Array:
         """Return the share of every group in all cases whose group is known, without weights."""
         every = self.counts["n"][:, 0].sum()
         return self.cases / every if every else np.zeros(len(self.groups))
-
-    def _overall(self, measure: str) -> Array:
-        held: Array = self.counts[measure][:-1, 0].sum(axis=(1, 2))
-        return held
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -210,10 +223,21 @@ class GroupCounts:
 
         ``columns`` holds the values of the feature's columns, row by row.
         """
-        axes = [grouping.axis for grouping in self.groupings]
+        axes = [part.axis for part in self.crossing.parts]
         codes = [level_codes(axis, cube, columns[axis.column]) for axis in axes]
-        table = CountTable(tuple(axes), np.stack(codes, axis=-1), {})
-        return _groups(table, list(self.groupings), self.groups)[0]
+        return self.crossing.groups_of(np.stack(codes, axis=-1))
+
+
+def named(counts: GroupCounts, group: int) -> Named:
+    """Return the fields of a result that state a group."""
+    return Named(group=counts.groups[group], group_id=counts.group_ids[group])
+
+
+def as_reference(
+    counts: GroupCounts, group: int, kind: ReferenceKind = ReferenceKind.GROUP
+) -> Reference:
+    """Return a group as what others are compared with."""
+    return Reference(kind, counts.groups[group], counts.group_ids[group])
 
 
 def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
@@ -230,17 +254,37 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
     groupings = {
         axis.column: _grouping(axis, cube, spec, problems)
         for axis in cube.plan.axes
-        if axis.role is Role.FEATURE and axis.column in _asked_columns(spec)
+        if axis.role is Role.FEATURE
+        and any(axis.column in feature.columns for feature in spec.audited.values())
     }
     if problems:
         raise SpecError(problems)
     if spec.missing is Missing.ERROR:
         refuse_missing(cube)
-    asked = [(f.column,) for f in spec.sensitive] + list(spec.intersections)
-    made = [_arranged(cube, [groupings[c] for c in columns], problems) for columns in asked]
+    features = [
+        _arranged(
+            cube,
+            name,
+            _crossing(cube, [groupings[c] for c in feature.columns], spec, problems),
+            problems,
+        )
+        for name, feature in spec.audited.items()
+    ]
     if problems:
         raise SpecError(problems)
-    return made
+    return features
+
+
+def population_shares(counts: GroupCounts, spec: Spec) -> dict[int, float]:
+    """Return the share of the population of every group that is given one, by its position."""
+    column, *crossed = counts.feature_id.columns
+    given = () if crossed else dict(spec.population).get(column, ())
+    shares: dict[int, float] = {}
+    for value, share in given:
+        position = position_of_value(value, counts.group_ids, counts.groups)
+        if position is not None:
+            shares[position] = share
+    return shares
 
 
 def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> NDArray[np.int64]:
@@ -254,7 +298,9 @@ def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> NDArray[np.i
 
 def count_everyone(cube: Cube) -> GroupCounts:
     """Arrange the counts of all rows as one group, whatever their features."""
-    return _arranged(cube, [], [])
+    first = np.zeros(1, dtype=np.int64)
+    whole = Crossing((), (EVERYONE,), first, first)
+    return _arranged(cube, "", whole, [])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -303,7 +349,7 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     SpecError
         Classes, groups and strata make too many cells.
     """
-    plan, parts = joint.plan, list(counted.groupings)
+    plan, crossing = joint.plan, counted.crossing
     roles = (Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CANDIDATE)
     axes = [plan.axis(role) for role in roles]
     sizes = [len(joint.levels[axis]) + 1 for axis in axes if axis]
@@ -314,7 +360,7 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
             f"above {_MOST_JOINT_CELLS:,}; compare fewer classes, groups or strata at once"
         )
         raise SpecError(Problem("candidate", message))
-    _, every = _dense(joint, parts, axes)
+    every = _dense(joint, crossing, axes)
     unit = {"w": counted.mean_weight, "w2": counted.mean_weight**2}
     counts = {
         measure: np.concatenate([dense.sum(axis=1, keepdims=True), dense[:, :-1]], axis=1)[
@@ -323,7 +369,7 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
         / unit.get(measure, 1.0)
         for measure, dense in every.items()
     }
-    clusters = _cluster_table(joint, parts, axes)
+    clusters = _cluster_table(joint, crossing, axes)
     if clusters is None:
         return JointCells(counts, None)
     (cluster, group, stratum, label, current, candidate), _, sums = clusters
@@ -335,42 +381,125 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
-    """Which group each level of a feature belongs to; the last entry is for missing values."""
+    """Which group each level of a column belongs to; the last entry is for missing values."""
 
     axis: Axis
-    names: tuple[str, ...]
+    groups: tuple[Part, ...]
     group_of: NDArray[np.int64]
-    reference: str | None
-    excluded: tuple[str, ...]
+    reference: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossing:
+    """Which group each combination of the groups of a feature's columns is.
+
+    Attributes
+    ----------
+    parts : the groups of each column; none for all rows as one group.
+    groups : what each group of the feature is.
+    combinations : array of shape (K,): the numbers of those that occur, ascending.
+    group_of : array of shape (K,): the group of each.
+    """
+
+    parts: tuple[Grouping, ...]
+    groups: tuple[GroupId, ...]
+    combinations: NDArray[np.int64]
+    group_of: NDArray[np.int64]
+
+    def groups_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the group of every cell, from its levels in the columns of the feature."""
+        combination, lowest = _combinations(self.parts, codes)
+        if not len(self.combinations):
+            return np.minimum(lowest, _OTHER)
+        at = np.searchsorted(self.combinations, combination).clip(max=len(self.combinations) - 1)
+        group = np.where(self.combinations[at] == combination, self.group_of[at], _OTHER)
+        return np.where(lowest >= 0, group, lowest)
+
+
+def _combinations(
+    parts: Sequence[Grouping], codes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the combination of groups of every cell, and the lowest of their codes.
+
+    Where the lowest is below 0, the cell is in no combination.
+    """
+    combination = np.zeros(len(codes), dtype=np.int64)
+    lowest = np.zeros(len(codes), dtype=np.int64)
+    for i, part in enumerate(parts):
+        group = part.group_of[codes[:, i]]
+        combination = combination * len(part.groups) + np.maximum(group, 0)
+        lowest = np.minimum(lowest, group)
+    return np.where(lowest >= 0, combination, 0), lowest
+
+
+def _crossing(
+    cube: Cube, parts: Sequence[Grouping], spec: Spec, problems: list[Problem]
+) -> Crossing:
+    """Cross the groups of columns; of an intersection, only combinations that occur are groups."""
+    if len(parts) == 1:
+        groups = tuple(map(GroupId.of, parts[0].groups))
+        every = np.arange(len(groups))
+        return Crossing(tuple(parts), groups, every, every)
+    held, lowest = _combinations(parts, cube.marginal([part.axis for part in parts]).codes)
+    present = np.unique(held[lowest >= 0])
+    positions = (
+        np.unravel_index(present, [len(part.groups) for part in parts]) if len(present) else ()
+    )
+    crossed = [
+        GroupId.of(*(part.groups[i] for part, i in zip(parts, cell, strict=True)))
+        for cell in zip(*(each.tolist() for each in positions), strict=True)
+    ]
+    excluded = np.zeros(len(crossed), dtype=bool)
+    excluded[_excluded_groups(crossed, group_names(crossed), spec, problems)] = True
+    group_of = np.where(excluded, _EXCLUDED, np.cumsum(~excluded) - 1)
+    kept = tuple(crossed[i] for i in np.flatnonzero(~excluded).tolist())
+    return Crossing(tuple(parts), kept, present, group_of)
+
+
+def _excluded_groups(
+    groups: Sequence[GroupId], names: Sequence[str], spec: Spec, problems: list[Problem]
+) -> list[int]:
+    """Return the groups that are excluded by name; a name of two groups is a problem."""
+    excluded: list[int] = []
+    for i, text in enumerate(spec.exclude_groups):
+        meant = positions_named(text, groups, names)
+        if len(meant) > 1:
+            either = " or ".join(quote(names[at]) for at in meant)
+            message = f"{quote(text)} is the name of {len(meant)} groups; write {either}"
+            problems.append(Problem(f"exclude_groups[{i}]", message))
+        excluded += meant
+    return excluded
 
 
 def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Grouping:
     levels = cube.levels[axis]
     feature = spec.feature(axis.column)
-    names = axis.names(levels)
+    groups = axis.parts(levels)
     if feature.values:
-        names, group_of = _value_sets(feature.values, levels, axis.column, problems)
+        groups, group_of = _value_sets(feature.values, levels, axis.column, problems)
     else:
         group_of = np.arange(len(levels))
     unknown = unknown_levels(axis, levels, spec)
     if unknown.any():
-        group_of, names = _without(unknown, group_of, names)
-    excluded = excluded_levels(names, group_of, spec)
+        group_of, groups = _without(unknown, group_of, groups)
+    ids = list(map(GroupId.of, groups))
+    without = _excluded_groups(ids, group_names(ids), spec, problems)
+    excluded = np.isin(group_of, without)
     if excluded.any():
-        group_of, names = _without(excluded, group_of, names)
+        group_of, groups = _without(excluded, group_of, groups)
         group_of = np.where(excluded, _EXCLUDED, group_of)
     group_of = np.where(unknown, _DROPPED, group_of)
-    reference = _named_reference(axis, spec, levels, names, group_of, problems)
+    reference = _named_reference(axis, spec, levels, groups, group_of, problems)
     missing = _DROPPED
     if spec.profile is Profile.CLARIFY:
         missing = _OTHER  # smclarify counts a missing facet with the reference
     elif spec.missing is Missing.GROUP:
-        missing = len(names)
+        missing = len(groups)
         has_missing = unknown.any() or (cube.marginal([axis]).codes < 0).any()
-        names = [*names, MISSING_NAME] if has_missing else names
+        groups = [*groups, MissingValue()] if has_missing else groups
     group_of = np.where(unknown, missing, group_of)
     group_of = np.append(group_of, missing)
-    return Grouping(axis, tuple(names), group_of, reference, spec.exclude_groups)
+    return Grouping(axis, tuple(groups), group_of, reference)
 
 
 def unknown_levels(axis: Axis, levels: Sequence[Value], spec: Spec) -> NDArray[np.bool_]:
@@ -379,21 +508,14 @@ def unknown_levels(axis: Axis, levels: Sequence[Value], spec: Spec) -> NDArray[n
     return np.array([any(matches(value, level) for value in asked) for level in levels], dtype=bool)
 
 
-def excluded_levels(
-    names: Sequence[str], group_of: NDArray[np.int64], spec: Spec
-) -> NDArray[np.bool_]:
-    """Return which levels are in a group that is excluded from the audit of a feature."""
-    return np.isin(group_of, [i for i, name in enumerate(names) if name in spec.exclude_groups])
-
-
 def _without(
-    unknown: NDArray[np.bool_], group_of: NDArray[np.int64], names: Sequence[str]
-) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the groups without those that hold unknown levels alone."""
-    held = np.unique(group_of[~unknown & (group_of >= 0)])
-    position = np.full(len(names) + 1, _OTHER)
+    absent: NDArray[np.bool_], group_of: NDArray[np.int64], groups: Sequence[Part]
+) -> tuple[NDArray[np.int64], list[Part]]:
+    """Return the groups without those that hold absent levels alone."""
+    held = np.unique(group_of[~absent & (group_of >= 0)])
+    position = np.full(len(groups) + 1, _OTHER)
     position[held] = np.arange(len(held))
-    return position[group_of], [names[i] for i in held.tolist()]
+    return position[group_of], [groups[i] for i in held.tolist()]
 
 
 def _value_sets(
@@ -401,37 +523,43 @@ def _value_sets(
     levels: Sequence[Value],
     column: str,
     problems: list[Problem],
-) -> tuple[list[str], NDArray[np.int64]]:
+) -> tuple[list[Part], NDArray[np.int64]]:
     group_of = np.full(len(levels), _OTHER)
-    names = []
+    groups: list[Part] = []
     for i, values in enumerate(sets):
         found = [_find(value, levels, column, "sensitive", problems) for value in values]
         for level in found:
-            group_of[[j for j, each in enumerate(levels) if each is level]] = i
-        names.append(", ".join(name_of(value) for value in found if value is not None))
-    return names, group_of
+            at = [j for j, each in enumerate(levels) if each is level]
+            if (group_of[at] != _OTHER).any():  # 1 and "1" are two values, and mean one level
+                message = f"value {quote(name_of(level))} of {quote(column)} is listed twice"
+                problems.append(Problem("sensitive", message))
+            group_of[at] = i
+        groups.append(ValueSet(tuple(value for value in found if value is not None)))
+    return groups, group_of
 
 
 def _named_reference(
     axis: Axis,
     spec: Spec,
     levels: Sequence[Value],
-    names: list[str],
+    groups: list[Part],
     group_of: NDArray[np.int64],
     problems: list[Problem],
-) -> str | None:
+) -> int | None:
+    """Return the position of the group that is the reference; a value of no group becomes one."""
     asked = dict(spec.reference) if isinstance(spec.reference, tuple) else {}
     if axis.column not in asked:
         return None
-    name = name_of(asked[axis.column])
-    if name in names:
-        return name
+    value = asked[axis.column]
+    name = name_of(value)
+    ids = list(map(GroupId.of, groups))
+    meant = position_of_value(value, ids, group_names(ids))
+    if meant is not None:
+        return meant
     if name in spec.exclude_groups:
         problems.append(_left_out(axis, name, "exclude_groups"))
         return None
-    level = _find(
-        asked[axis.column], () if axis.cuts else levels, axis.column, "reference", problems
-    )
+    level = _find(value, () if axis.cuts else levels, axis.column, "reference", problems)
     if level is None:
         return None
     at = next(j for j, each in enumerate(levels) if each is level)
@@ -439,9 +567,9 @@ def _named_reference(
         problems.append(_left_out(axis, name, "unknown"))
         return None
     if group_of[at] == _OTHER:
-        group_of[at] = len(names)
-        names.append(name_of(level))
-    return names[int(group_of[at])]
+        group_of[at] = len(groups)
+        groups.append(ValueSet((level,)))
+    return int(group_of[at])
 
 
 def _left_out(axis: Axis, name: str, option: str) -> Problem:
@@ -465,57 +593,57 @@ def _find(
         return None
 
 
-def _arranged(cube: Cube, parts: list[Grouping], problems: list[Problem]) -> GroupCounts:
+def _arranged(cube: Cube, feature: str, crossing: Crossing, problems: list[Problem]) -> GroupCounts:
     plan = cube.plan
     outcome = [plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
-    names, every = _dense(cube, parts, outcome)
+    every = _dense(cube, crossing, outcome)
     # the margin is a slot before the strata; rows without a stratum are in the margin alone
     counts = {
         measure: np.concatenate([dense.sum(axis=1, keepdims=True), dense[:, :-1]], axis=1)
         for measure, dense in every.items()
     }
     return GroupCounts(
-        feature="*".join(part.axis.column for part in parts),
-        groups=names,
+        feature=feature,
+        feature_id=FeatureId(tuple(part.axis.column for part in crossing.parts)),
+        groups=group_names(crossing.groups),
+        group_ids=crossing.groups,
         strata=tuple(outcome[0].names(cube.levels[outcome[0]])) if outcome[0] else (),
         counts={measure: dense[:-1] for measure, dense in counts.items()},
-        named_reference=_reference_group(parts, names, problems),
-        histogram=_histogram(cube, parts),
+        crossing=crossing,
+        named_reference=_reference_group(feature, crossing, problems),
+        histogram=_histogram(cube, crossing),
         unknown={measure: dense[-1, 0] for measure, dense in counts.items()},
-        clusters=_cluster_cells(cube, parts),
-        groupings=tuple(parts),
+        clusters=_cluster_cells(cube, crossing),
     )
 
 
-def _reference_group(
-    parts: list[Grouping], groups: Sequence[str], problems: list[Problem]
-) -> int | None:
+def _reference_group(feature: str, crossing: Crossing, problems: list[Problem]) -> int | None:
     """Return the group of the named reference values of all columns, None where one names none."""
-    named = [part.reference for part in parts if part.reference is not None]
+    parts = crossing.parts
+    named = [part.groups[part.reference] for part in parts if part.reference is not None]
     if not parts or len(named) < len(parts):
         return None
-    name = " & ".join(named)
-    if name in groups:
-        return groups.index(name)
-    column = "*".join(part.axis.column for part in parts)
-    message = f"no row is in {quote(name)}, the reference of {quote(column)}"
+    reference = GroupId.of(*named)
+    if reference in crossing.groups:
+        return crossing.groups.index(reference)
+    message = f"no row is in {quote(reference.name())}, the reference of {quote(feature)}"
     problems.append(Problem("reference", message))
     return None
 
 
-def _histogram(cube: Cube, parts: list[Grouping]) -> Histogram | None:
+def _histogram(cube: Cube, crossing: Crossing) -> Histogram | None:
     score = cube.plan.axis(Role.SCORE)
     if score is None:
         return None
-    _, counts = _dense(cube, parts, [cube.plan.axis(Role.LABEL), score])
+    counts = _dense(cube, crossing, [cube.plan.axis(Role.LABEL), score])
     held = np.flatnonzero(counts["rows"][:, :, :-1].sum(axis=(0, 1)))
     low, high = score.edges(held, cube.levels[score])
     return Histogram(low, high, {m: dense[:-1, :, held] for m, dense in counts.items()})
 
 
-def _cluster_cells(cube: Cube, parts: list[Grouping]) -> ClusterCells | None:
+def _cluster_cells(cube: Cube, crossing: Crossing) -> ClusterCells | None:
     outcome = [cube.plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
-    cells = _cluster_table(cube, parts, outcome)
+    cells = _cluster_table(cube, crossing, outcome)
     if cells is None:
         return None
     (cluster, group, stratum, label, prediction), levels, counts = cells
@@ -523,23 +651,24 @@ def _cluster_cells(cube: Cube, parts: list[Grouping]) -> ClusterCells | None:
 
 
 def _cluster_table(
-    cube: Cube, parts: list[Grouping], axes: list[Axis | None]
+    cube: Cube, crossing: Crossing, axes: list[Axis | None]
 ) -> tuple[list[Index], tuple[Index, ...], dict[str, Array]] | None:
     """Return the codes of cluster, group and axes of every cell, of its values, and its counts."""
     axis = cube.plan.axis(Role.CLUSTER)
     if axis is None:
         return None
-    table = cube.marginal([*(p.axis for p in parts), axis, *(a for a in axes if a)])
-    group, names = _groups(table, parts)
-    cluster, *found = table.codes.T[len(parts) :]
+    columns = [part.axis for part in crossing.parts]
+    table = cube.marginal([*columns, axis, *(a for a in axes if a)])
+    group = crossing.groups_of(table.codes)
+    cluster, *found = table.codes.T[len(columns) :]
     kept = (cluster >= 0) & (group > _DROPPED)
     others = [
         _or_last(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster) for a in axes
     ]
     counts = {measure: sums[kept] for measure, sums in table.sums.items()}
     counts.setdefault("n", counts["rows"])
-    codes = [cluster, _or_last(group, len(names)), *others]
-    levels = tuple(1 + each[kept] for each in table.codes.T[: len(parts)])  # 0 is missing
+    codes = [cluster, _or_last(group, len(crossing.groups)), *others]
+    levels = tuple(1 + each[kept] for each in table.codes.T[: len(columns)])  # 0 is missing
     return [each[kept] for each in codes], levels, counts
 
 
@@ -548,20 +677,19 @@ def _or_last(codes: Index, last: int) -> Index:
     return np.where(codes < 0, last, codes)
 
 
-def _dense(
-    cube: Cube, parts: list[Grouping], axes: list[Axis | None]
-) -> tuple[tuple[str, ...], dict[str, Array]]:
-    """Return the names of the groups, and for every measure an array over groups and axes.
+def _dense(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> dict[str, Array]:
+    """Return for every measure an array over groups and axes.
 
     The last two entries along groups are for known values of no group and for missing ones, the
     last along other axes for missing ones.
     """
-    table = cube.marginal([*(part.axis for part in parts), *(axis for axis in axes if axis)])
-    group, names = _groups(table, parts)
+    columns = [part.axis for part in crossing.parts]
+    table = cube.marginal([*columns, *(axis for axis in axes if axis)])
+    group, groups = crossing.groups_of(table.codes), len(crossing.groups)
     kept = group != _EXCLUDED
-    shape = [len(names) + 2, *(len(cube.levels[axis]) + 1 if axis else 1 for axis in axes)]
-    index = np.where(group < 0, len(names) + (group == _DROPPED), group)
-    column = len(parts)
+    shape = [groups + 2, *(len(cube.levels[axis]) + 1 if axis else 1 for axis in axes)]
+    index = np.where(group < 0, groups + (group == _DROPPED), group)
+    column = len(columns)
     for axis, size in zip(axes, shape[1:], strict=True):
         index = index * size
         if axis:
@@ -573,39 +701,7 @@ def _dense(
         for measure, sums in table.sums.items()
     }
     counts.setdefault("n", counts["rows"])
-    return names, counts
-
-
-def _groups(
-    table: CountTable, parts: list[Grouping], known: tuple[str, ...] | None = None
-) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    """Return the group of every cell, and the names of the groups: those ``known``, if given."""
-    if not parts:
-        return np.zeros(len(table.codes), dtype=np.int64), (EVERYONE,)
-    of_parts = [part.group_of[table.codes[:, i]] for i, part in enumerate(parts)]
-    if len(parts) == 1:
-        return of_parts[0], parts[0].names
-    combined = np.zeros(len(table.codes), dtype=np.int64)
-    for part, codes in zip(parts, of_parts, strict=True):
-        combined = combined * len(part.names) + np.maximum(codes, 0)
-    lowest = np.min(of_parts, axis=0)
-    inside = lowest >= 0
-    every = [" & ".join(names) for names in product(*(part.names for part in parts))]
-    excluded = [i for i, name in enumerate(every) if name in parts[0].excluded]
-    if known is None:
-        present = np.unique(combined[inside])  # only combinations that occur
-        present = present[~np.isin(present, excluded)]
-    else:
-        present = np.array([every.index(name) for name in known], dtype=np.int64)
-    position = np.full(len(every) + 1, _OTHER)
-    position[present] = np.arange(len(present))
-    position[excluded] = _EXCLUDED
-    group = np.where(inside, position[combined], lowest)
-    return group, tuple(every[i] for i in present)
-
-
-def _asked_columns(spec: Spec) -> set[str]:
-    return {f.column for f in spec.sensitive} | {c for parts in spec.intersections for c in parts}
+    return counts
 
 
 def _some(levels: Sequence[Value]) -> str:

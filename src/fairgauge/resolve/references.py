@@ -10,6 +10,7 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.enums import Better, ReferenceKind, ReferenceRule
+from fairgauge.resolve.group_counts import as_reference
 from fairgauge.resolve.sides import side_of_all, side_of_others
 from fairgauge.results.scopes import Reference
 
@@ -130,7 +131,7 @@ def _fixed_references(counts: GroupCounts, spec: Spec) -> References | None:
     groups = np.arange(size)
     if isinstance(rule, tuple) and counts.named_reference is not None:
         named = counts.named_reference
-        reference = Reference(ReferenceKind.GROUP, counts.groups[named])
+        reference = as_reference(counts, named)
         return References(np.full(size, named), (reference,) * size)
     if isinstance(rule, tuple) or rule is ReferenceRule.OTHERS:
         others = Reference(ReferenceKind.OTHERS)
@@ -163,7 +164,7 @@ class _Choice:
         size = len(counts.groups)
         of_group = {
             group: References(
-                np.full(size, group), (Reference(self.kind, counts.groups[group]),) * size
+                np.full(size, group), (as_reference(counts, group, self.kind),) * size
             )
             for group in set(self.chosen.tolist())
         }

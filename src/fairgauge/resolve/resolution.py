@@ -6,12 +6,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from fairgauge.cube.plan import WEIGHTS
+from fairgauge.enums import GroupKind
 from fairgauge.errors import Problem, SpecError, listing
+from fairgauge.identity import FeatureId
 from fairgauge.question.option_types import POPULATION_ROUNDING
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_metrics
-from fairgauge.resolve.group_counts import GroupCounts, count_everyone, count_groups
+from fairgauge.resolve.group_counts import (
+    GroupCounts,
+    count_everyone,
+    count_groups,
+    population_shares,
+)
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
-from fairgauge.values import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -84,16 +90,20 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
 
 def _wrong_populations(features: Sequence[GroupCounts], spec: Spec) -> Iterator[Problem]:
     """Yield the populations in which a share is nobody's, or a group has no share."""
-    populations = dict(spec.population)
+    populations = {FeatureId((column,)): shares for column, shares in spec.population}
     for each in features:
-        shares = populations.get(each.feature)
+        shares = populations.get(each.feature_id)
         if shares is None:
             continue
-        named = {name_of(value) for value, _ in shares}
-        absent = [name for name in each.groups if name not in {*named, name_of(None)}]
+        held = population_shares(each, spec)
+        absent = [
+            each.groups[i]
+            for i, group in enumerate(each.group_ids)
+            if i not in held and group.kind is not GroupKind.MISSING
+        ]
         total = sum(share for _, share in shares)
         path, whole = f"population.{each.feature}", total > 1 - POPULATION_ROUNDING
-        if whole and absent and not named.isdisjoint(each.groups):
+        if whole and absent and held:
             message = (
                 f"leaves no share for {listing(absent, _MOST_SHOWN)}, which the data "
                 "have; give every group its share, or shares of the whole population that leave "

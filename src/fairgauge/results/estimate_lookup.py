@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from fairgauge.results.report import Report
 
 Choice: TypeAlias = Mapping[str, object]
-Key: TypeAlias = "str | tuple[str | Scope | Choice | None, ...]"
+Key: TypeAlias = "str | tuple[object, ...]"
+"""A metric; a feature, by its name or its columns; a group, by its name or its values; a scope."""
 
 _SUBJECT = 3
 _MOST_NAMED = 6
@@ -50,7 +51,7 @@ def find_estimate(report: Report, key: Key) -> Estimate:
     except LookupError as error:
         raise KeyError(str(error)) from None
     subject = (metric, *subject[1:])
-    named = [e for e in report.estimates if _subject(e)[: len(subject)] == subject]
+    named = _named([e for e in report.estimates if e.metric == metric], subject)
     matching = _preferred([each for each in named if _is(each, choice)], choice)
     if len(matching) == 1:
         return matching[0]
@@ -62,7 +63,32 @@ def find_estimate(report: Report, key: Key) -> Estimate:
     raise KeyError(f"no estimate {quote(asked)}.{_instead(report, subject, named, choice)}")
 
 
-def _read(parts: tuple[str | Scope | Choice | None, ...]) -> tuple[tuple[object, ...], Choice]:
+def _named(estimates: Sequence[Estimate], subject: Sequence[object]) -> list[Estimate]:
+    """Return the estimates of a feature and a group: of these names, or else of the values."""
+    exactly = [e for e in estimates if _subject(e)[: len(subject)] == tuple(subject)]
+    if exactly or len(subject) == 1:
+        return exactly
+    return [
+        e
+        for e in estimates
+        if _is_feature(e, subject[1]) and (len(subject) < _SUBJECT or _is_group(e, subject[2]))
+    ]
+
+
+def _is_feature(each: Estimate, asked: object) -> bool:
+    if each.feature == asked or each.feature_id is None:
+        return each.feature == asked
+    columns = tuple(asked) if isinstance(asked, (list, tuple)) else None
+    return each.feature_id.columns == columns or each.feature_id.name() == asked
+
+
+def _is_group(each: Estimate, asked: object) -> bool:
+    if each.group == asked or each.group_id is None:
+        return each.group == asked
+    return each.group_id.has_values(asked)
+
+
+def _read(parts: tuple[object, ...]) -> tuple[tuple[object, ...], Choice]:
     """Return what names the subject, and what chooses among its estimates."""
     choice = dict(parts[-1]) if isinstance(parts[-1], Mapping) else {}
     for name in choice:

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, SupportsFloat, TypeAlias
 
-from fairgauge.enums import ReferenceKind, Status, Task
+from fairgauge import identity
+from fairgauge.enums import GroupKind, ReferenceKind, Status, Task
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.scopes import NO_CLASS, OVERALL, ClassScope, Diagnostic, Reference, Scope
 
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.identity import FeatureId, GroupId
     from fairgauge.reasons import Reason
     from fairgauge.results.scopes import Bounds, Interval
 
-EVERYONE = "all"
+EVERYONE = str(GroupKind.EVERYONE)
 """The group of a metric of the whole table, which has no feature."""
 
 
@@ -30,6 +32,7 @@ class Estimate:
     ----------
     metric, set : catalogue name, and whose metric it is.
     feature : the sensitive feature; None for a metric of the whole table.
+    feature_id, group_id : what they are; None where they are None, and in older reports.
     group : the group that is compared; "all" for a metric of the whole table, None for a metric of
         all groups of a feature that is undefined.
     reference : what it is compared with; None where nothing is compared.
@@ -76,6 +79,8 @@ class Estimate:
     status: Status = Status.OK
     reason: Reason | None = None
     bounds: Bounds | None = None
+    feature_id: FeatureId | None = None
+    group_id: GroupId | None = None
     definition: Metric = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
 
     def __post_init__(self) -> None:
@@ -232,6 +237,7 @@ class Group:
     ----------
     group, reference_kind : its name; the kind is "others" for the rows with a known value that is
         in no group of the audit, and "overall" for all rows with a known value.
+    feature_id, group_id : what the feature and the group are; None in older reports.
     n, weight, share : its rows (or cases), their weight, and its share of the known rows.
     counts, weighted_counts : tp, fp, fn, tn; None without labels or predictions.
     rates : the rates that are computed.
@@ -249,6 +255,8 @@ class Group:
     counts: Mapping[str, float] | None = None
     weighted_counts: Mapping[str, float] | None = None
     rates: Mapping[str, RateValue] = field(default_factory=dict)
+    feature_id: FeatureId | None = None
+    group_id: GroupId | None = None
 
     @property
     def stratum(self) -> str | None:
@@ -333,7 +341,10 @@ class OtherReference:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Everything computed from a cube; ``group_names`` are those of every feature."""
+    """Everything computed from a cube.
+
+    ``feature_ids`` holds what every feature is, ``group_ids`` what its groups are, by their names.
+    """
 
     task: Task
     groups: tuple[Group, ...]
@@ -345,7 +356,14 @@ class Measured:
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, WorstCase] = field(default_factory=dict)
     other_references: tuple[OtherReference, ...] = ()
-    group_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)
+    feature_ids: Mapping[str, FeatureId] = field(default_factory=dict)
+
+    def group_id(self, feature: str | None, group: str | None) -> GroupId | None:
+        """Return what a group of a feature is, by their names; None where there is none."""
+        if feature is None or group is None:
+            return identity.EVERYONE if group == EVERYONE else None
+        return self.group_ids.get(feature, {}).get(group)
 
 
 def as_count(number: SupportsFloat) -> float | Any:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from fairgauge.enums import (
     Average,
@@ -26,6 +26,7 @@ from fairgauge.enums import (
     Status,
 )
 from fairgauge.errors import FairgaugeError, quote
+from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Reason
 from fairgauge.results.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
 from fairgauge.results.finding import Finding, FindingFamily
@@ -121,8 +122,7 @@ def plain_estimate(each: Estimate) -> Plain:
     return {
         "metric": each.metric,
         "set": each.set,
-        "feature": each.feature,
-        "group": each.group,
+        **plain_subject(each),
         **plain_reference(each.reference),
         **plain_scope(each.scope),
         **plain_class(each.class_scope),
@@ -151,8 +151,7 @@ def read_estimate(fields: Saved) -> Estimate:
     return Estimate(
         metric=fields["metric"],
         set=fields["set"],
-        feature=fields["feature"],
-        group=fields["group"],
+        **read_subject(fields),
         reference=read_reference(fields),
         scope=read_scope(fields),
         class_scope=read_class(fields),
@@ -175,11 +174,41 @@ def read_estimate(fields: Saved) -> Estimate:
     )
 
 
+class Subject(TypedDict):
+    """The fields of a result that state of which feature and group it is."""
+
+    feature: Any
+    feature_id: FeatureId | None
+    group: Any
+    group_id: GroupId | None
+
+
+def plain_subject(of: Estimate | Group | Verdict) -> Plain:
+    """Return the feature and the group: their names, and beside them what they are."""
+    return {
+        "feature": of.feature,
+        "feature_columns": None if of.feature_id is None else list(of.feature_id.columns),
+        "group": of.group,
+        "group_kind": None if of.group_id is None else str(of.group_id.kind),
+        "group_values": None if of.group_id is None else of.group_id.to_plain(),
+    }
+
+
+def read_subject(fields: Saved) -> Subject:
+    """Read what `plain_subject` wrote; before report/3 results had names alone."""
+    columns, kind = fields.get("feature_columns"), fields.get("group_kind")
+    return Subject(
+        feature=fields["feature"],
+        feature_id=None if columns is None else FeatureId(tuple(columns)),
+        group=fields["group"],
+        group_id=None if kind is None else GroupId.read(kind, fields["group_values"]),
+    )
+
+
 def plain_group(each: Group) -> Plain:
     """Return a group in the order and names of the JSON format."""
     return {
-        "feature": each.feature,
-        "group": each.group,
+        **plain_subject(each),
         "reference_kind": plain(each.reference_kind),
         **plain_scope(each.scope),
         **plain_class(each.class_scope),
@@ -196,8 +225,7 @@ def plain_group(each: Group) -> Plain:
 def read_group(fields: Saved) -> Group:
     """Read what `plain_group` wrote."""
     return Group(
-        feature=fields["feature"],
-        group=fields["group"],
+        **read_subject(fields),
         reference_kind=_kind(fields["reference_kind"]),
         scope=read_scope(fields),
         class_scope=read_class(fields),
@@ -304,8 +332,7 @@ def plain_finding(each: Finding) -> Plain:
     return {
         "metric": each.metric,
         "rate": each.rate,
-        "feature": each.feature,
-        "group": each.group,
+        **plain_subject(each.estimate),
         **plain_reference(each.reference),
         **plain_scope(each.estimate.scope),
         **plain_class(each.class_scope),
@@ -364,8 +391,7 @@ def plain_verdict(each: Verdict) -> Plain:
     return {
         "rule": each.rule,
         "metric": each.metric,
-        "feature": each.feature,
-        "group": each.group,
+        **plain_subject(each),
         **plain_class(each.class_scope),
         "threshold": each.threshold,
         "outcome": str(each.outcome),
@@ -383,8 +409,7 @@ def read_verdict(fields: Saved) -> Verdict:
     return Verdict(
         rule=fields["rule"],
         metric=fields["metric"],
-        feature=fields["feature"],
-        group=fields["group"],
+        **read_subject(fields),
         class_scope=read_class(fields),
         threshold=fields["threshold"],
         outcome=Outcome(fields["outcome"]),
@@ -477,7 +502,11 @@ def read_reference(fields: Saved) -> Reference | None:
     if kind is None:
         return None
     unnamed = (ReferenceKind.OTHERS, ReferenceKind.OVERALL, ReferenceKind.POPULATION)
-    return Reference(kind, None if kind in unnamed else fields["reference"])
+    if kind in unnamed:
+        return Reference(kind)
+    parts = fields.get("reference_values")
+    group_id = None if parts is None else GroupId.read("", parts)
+    return Reference(kind, fields["reference"], group_id)
 
 
 def read_scope(fields: Saved) -> Scope:
@@ -500,6 +529,9 @@ def plain_reference(reference: Reference | None) -> Plain:
     return {
         "reference": None if reference is None else str(reference),
         "reference_kind": None if reference is None else str(reference.kind),
+        "reference_values": reference.group_id.to_plain()
+        if reference is not None and reference.group_id is not None
+        else None,
     }
 
 

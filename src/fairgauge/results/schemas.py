@@ -10,11 +10,13 @@ from fairgauge.enums import (
     Better,
     CandidateVerdict,
     ClassKind,
+    Closed,
     DiagnosticCode,
     Direction,
     Fairness,
     FamilyProcedure,
     FindingReason,
+    GroupKind,
     IntervalMethod,
     Level,
     Outcome,
@@ -108,10 +110,30 @@ _RATE = _object(
         "reason": _null(_REASON),
     }
 )
+_GROUP_VALUES = _null(
+    _list(
+        {
+            "anyOf": [
+                _list({"type": ["string", "number", "boolean"]}),
+                _object(
+                    {"low": _NUMBER, "high": _NUMBER, "closed": _words(Closed)},
+                ),
+                {"type": "null"},
+            ]
+        }
+    )
+)
+"""What a group is in each column of its feature: values, an interval, or null where missing."""
+_IDENTITY: Schema = {
+    "feature_columns": _null(_list(_STRING)),
+    "group_kind": _null(_words(GroupKind)),
+    "group_values": _GROUP_VALUES,
+}
 _GROUP = _object(
     {
         "feature": _STRING,
         "group": _STRING,
+        **_IDENTITY,
         "reference_kind": _REFERENCE_KIND,
         **_SCOPE,
         **_CLASS,
@@ -130,8 +152,10 @@ _ESTIMATE = _object(
         "set": _STRING,
         "feature": _null(_STRING),
         "group": _null(_STRING),
+        **_IDENTITY,
         "reference": _null(_STRING),
         "reference_kind": _REFERENCE_KIND,
+        "reference_values": _GROUP_VALUES,
         **_SCOPE,
         **_CLASS,
         "threshold": _null(_FINITE),
@@ -191,8 +215,10 @@ _FINDING = _object(
         "rate": _STRING,
         "feature": _STRING,
         "group": _STRING,
+        **_IDENTITY,
         "reference": _null(_STRING),
         "reference_kind": _REFERENCE_KIND,
+        "reference_values": _GROUP_VALUES,
         **_SCOPE,
         **_CLASS,
         "threshold": _null(_FINITE),
@@ -213,6 +239,7 @@ _VERDICT_KEYS: Schema = {
     "metric": _STRING,
     "feature": _null(_STRING),
     "group": _null(_STRING),
+    **_IDENTITY,
     **_CLASS,
     "threshold": _null(_FINITE),
     "outcome": _words(Outcome),
@@ -411,6 +438,7 @@ _DISPARITY_CHANGE = _object(
         "group": _STRING,
         "reference": _null(_STRING),
         "reference_kind": _REFERENCE_KIND,
+        "reference_values": _GROUP_VALUES,
         **_CHANGED,
         "by": {"enum": ["difference", "ratio"]},
         "distance": _null(_NUMBER),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.identity import GroupId
     from fairgauge.reasons import Parameter
 
 
@@ -77,10 +78,14 @@ NO_CLASS = ClassScope()
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a group is compared with; ``group`` names it where it is one group."""
+    """What a group is compared with; ``group`` names it where it is one group.
+
+    ``group_id`` is what that group is: within one result its name distinguishes it as well.
+    """
 
     kind: ReferenceKind
     group: str | None = None
+    group_id: GroupId | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         """Return the name of the group, or the word of the kind where it is not one group."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.identity import FeatureId, GroupId
     from fairgauge.results.scopes import Interval
 
 
@@ -28,6 +29,7 @@ class Verdict:
     rule : the text form of the rule.
     metric, feature, group : its subject; the group is None where a rule matches nothing.
     class_scope, threshold : the class and the threshold that decide, where there are several.
+    feature_id, group_id : what they are; None of a group that the data do not have.
     outcome : pass, fail, inconclusive, not evaluated, or none.
     reason : why.
     value, interval : what the rule was compared with, None where there is nothing.
@@ -47,6 +49,8 @@ class Verdict:
     value: float | None = None
     interval: Interval | None = None
     alternatives: tuple[Verdict, ...] = ()
+    feature_id: FeatureId | None = None
+    group_id: GroupId | None = None
     definition: Metric | Statistic = field(
         default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED
     )

@@ -81,7 +81,7 @@ def test_all_other_groups_are_not_a_small_group_of_their_name() -> None:
     rates = [(g.group, g.reference_kind, g.rates["selection_rate"].status) for g in report.groups]
     assert rates == [
         ("a", None, Status.OK),
-        ("others", None, Status.TOO_FEW),
+        ('"others"', None, Status.TOO_FEW),
         ("others", ReferenceKind.OTHERS, Status.OK),
     ]
 

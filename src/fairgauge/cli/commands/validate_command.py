@@ -88,8 +88,7 @@ def _monitored(config: str | None) -> tuple[MonitorRule, ...]:
 
 def _summary(spec: Spec) -> list[str]:
     """Return what would be audited, a line each."""
-    features = [*(f.column for f in spec.sensitive), *map("*".join, spec.intersections)]
-    lines = [f"sensitive  {', '.join(map(printable, features))}"]
+    lines = [f"sensitive  {', '.join(map(printable, spec.audited))}"]
     metrics = [each if isinstance(each, str) else each.name for each in spec.metrics]
     lines.append(f"metrics    {', '.join(map(printable, metrics))}")
     lines += [f"rule       {printable(str(rule))}" for rule in spec.rules]

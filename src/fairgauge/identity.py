@@ -1,0 +1,328 @@
+"""Identity: what features and groups are, as values; and their names, unique within one result.
+
+Names are for people. Two different groups may read the same: "A & B" and "C" crossed with "A" and
+"B & C", or the values "A, B" beside the set of "A" and "B". Nothing that decides a number compares
+names: it compares the values here, which hold what a group is made of. Names are then made once for
+all groups of a result, and only those that would collide are written with quotation marks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from fairgauge.enums import Closed, GroupKind
+from fairgauge.values import MISSING_NAME, Value, canonical, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from fairgauge.values import Json
+
+_CROSSED, _LISTED, _OF_COLUMNS = " & ", ", ", "*"
+_SEPARATORS = frozenset('&,*"')
+_WORDS = (str(GroupKind.OTHERS), str(GroupKind.OVERALL))
+"""Words that a result writes beside the groups of every feature."""
+
+
+class Quotes(IntEnum):
+    """Which parts of a name stand in quotation marks."""
+
+    NONE = 0
+    WHERE_UNCLEAR = 1
+    ALL = 2
+
+
+def _written(part: str, quotes: Quotes) -> str:
+    """Return the text of one value or column in a name; with all quotes, names are unambiguous."""
+    unclear = not _SEPARATORS.isdisjoint(part) or part in (*_WORDS, MISSING_NAME)
+    if quotes is Quotes.ALL or (quotes is Quotes.WHERE_UNCLEAR and unclear):
+        escaped = part.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    return part
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureId:
+    """A sensitive feature: its column, or the columns that are crossed.
+
+    >>> FeatureId(("sex", "race")).name()
+    'sex*race'
+    """
+
+    columns: tuple[str, ...]
+
+    def name(self, quotes: Quotes = Quotes.NONE) -> str:
+        """Return its name, which may be that of another feature too."""
+        return _OF_COLUMNS.join(_written(column, quotes) for column in self.columns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueSet:
+    """One value of a column, or several that are taken together.
+
+    Sets of the same values in another order are equal. Values are compared by their texts: no
+    column has two values of one text (they are refused while counting), Python takes ``True`` for
+    1, and the same column may be read as 1 from one file and as "1" from another.
+    """
+
+    values: tuple[Value, ...]
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """Return the texts of the values, which identify them within their column."""
+        return frozenset(map(name_of, self.values))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ValueSet) and self.texts == other.texts
+
+    def __hash__(self) -> int:
+        return hash(self.texts)
+
+    def name(self, quotes: Quotes = Quotes.NONE) -> str:
+        """Return the values as they are listed."""
+        return _LISTED.join(_written(name_of(value), quotes) for value in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The numbers of a column between two cuts; the ends are infinite outside the cuts.
+
+    >>> Bin(-math.inf, 40.0).name(), Bin(40.0, 60.5, Closed.LEFT).name()
+    ('(-inf, 40]', '[40, 60.5)')
+    """
+
+    low: float
+    high: float
+    closed: Closed = Closed.RIGHT
+
+    def name(self, quotes: Quotes = Quotes.NONE) -> str:  # noqa: ARG002 - a column of bins has no texts
+        """Return the interval with the edges that belong to it.
+
+        The end at infinity is open where the cuts belong to the bins below them.
+        """
+        low, high = (
+            str(end) if math.isinf(end) else name_of(canonical(end))
+            for end in (self.low, self.high)
+        )
+        if self.closed is Closed.LEFT:
+            return f"[{low}, {high})"
+        return f"({low}, {high})" if self.high == math.inf else f"({low}, {high}]"
+
+
+@dataclass(frozen=True, slots=True)
+class MissingValue:
+    """The rows without a value of a column, where they are a group."""
+
+    def name(self, quotes: Quotes = Quotes.NONE) -> str:  # noqa: ARG002 - our own word has no quotes
+        """Return the word for them."""
+        return MISSING_NAME
+
+
+def bins(cuts: Sequence[float], closed: Closed = Closed.RIGHT) -> tuple[Bin, ...]:
+    """Return the bins that cut points make.
+
+    >>> [each.name() for each in bins([40, 60.5])]
+    ['(-inf, 40]', '(40, 60.5]', '(60.5, inf)']
+    >>> [each.name() for each in bins([40], Closed.LEFT)]
+    ['[-inf, 40)', '[40, inf)']
+    """
+    ends = (-math.inf, *cuts, math.inf)
+    return tuple(Bin(low, high, closed) for low, high in pairwise(ends))
+
+
+Part: TypeAlias = ValueSet | Bin | MissingValue
+"""What a group is in one column of its feature."""
+_KINDS = {
+    ValueSet: GroupKind.VALUES,
+    Bin: GroupKind.INTERVAL,
+    MissingValue: GroupKind.MISSING,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupId:
+    """A group of rows.
+
+    Attributes
+    ----------
+    kind : of what it is made.
+    parts : what it is in each column of its feature; none of groups that no value defines.
+    """
+
+    kind: GroupKind
+    parts: tuple[Part, ...] = ()
+
+    @classmethod
+    def of(cls, *parts: Part) -> GroupId:
+        """Return the group that is something in each column of its feature.
+
+        >>> GroupId.of(ValueSet(("F",)), Bin(40.0, math.inf)).name()
+        'F & (40, inf)'
+        """
+        return cls(GroupKind.INTERSECTION if len(parts) > 1 else _KINDS[type(parts[0])], parts)
+
+    def name(self, quotes: Quotes = Quotes.NONE) -> str:
+        """Return its name, which may be that of another group too."""
+        if not self.parts:
+            return str(self.kind)
+        return _CROSSED.join(part.name(quotes) for part in self.parts)
+
+    def has_values(self, asked: object) -> bool:
+        """Return whether it is the group of a value, or of the values of several columns.
+
+        A list is the values of its columns, or the set of values of its single column.
+
+        >>> group = GroupId.of(ValueSet((1,)), ValueSet(("A", "B")))
+        >>> group.has_values([1, ["B", "A"]]), group.has_values("1 & A, B"), group.has_values(1)
+        (True, True, False)
+        """
+        if isinstance(asked, str) and self.name() == asked:
+            return True
+        values = asked if len(self.parts) > 1 else (asked,)
+        if not isinstance(values, (list, tuple)) or len(values) != len(self.parts):
+            return False
+        return all(map(_is_of_values, self.parts, values))
+
+    def to_plain(self) -> list[Json] | None:
+        """Return what it is in each column of its feature: values, an interval, null if missing.
+
+        None of a group that no value defines.
+
+        >>> GroupId.of(ValueSet(("F",)), Bin(40.0, math.inf), MissingValue()).to_plain()
+        [['F'], {'low': 40.0, 'high': 'Infinity', 'closed': 'right'}, None]
+        """
+        return [_plain_part(part) for part in self.parts] if self.parts else None
+
+    @classmethod
+    def read(cls, kind: str, parts: Sequence[Any] | None) -> GroupId:
+        """Read what `to_plain` wrote of a group of a kind.
+
+        >>> group = GroupId.of(ValueSet((1, 2)), Bin(-math.inf, 40.0))
+        >>> GroupId.read(group.kind, group.to_plain()) == group
+        True
+        """
+        return cls.of(*map(_read_part, parts)) if parts else cls(GroupKind(kind))
+
+
+OTHERS = GroupId(GroupKind.OTHERS)
+OVERALL = GroupId(GroupKind.OVERALL)
+EVERYONE = GroupId(GroupKind.EVERYONE)
+
+
+def _is_of_values(part: Part, asked: Any) -> bool:
+    if isinstance(asked, (list, tuple)):
+        return part == ValueSet(tuple(map(canonical, asked)))
+    if canonical(asked) is None:
+        return isinstance(part, MissingValue)
+    return part.name() == name_of(canonical(asked))
+
+
+def _plain_part(part: Part) -> Json:
+    if isinstance(part, ValueSet):
+        return list(part.values)
+    if isinstance(part, MissingValue):
+        return None
+    ends: list[Json] = [
+        end if math.isfinite(end) else f"{'-' if end < 0 else ''}Infinity"
+        for end in (part.low, part.high)
+    ]
+    return {"low": ends[0], "high": ends[1], "closed": str(part.closed)}
+
+
+def _read_part(written: Any) -> Part:
+    if written is None:
+        return MissingValue()
+    if isinstance(written, list):
+        return ValueSet(tuple(written))
+    return Bin(float(written["low"]), float(written["high"]), Closed(written["closed"]))
+
+
+class _Named(Protocol):
+    def name(self, quotes: Quotes = ...) -> str: ...
+
+
+def feature_names(features: Sequence[FeatureId]) -> tuple[str, ...]:
+    """Return the names of all features of a result, no two of them equal.
+
+    >>> feature_names([FeatureId(("sex*race",)), FeatureId(("sex", "race"))])
+    ('"sex*race"', 'sex*race')
+    """
+    return _unique(features)
+
+
+def group_names(groups: Sequence[GroupId]) -> tuple[str, ...]:
+    """Return the names of all groups of a feature, no two equal, and none a word of every result.
+
+    >>> group_names([GroupId.of(ValueSet(("A, B",))), GroupId.of(ValueSet(("A", "B")))])
+    ('"A, B"', 'A, B')
+    >>> group_names([GroupId.of(ValueSet(("(missing)",))), GroupId.of(MissingValue())])
+    ('"(missing)"', '(missing)')
+    """
+    return _unique(groups, [word for word in _WORDS if GroupId(GroupKind(word)) not in groups])
+
+
+def _unique(ids: Sequence[_Named], taken: Collection[str] = ()) -> tuple[str, ...]:
+    """Return names of different values; those that collide get more quotation marks.
+
+    Names all of whose parts are quoted can be read back, so that the last step leaves no two alike.
+    """
+    quotes = [Quotes.NONE] * len(ids)
+    while True:
+        names = [each.name(how) for each, how in zip(ids, quotes, strict=True)]
+        uses = Counter([*names, *taken])
+        colliding = [
+            i for i, name in enumerate(names) if uses[name] > 1 and quotes[i] is not Quotes.ALL
+        ]
+        if not colliding:
+            return tuple(names)
+        for i in colliding:
+            quotes[i] = Quotes(quotes[i] + 1)
+
+
+def texts_of(name: str, of: FeatureId | GroupId | None) -> tuple[str, ...]:
+    """Return what a user may write for a feature or a group: its name, or that without quotes.
+
+    Without quotes it may be another's too: a rule on such a name is on both, so that it never
+    passes because one of them was meant.
+    """
+    return tuple(dict.fromkeys((name, name if of is None else of.name())))
+
+
+def is_named(texts: Collection[str], name: str | None, of: FeatureId | GroupId | None) -> bool:
+    """Return whether a feature or a group is among those that a user wrote."""
+    return name is not None and any(text in texts for text in texts_of(name, of))
+
+
+def position_of_value(value: Value, groups: Sequence[GroupId], names: Sequence[str]) -> int | None:
+    """Return the group that a value of a column means: that of the value, or that of its name.
+
+    A set of values and an interval have no other way to be named where one value is expected.
+    """
+    alone = GroupId.of(ValueSet((value,)))
+    if alone in groups:
+        return groups.index(alone)
+    return next(iter(positions_named(name_of(value), groups, names)), None)
+
+
+def positions_named(text: str, groups: Sequence[GroupId], names: Sequence[str]) -> list[int]:
+    """Return the groups that a user means by a text: that of this name, or all that read so.
+
+    Parameters
+    ----------
+    text : what the user wrote.
+    groups, names : the groups of a feature, and their names in the result.
+
+    Examples
+    --------
+    >>> groups = [GroupId.of(ValueSet(("A, B",))), GroupId.of(ValueSet(("A", "B")))]
+    >>> [positions_named(text, groups, group_names(groups)) for text in ('A, B', '"A, B"', 'A')]
+    [[1], [0], []]
+    """
+    if text in names:
+        return [names.index(text)]
+    return [i for i, group in enumerate(groups) if group.parts and group.name() == text]
