@@ -176,3 +176,19 @@ def test_a_finding_of_what_no_threshold_decides_names_no_threshold() -> None:
 
 def test_findings_are_chosen_from_the_results_alone(report: Report) -> None:
     assert choose_findings(replace(report, findings=())) == report.findings
+
+
+@pytest.mark.parametrize("selected", range(790, 811))
+def test_a_finding_rounds_no_number_onto_the_limit_of_a_rule(selected: int) -> None:
+    """0.798 is below a limit of 0.8: printed as 0.80 it contradicts the verdict beside it."""
+    counts = {"F": {"tp": selected, "fn": 3000 - selected}, "M": {"tp": 1000, "fn": 2000}}
+    rules = ["DI >= 0.8", "selection_rate.difference >= -0.066"]
+    (first, *_) = fg.audit(fg.confusion("sex", counts), rules=rules).findings
+    printed = re.search(r"ratio (\d\.\d+)", first.says)
+    points = re.search(r"\(−(\d+\.\d+) pp", first.says)
+    assert printed is not None
+    assert points is not None
+    assert (float(printed[1]) < 0.8) == (selected / 1000 < 0.8)
+    assert (float(points[1]) > 6.6) == ((1000 - selected) / 30 > 6.6 + 1e-9)
+    assert first.ratio_limits == (0.8,)
+    assert first.limits == (-0.066,)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
 from fairgauge.enums import ClassKind
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
+from fairgauge.measure.changes import changes
 from fairgauge.measure.verdict_changes import overall_turn, verdict_changes
 from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.changes import changes
 from fairgauge.results.comparison import Alone, Comparison, Difference, GroupChange, Origin
 from fairgauge.results.report import SCHEMAS, Report, read_report
 from fairgauge.results.saved_files import read_saved

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import (
     AfterAdjusting,
     Better,
@@ -235,6 +236,8 @@ def _finding(
         beside=beside,
         others=others,
         unconfirmed=weaker,
+        limits=_limits_of_rules(report, searched, "difference"),
+        ratio_limits=_limits_of_rules(report, searched, "ratio"),
         one_of_thresholds=section.several_thresholds and worst.threshold is not None,
     )
 
@@ -257,6 +260,18 @@ def _reasons(
         change = change_of(worst, adjusted, searched.section.row(worst))
         if change in _ADJUSTED:
             yield _ADJUSTED[change]
+
+
+def _limits_of_rules(report: Report, searched: _Searched, by: str) -> tuple[float, ...]:
+    """Return the limits of rules on the difference or the ratio of a rate, under any name of it."""
+    asked = report.spec.get("rules", ())
+    limits: list[float] = []
+    for rule in (each for one in asked for each in (one, *one.get("alternatives", ()))):
+        row = searched.section.catalogue.find_metric(rule["metric"])
+        if isinstance(row, Contrast) and (row.of.name, row.by) == (searched.rate, by):
+            sign = -1 if by == "difference" and row.order == "reference - group" else 1
+            limits += [sign * rule[end] for end in ("at_least", "at_most") if end in rule]
+    return tuple(dict.fromkeys(limits))
 
 
 def _fails(verdict: Verdict, searched: _Searched, worst: Estimate) -> bool:

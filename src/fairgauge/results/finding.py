@@ -54,6 +54,8 @@ class Finding:
     others, others_beside : the significant contrasts of other groups in these two rates, the
         largest first.
     unconfirmed : those of other groups that are significant only before adjusting for the family.
+    limits, ratio_limits : the limits of rules on the difference and on the ratio of the rate, in
+        the direction group minus reference: no number is rounded onto one of them.
     one_of_thresholds : whether the report has the same comparison at other thresholds.
     """
 
@@ -70,6 +72,8 @@ class Finding:
     others: tuple[Estimate, ...] = ()
     others_beside: tuple[Estimate, ...] = ()
     unconfirmed: tuple[Estimate, ...] = ()
+    limits: tuple[float, ...] = ()
+    ratio_limits: tuple[float, ...] = ()
     one_of_thresholds: bool = False
 
     @property

@@ -345,6 +345,8 @@ def plain_finding(each: Finding) -> Plain:
         **{name: _plain_or_none(getattr(each, name)) for name in _ESTIMATES_OF_FINDINGS},
         "adjusted_for": each.adjusted_for,
         **{name: [*map(plain_estimate, getattr(each, name))] for name in _OTHERS_OF_FINDINGS},
+        "limits": [*each.limits],
+        "ratio_limits": [*each.ratio_limits],
         "one_of_thresholds": each.one_of_thresholds,
         "says": each.says,
     }
@@ -377,6 +379,8 @@ def read_finding(written: Saved) -> Finding:
             groups=family["groups"],
         ),
         adjusted_for=written["adjusted_for"],
+        limits=tuple(written["limits"]),
+        ratio_limits=tuple(written["ratio_limits"]),
         one_of_thresholds=written["one_of_thresholds"],
         **contrasts,
     )

@@ -230,6 +230,8 @@ _FINDING = _object(
         **dict.fromkeys(("ratio", "adjusted", "beside"), _null(_ESTIMATE)),
         "adjusted_for": _null(_STRING),
         **dict.fromkeys(("others", "others_beside", "unconfirmed"), _list(_ESTIMATE)),
+        "limits": _list(_FINITE),
+        "ratio_limits": _list(_FINITE),
         "one_of_thresholds": _BOOLEAN,
         "says": _STRING,
     }

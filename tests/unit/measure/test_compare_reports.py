@@ -25,6 +25,7 @@ import compared_reports as pairs
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.enums import Direction, Outcome, ReferenceKind, Status, Turn
+from fairgauge.measure.changes import changes
 from fairgauge.measure.verdict_changes import turned
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
@@ -34,7 +35,6 @@ from fairgauge.render.words.display_names import width
 from fairgauge.render.words.metric_words import unit
 from fairgauge.render.words.names_in_use import naming
 from fairgauge.render.words.numbers import points
-from fairgauge.results.changes import changes
 from fairgauge.results.comparison import Comparison
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import OVERALL, POOLED, Interval, Reference, stratum

@@ -140,6 +140,12 @@ def _families(results: Sequence[FeatureResults]) -> str:
     return f"{PAIRS_OF_CANDIDATES}{f', or for {number}' if named else ''}"
 
 
+def where_numbers_are(report: Report) -> str:
+    """Return where every comparison is: in the table of this report, unless it has no room."""
+    whole = len(report.estimates) <= _MOST_LISTED
+    return "under All numbers" if whole else "in the JSON report"
+
+
 def number_blocks(report: Report) -> Iterator[Block]:
     """Yield the table of every comparison."""
     estimates = report.estimates

@@ -22,6 +22,7 @@ from fairgauge.render.document_tree import (
     Tone,
     Unit,
 )
+from fairgauge.render.documents.appendix_sections import where_numbers_are
 from fairgauge.render.documents.metric_blocks import (
     confusion_table,
     group_table,
@@ -140,7 +141,7 @@ def feature_section(
         title = f"Charts of {what} {reference_of(section)}, metric by metric"
         notes = [Paragraph(note, Tone.SOFT) for note in common]
         blocks.append(Section(f"charts-{i}", title, (*notes, *charts), folded=True))
-    blocks += strata_blocks(section, i, column)
+    blocks += strata_blocks(section, i, column, where_numbers_are(report))
     if section.pairs:
         blocks.append(pairs_section(section, i, max(3, room // 10), report))
     if any(group.counts and any(group.counts.values()) for group in section.groups):

@@ -63,8 +63,11 @@ _INTERVALS_OF_STRATA = (
 )
 
 
-def strata_blocks(section: FeatureResults, i: int, column: str) -> Iterator[Block]:
-    """Yield what adjusting a feature for the strata changes, and each stratum."""
+def strata_blocks(section: FeatureResults, i: int, column: str, elsewhere: str) -> Iterator[Block]:
+    """Yield what adjusting a feature for the strata changes, and each stratum.
+
+    ``elsewhere`` is where the strata are for which charts have no room.
+    """
     if not section.strata and not section.adjusted:
         return
     yield Heading(f"Adjusted for {column} ({len(section.strata):,} strata)")
@@ -85,7 +88,7 @@ def strata_blocks(section: FeatureResults, i: int, column: str) -> Iterator[Bloc
             words = f"{subject}, {rate_words(rate)}: "
             sentence = adjusted_sentence(overall, adjusted, column)
             yield Paragraph(f"{words}{uncertainty(singled_out(overall))} overall. {sentence}")
-        inside = _in_strata(section, rate, overall, adjusted, column)
+        inside = _in_strata(section, rate, (overall, adjusted), column, elsewhere)
         if change is AfterAdjusting.REVERSES or len(chosen) == 1:
             yield from inside
         else:
@@ -101,8 +104,13 @@ def strata_blocks(section: FeatureResults, i: int, column: str) -> Iterator[Bloc
 
 
 def _in_strata(
-    section: FeatureResults, rate: str, overall: Estimate, adjusted: Estimate, column: str
+    section: FeatureResults,
+    rate: str,
+    pair: tuple[Estimate, Estimate],
+    column: str,
+    elsewhere: str,
 ) -> Iterator[Block]:
+    overall, adjusted = pair
     inside = [e for e in section.inside
               if (e.metric, e.group) == (overall.metric, overall.group)]  # fmt: skip
     names = section.strata[:_MOST_STRATA]
@@ -124,7 +132,7 @@ def _in_strata(
         neutral(overall.metric),
         link=anchor("metric", overall.metric),
         notes=(
-            *([f"{more:,} more strata in the JSON report."] if more > 0 else []),
+            *([f"{more:,} more strata {elsewhere}."] if more > 0 else []),
             *(
                 [_INTERVALS_OF_STRATA]
                 if any(map(holds_with_others, map(singled_out, (overall, adjusted))))

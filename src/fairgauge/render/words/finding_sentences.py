@@ -63,7 +63,9 @@ def describe_finding(finding: Finding, *, brief: bool = False) -> str:
         _side(finding.rate, side) for side in (contrast.rate_group, contrast.rate_reference)
     )
     ratio = None if finding.ratio is None else singled_out(finding.ratio)
-    text = f"{subject} {verb} {other}: {sides} ({uncertainty(singled_out(contrast), ratio)})"
+    limits = (finding.limits, finding.ratio_limits)
+    numbers = uncertainty(singled_out(contrast), ratio, limits=limits)
+    text = f"{subject} {verb} {other}: {sides} ({numbers})"
     text += f"{_also(finding.beside)}." if finding.beside else "."
     if finding.adjusted is not None:
         column = called(finding.adjusted_for or "the strata")
@@ -160,22 +162,32 @@ def group_words(each: Estimate, *, one_of_thresholds: bool) -> str:
     return f"{name} ({', '.join([*own, *details])})"
 
 
-def uncertainty(contrast: Estimate, ratio: Estimate | None = None, *, brief: bool = False) -> str:
+def uncertainty(
+    contrast: Estimate,
+    ratio: Estimate | None = None,
+    *,
+    brief: bool = False,
+    limits: tuple[tuple[float, ...], tuple[float, ...]] = ((), ()),
+) -> str:
     """Return a difference with its confidence interval, and the ratio with its own.
 
     ``−17.0 pp, 95% CI −19.6 to −14.3; ratio 0.68, CI 0.64 to 0.73``. A ratio that stands alone is
     ``ratio 0.68, 95% CI 0.64 to 0.73``; ``brief`` is without the level, which stands before.
+    ``limits`` are those of rules on the difference, and on the ratio: no number is rounded onto
+    one, because 0.798 is below a limit of 0.8 and "0.80" is not.
     """
+    of_difference, of_ratio = limits
     if is_ratio(contrast.metric):
-        kind, low, high = Unit.RATIO, contrast.low, contrast.high
-        text = f"ratio {shown(contrast.value, kind)}"
+        kind, low, high, own = Unit.RATIO, contrast.low, contrast.high, of_ratio
+        text = f"ratio {shown(contrast.value, kind, limits=own)}"
     else:
-        kind = _unit_of_difference(contrast)
+        kind, own = _unit_of_difference(contrast), of_difference
         low, high = _ends(contrast)
-        text = shown(gap(contrast), kind, sign=True) + (" pp" if kind is Unit.POINTS else "")
+        text = shown(gap(contrast), kind, sign=True, limits=own)
+        text += " pp" if kind is Unit.POINTS else ""
     if contrast.interval is not None:
         none = _no_difference(contrast, 1.0 if kind is Unit.RATIO else 0.0)
-        ends = shown_range(low, high, kind, sign=kind is not Unit.RATIO, limits=none)
+        ends = shown_range(low, high, kind, sign=kind is not Unit.RATIO, limits=(*own, *none))
         single = "single " if contrast.bounds is not None else ""
         of_all = "simultaneous " if is_simultaneous(contrast) else single
         kind_of = "" if brief else f"{of_all}{100 * contrast.interval.level:.4g}% "
@@ -183,10 +195,10 @@ def uncertainty(contrast: Estimate, ratio: Estimate | None = None, *, brief: boo
     elif p_value := probability(contrast.p_adjusted, "adjusted p"):
         text += f", {p_value}"
     if ratio is not None and ratio.value is not None:
-        text += f"; ratio {shown(ratio.value, Unit.RATIO)}"
+        text += f"; ratio {shown(ratio.value, Unit.RATIO, limits=of_ratio)}"
         if ratio.interval is not None:
-            none = _no_difference(ratio, 1.0)
-            text += f", CI {shown_range(ratio.low, ratio.high, Unit.RATIO, limits=none)}"
+            beside = (*of_ratio, *_no_difference(ratio, 1.0))
+            text += f", CI {shown_range(ratio.low, ratio.high, Unit.RATIO, limits=beside)}"
     return text
 
 
