@@ -25,7 +25,7 @@ import compared_reports as pairs
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.enums import Direction, Outcome, ReferenceKind, Status, Turn
-from fairgauge.measure.changes import changes
+from fairgauge.measure.report_changes import changes
 from fairgauge.measure.verdict_changes import turned
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
