@@ -109,7 +109,7 @@ def null(runs: int, design: Null) -> dict:
     found = []
     for _ in range(runs):
         data = frame(design.sizes, cells, rng)
-        compared = fg.compare(data, **QUESTION, candidate=names, **asked)
+        compared = fg.compare_models(data, **QUESTION, candidate=names, **asked)
         found.append({str(each.fairness) for each in compared.candidates})
     return {
         "subject": "equal models",
@@ -147,7 +147,7 @@ def power(runs: int, margin: float, tolerance: float, share: float) -> dict:
         cells[group] = table
     verdicts = []
     for _ in range(runs):
-        found = fg.compare(
+        found = fg.compare_models(
             frame(sizes, cells, rng), **QUESTION, candidate="c0",
             metrics="selection_rate.difference", margins={"accuracy": margin},
         )  # fmt: skip

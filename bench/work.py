@@ -71,8 +71,8 @@ def compare_models(rows: int) -> Work:
 
     path = models_file(rows)
     asked = {**FEATURES, "candidate": list(CANDIDATES), "margins": {"accuracy": 0.01}}
-    fg.compare(models_file(1_000), **asked)
-    return lambda: fg.compare(path, **asked)
+    fg.compare_models(models_file(1_000), **asked)
+    return lambda: fg.compare_models(path, **asked)
 
 
 def _frame(rows: int, kind: str) -> Any:

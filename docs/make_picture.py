@@ -36,7 +36,7 @@ def main() -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         sys.exit("chromium is not on the path; on Debian: apt-get install chromium")
-    compared = fg.compare(
+    compared = fg.compare_models(
         DOCS / "adult-models.csv",
         label="high_income",
         prediction="logistic",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import fairgauge.integrations.mlflow as mlflow  # noqa: F401 - used as fg.mlflow
     from fairgauge.api.audit import audit, count
     from fairgauge.api.checking import check
-    from fairgauge.api.comparing import compare
+    from fairgauge.api.comparing import compare, compare_models
     from fairgauge.api.loading import load
     from fairgauge.api.planning import plan
     from fairgauge.api.thresholding import thresholds
@@ -81,6 +81,7 @@ _HOME = {
     "by_probability": "scan.group_probabilities",
     "check": "api.checking",
     "compare": "api.comparing",
+    "compare_models": "api.comparing",
     "confusion": "cube.confusion",
     "count": "api.audit",
     "cut": "question.features",
@@ -131,6 +132,7 @@ __all__ = [
     "by_probability",
     "check",
     "compare",
+    "compare_models",
     "confusion",
     "count",
     "cut",

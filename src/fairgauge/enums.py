@@ -360,6 +360,13 @@ class Direction(StrEnum):
     AS_FAR = "as far"
 
 
+class Undecided(StrEnum):
+    """What an undecided verdict counts as, where it may not stay undecided."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    FAIL = "fail"
+
+
 class CandidateVerdict(StrEnum):
     """What a candidate model is against the model in use."""
 

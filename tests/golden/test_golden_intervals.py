@@ -128,7 +128,7 @@ def intervals(design: str) -> dict[str, list[float]]:
         ]
         rows = [*answer["estimates"], *rates, *answer["pairs"]]
     else:
-        answer = fg.compare(table(), **{**asked, **MODELS[design]}).to_dict()
+        answer = fg.compare_models(table(), **{**asked, **MODELS[design]}).to_dict()
         (candidate,) = answer["candidates"]
         rows = [row for part in candidate.values() if isinstance(part, list) for row in part]
     return dict(numbers for row in rows for numbers in intervals_of(row))

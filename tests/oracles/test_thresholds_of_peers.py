@@ -48,7 +48,7 @@ def accuracy_of(frame: pl.DataFrame, goal: str) -> float:
     """Return the accuracy of the most accurate thresholds by group that meet a goal."""
     found = fg.thresholds(
         frame.with_columns(n=pl.col("n") * MANY), label="label", score="score", sensitive="group",
-        count="n", goal=goal, keep="accuracy within 1",
+        count="n", rules=goal, margins={"accuracy": 1},
     )  # fmt: skip
     effect = found["group"].by_group
     assert effect is not None
@@ -160,7 +160,7 @@ def test_weights_are_those_of_aif360(table: str) -> None:
     for name, weight in (("plain", None), ("weighted", "weight")):
         found = fg.thresholds(
             frame, label="label", score="score", sensitive="group", count="n", weight=weight,
-            goal="selection_rate.ratio >= 0.8",
+            rules="selection_rate.ratio >= 0.8",
         )  # fmt: skip
         for group, theirs in results["aif360"][name].items():
             assert found["group"].reweighing[group] == pytest.approx(theirs, rel=1e-12)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Never, Unpack
 from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import DiagnosticCode, Multiplicity, Role, Task, Threshold
+from fairgauge.enums import DiagnosticCode, Multiplicity, Outcome, Role, Task, Threshold
 from fairgauge.errors import CubeError, DataError, SpecError, quote
 from fairgauge.measure.decide import judge
 from fairgauge.measure.familywise import false_fail_notes, judge_familywise
@@ -18,7 +18,8 @@ from fairgauge.measure.measure import measure, reversed_scores
 from fairgauge.measure.other_references import reference_notes
 from fairgauge.question.features import Ordered
 from fairgauge.question.option_docs import with_options
-from fairgauge.question.specification import Spec, ask, check_names
+from fairgauge.question.spec_file import with_config
+from fairgauge.question.specification import Spec, ask, check_names, refuse_candidates
 from fairgauge.resolve.data_checks import (
     assumed_positive,
     check_known,
@@ -41,7 +42,7 @@ from fairgauge.resolve.resolution import resolve
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.verdicts import overall
+from fairgauge.results.verdicts import counted_as, overall
 from fairgauge.scan import open_rows
 from fairgauge.scan.source import at_hand, readable
 from fairgauge.version import __version__
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Axis
     from fairgauge.measure.measure import ByRows
     from fairgauge.question.options import Options
+    from fairgauge.question.spec_file import Config
     from fairgauge.results.estimates import Measured
     from fairgauge.results.verdicts import Verdict
     from fairgauge.scan.source import Source
@@ -62,7 +64,9 @@ _MOST_REPEATED = 10_000_000
 
 
 @with_options
-def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Report:
+def audit(
+    data: object = None, *arrays: Never, config: Config = None, **options: Unpack[Options]
+) -> Report:
     """Audit a model, or its training data, for disparities between groups of people.
 
     The rows are read once, counted by group, label and prediction, and never kept; every number of
@@ -77,6 +81,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
         to arrays is a table, too; None where arrays are given in place of all columns.
     *arrays
         None: arrays are given by name, as in the second example.
+    {config}
     {options}
 
     Returns
@@ -112,6 +117,8 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
     >>> report["accuracy.difference", "sex", "M"].value
     -0.5
     """
+    options = with_config(config, options)
+    refuse_candidates(options)
     cube, source, spec = counted(data, arrays, options)
     rows_by_level = cube.rows_by_level()
     check_known(cube, spec, rows_by_level)
@@ -152,7 +159,9 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
     return replace(report, findings=choose_findings(report))
 
 
-def count(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Cube:
+def count(
+    data: object = None, *arrays: Never, config: Config = None, **options: Unpack[Options]
+) -> Cube:
     """Count the rows that an audit needs, and nothing else.
 
     Takes the arguments of `audit`, and raises its errors. The cube can be saved, added to cubes of
@@ -165,7 +174,7 @@ def count(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Cu
     >>> fg.count(rows, label="y", sensitive="sex")
     <Cube of 3 rows in 3 cells: feature sex, label y>
     """
-    return counted(data, arrays, options)[0]
+    return counted(data, arrays, with_config(config, options))[0]
 
 
 def counted_with_warnings(
@@ -320,7 +329,23 @@ def _judged(
     else:
         verdicts = judge_familywise(measured, spec, measure_at)
     notes = [*false_fail_notes(measured, spec), *reference_notes(measured, spec.rules, verdicts)]
-    return verdicts, notes
+    if spec.inconclusive is None:
+        return verdicts, notes
+    return _counted_as(verdicts, notes, Outcome(spec.inconclusive))
+
+
+def _counted_as(
+    verdicts: tuple[Verdict, ...], notes: list[Diagnostic], outcome: Outcome
+) -> tuple[tuple[Verdict, ...], list[Diagnostic]]:
+    """Replace undecided verdicts by what they count as, and note how many there are."""
+    decided = counted_as(verdicts, outcome)
+    changed = sum(one != other for one, other in zip(verdicts, decided, strict=True))
+    if not changed:
+        return verdicts, notes
+    if outcome is Outcome.FAIL:  # the probability of a false fail is that of decided verdicts
+        notes = [note for note in notes if note.code is not DiagnosticCode.FALSE_FAIL]
+    note = Diagnostic.note(DiagnosticCode.COUNTED_AS, verdicts=changed, outcome=str(outcome))
+    return decided, [*notes, note]
 
 
 def _check_held(cube: Cube, spec: Spec) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.api.published_ratios import CheckOptions, TableRatios
-from fairgauge.enums import Outcome, RateTest
+from fairgauge.enums import RateTest
 from fairgauge.errors import Problem, SpecError, nearest, quote
 from fairgauge.published.check_results import Check, CheckedGroup, CheckedTable
 from fairgauge.published.faults import Fault, FaultCode, Findings
@@ -362,17 +362,3 @@ def _printed_ratio(row: PublishedRow, highest_row: PublishedRow | None) -> float
     if highest_row is None or highest_row.rate is None or not highest_row.rate.value:
         return None
     return row.rate.value / highest_row.rate.value
-
-
-def exit_code(found: Check) -> int:
-    """Return 1 for an error in a table or a failed limit, 3 for what is undecided, else 0.
-
-    A file or table of a folder that cannot be read is undecided; a file without a table is not.
-    Undecided is a check without a limit, too, that found no printed number to check.
-    """
-    if found.errors or found.verdict is Outcome.FAIL:
-        return 1
-    unread = any(each.counts for each in found.unread)
-    if found.limit is None and not found.numbers_checked:
-        return 3
-    return 3 if unread or found.verdict is Outcome.INCONCLUSIVE else 0

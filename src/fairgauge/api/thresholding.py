@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Unpack
 
 from fairgauge.api.audit import counted, repeated_people
-from fairgauge.enums import Better, Threshold
+from fairgauge.enums import Threshold
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.measure.choose_thresholds import choose_thresholds
-from fairgauge.question.argument_syntax import parse_number
 from fairgauge.question.option_docs import with_options
-from fairgauge.question.option_types import read_margins
-from fairgauge.question.rules import Rule, parse_rule
+from fairgauge.question.spec_file import with_config
+from fairgauge.question.specification import refuse_candidates
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.threshold_choice import ThresholdChoice
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
     from fairgauge.question.options import Options
+    from fairgauge.question.spec_file import Config
     from fairgauge.question.specification import Spec
 
-_KEEP = re.compile(r"\s*(?P<rate>\S+)\s+within\s+(?P<margin>[0-9.eE+-]+)\s*")
+_MARGINS = (("accuracy", 0.01),)
+"""What is kept, where no margin is given."""
 
 
 @with_options
 def thresholds(
-    data: object,
-    *,
-    goal: str | Rule,
-    keep: str | Mapping[str, float] = "accuracy within 0.01",
-    **options: Unpack[Options],
+    data: object = None, *, config: Config = None, **options: Unpack[Options]
 ) -> ThresholdChoice:
-    """Find the threshold of a score, closest to today's, that meets a fairness goal.
+    """Find the threshold of a score, closest to today's, that meets a fairness rule.
 
     Every threshold is weighed by the counts of scores alone: one random half of the rows chooses,
     the other half measures what the choice changes against today's threshold.
@@ -43,13 +38,12 @@ def thresholds(
     ----------
     data : frame, path, glob, list of paths, or Cube
         As of `fairgauge.audit`, with a label, a score and sensitive features; thresholds are chosen
-        for each feature and intersection by itself.
-    goal : str or Rule
-        What every group must meet: a difference or a ratio of a rate of decisions, such as
-        ``"selection_rate.ratio >= 0.8"``; equalized odds as ``"worst_odds <= 0.1"``, the larger
-        difference in true and in false positive rate.
-    keep : str or mapping, default "accuracy within 0.01"
-        The rate of all rows that may be worse by a margin at most.
+        for each feature and intersection by itself. Of the options, ``rules`` is the one rule that
+        every group must meet, a difference or a ratio of a rate of decisions, such as
+        ``"selection_rate.ratio >= 0.8"``, or equalized odds, ``"worst_odds <= 0.1"``, the larger
+        difference in true and in false positive rate; and ``margins`` is the one rate of all rows
+        that may be worse, and by how much at most (default ``{"accuracy": 0.01}``).
+    {config}
     {options}
 
     Returns
@@ -61,7 +55,7 @@ def thresholds(
     Raises
     ------
     SpecError
-        The goal or what is kept cannot be weighed, or the question is wrong.
+        The rule or what is kept cannot be weighed, or the question is wrong.
     DataError
         The data cannot be read, or do not hold what is asked.
 
@@ -74,19 +68,17 @@ def thresholds(
     ... })
     >>> found = fg.thresholds(
     ...     rows, label="repaid", score="score", sensitive="sex", count="n",
-    ...     goal="selection_rate.ratio >= 0.8",
+    ...     rules="selection_rate.ratio >= 0.8",
     ... )
     >>> found.today, found["sex"].common.thresholds["F"], found["sex"].common.value_meets
     (0.5, 0.45, True)
     """
-    rule = parse_rule(goal) if isinstance(goal, str) else goal
-    if rule.alternatives:
-        limits = " or ".join(quote(str(each)) for each in rule.limits)
-        message = f"has alternatives, of which thresholds are chosen for one at a time: {limits}"
-        raise SpecError(Problem("goal", message))
-    rate, margin = _kept(keep)
+    options = with_config(config, options)
+    refuse_candidates(options)
     cube, source, spec = counted(data, (), options)
-    _check(spec, rate)
+    _check(spec)
+    (rule,) = spec.rules
+    ((rate, margin),) = spec.margins or _MARGINS
     chosen = choose_thresholds(cube, spec, rule, rate, margin)
     repeated = (
         Diagnostic.warning(each.code, each.feature, choosing=True, **dict(each.parameters))
@@ -112,30 +104,14 @@ def thresholds(
     )
 
 
-def _kept(keep: str | Mapping[str, float]) -> tuple[str, float]:
-    """Return the rate that is kept and its margin.
+def _check(spec: Spec) -> None:
+    """Refuse what leaves nothing to choose by.
 
     Raises
     ------
     SpecError
-        It is not one rate with a margin of 0 or greater.
+        There is not one score, label, rule and margin.
     """
-    problems: list[Problem] = []
-    found = _KEEP.fullmatch(keep) if isinstance(keep, str) else None
-    given = {found["rate"]: parse_number([found["margin"]], "keep", problems)} if found else keep
-    if not isinstance(given, Mapping) or len(given) != 1:
-        message = (
-            f"cannot read {quote(keep)}; write 'RATE within MARGIN', such as 'accuracy within 0.01'"
-        )
-        raise SpecError(Problem("keep", message))
-    margins = read_margins(given, "keep", problems)
-    if problems:
-        raise SpecError(problems)
-    ((rate, margin),) = margins
-    return rate, margin
-
-
-def _check(spec: Spec, rate: str) -> None:
     problems = []
     if spec.score is None:
         problems.append(Problem("score", "name the column of the score that is decided by"))
@@ -148,15 +124,22 @@ def _check(spec: Spec, rate: str) -> None:
         problems.append(Problem("prediction", message))
     if isinstance(spec.threshold, Threshold) or len(spec.threshold) != 1:
         problems.append(Problem("threshold", "give the one threshold in use today"))
-    try:
-        kept = spec.catalogue.rate(rate)
-        if kept.better is Better.NEITHER or kept.needs - {"label", "prediction"}:
+    if len(spec.rules) != 1:
+        message = "name the one rule to meet, such as 'selection_rate.ratio >= 0.8' (--rule RULE)"
+        problems.append(Problem("rules", message))
+    for rule in spec.rules:
+        if rule.alternatives:
+            limits = " or ".join(quote(str(each)) for each in rule.limits)
             message = (
-                f"{quote(rate)} cannot be kept: name a rate of decisions whose higher or lower "
-                "values are better, such as accuracy or true_positive_rate"
+                f"has alternatives, of which thresholds are chosen for one at a time: {limits}"
             )
-            problems.append(Problem("keep", message))
-    except LookupError as error:
-        problems.append(Problem("keep", str(error)))
+            problems.append(Problem("rules", message))
+    if len(spec.margins) > 1:
+        message = "name the one rate to keep, such as accuracy (--margin accuracy=0.01)"
+        problems.append(Problem("margins", message))
+    for name, _ in spec.margins:
+        if spec.catalogue.rate(name).needs - {"label", "prediction"}:
+            message = "cannot be kept: name a rate of decisions, such as accuracy"
+            problems.append(Problem(f"margins.{name}", message))
     if problems:
         raise SpecError(problems)

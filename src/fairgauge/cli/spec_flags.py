@@ -84,12 +84,21 @@ def _same(one: Problem, other: Problem) -> bool:
     return long == short or (long.startswith(short) and long[len(short)] in ".[")
 
 
-def question(command: Command) -> Command:
-    """Give a command the flags of a specification; they arrive as keywords for `asked`."""
-    for flag in reversed([*_flags()]):
-        command = flag(command)
-    text = "Specification file (.toml .yaml .json), whose keys flags override."
-    return click.option("-c", "--config", metavar="FILE", help=text)(command)
+def question(*refused: str) -> Callable[[Command], Command]:
+    """Return a decorator with the flags of a specification, which are keywords for `asked`.
+
+    Parameters
+    ----------
+    refused : options that help does not list, because the command refuses them with what to do.
+    """
+
+    def decorate(command: Command) -> Command:
+        for flag in reversed([*_flags(refused=refused)]):
+            command = flag(command)
+        text = "Specification file (.toml .yaml .json), whose keys flags override."
+        return click.option("-c", "--config", metavar="FILE", help=text)(command)
+
+    return decorate
 
 
 def flags_for(*names: str) -> Callable[[Command], Command]:
@@ -103,7 +112,9 @@ def flags_for(*names: str) -> Callable[[Command], Command]:
     return decorate
 
 
-def _flags(options: Sequence[Option] = OPTIONS) -> Iterator[Callable[[Command], Command]]:
+def _flags(
+    options: Sequence[Option] = OPTIONS, refused: Sequence[str] = ()
+) -> Iterator[Callable[[Command], Command]]:
     """Yield every flag once: two options may share one, which then takes several values."""
     flags = [flag for option in options for flag in option.flags]
     for flag in dict.fromkeys(flags):
@@ -116,6 +127,7 @@ def _flags(options: Sequence[Option] = OPTIONS) -> Iterator[Callable[[Command], 
             help=option.help(flag),
             multiple=option.type.repeatable or len(sharing) > 1,
             nargs=option.type.arguments,
+            hidden=option.name in refused,
         )
 
 
@@ -128,10 +140,9 @@ def asked(config: str | None, flags: Mapping[str, Texts]) -> Asked:
     options: dict[str, Any] = {}
     problems: list[Problem] = []
     if config is not None:
-        from fairgauge.question.spec_file import read_options
+        from fairgauge.question.spec_file import with_config
 
-        options = read_options(config)
-        options.pop("monitor", None)  # options of `fairgauge monitor`, which share the file
+        options = {**with_config(config, {})}
     for option in OPTIONS:
         given = {flag: texts for flag in option.flags if _given(texts := flags.get(_key(flag)))}
         if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one

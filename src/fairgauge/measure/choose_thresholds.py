@@ -608,11 +608,11 @@ def _metric_of(goal: Rule) -> Contrast | Combined:
     ):
         return metric
     message = (
-        "a goal is a difference or a ratio of a rate of decisions, such as 'selection_rate.ratio "
+        "must be a difference or a ratio of a rate of decisions, such as 'selection_rate.ratio "
         ">= 0.8'; of equalized odds it is the larger difference in true and false positive rate "
         "of every group, 'worst_odds <= 0.1'"
     )
-    raise SpecError(Problem("goal", message))
+    raise SpecError(Problem("rules[0]", message))
 
 
 def _is_of_decisions(metric: Contrast) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
 from fairgauge.catalogue.facts import described
 from fairgauge.catalogue.statistics import none_of
-from fairgauge.enums import ReferenceRule
+from fairgauge.enums import Outcome, ReferenceRule
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, closest, quote
 from fairgauge.monitoring.attribution import (
     attribute,
@@ -64,15 +64,18 @@ if TYPE_CHECKING:
     from fairgauge.monitoring.detection import Detected
     from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
     from fairgauge.monitoring.period_rows import CountedRows
+    from fairgauge.question.options import Options
+    from fairgauge.question.spec_file import Config
     from fairgauge.results.monitor_results import Baseline
     from fairgauge.stats.arrays import Array
 
 
 def monitor(
     history: History | str | Path | Mapping[str, Cube],
-    spec: MonitorSpec | Mapping[str, Any] | str | Path | None = None,
+    config: MonitorSpec | Config = None,
     *,
     at: str | None = None,
+    **options: Unpack[Options],
 ) -> MonitorReport:
     """Follow a model over time, with a stated probability of a false alarm.
 
@@ -85,11 +88,15 @@ def monitor(
     ----------
     history : History, str, Path or mapping
         A folder or URL, or the cubes themselves by the names of their periods.
-    spec : str, Path or mapping, optional
+    config : str, Path or mapping, optional
         A specification file with a table ``[monitor]``, or its keys; the default is what the
         history was last asked. See docs/monitoring.md.
     at : str, optional
         The last period to consider; the default is all.
+    **options
+        The options of `fairgauge.audit` that override the specification, such as ``rules`` and
+        ``min_n``. A monitor decides by ``alpha`` (of the table ``[monitor]``), not by
+        ``confidence`` and ``multiplicity``.
 
     Returns
     -------
@@ -117,7 +124,7 @@ def monitor(
     [('F', '2026-11-12', '2026-11-16')]
     """
     held = _held(history)
-    asked = _asked(held, spec)
+    asked = _asked(held, config, options)
     every = [p for p in held.periods if at is None or p <= parse_period(at)]
     periods = [p for p in every if asked.start is None or p >= asked.start]
     cubes = held.cubes(periods)
@@ -161,6 +168,7 @@ def monitor(
         sparse_groups=_sparse_groups(asked, comparisons),
         imported=held.imported,
         largest_groups=largest,
+        inconclusive=Outcome(asked.question.inconclusive or Outcome.INCONCLUSIVE),
     )
 
 
@@ -189,15 +197,13 @@ def _held(history: History | str | Path | Mapping[str, Cube]) -> History | _Cube
     return history if isinstance(history, History) else History(history)
 
 
-def _asked(
-    held: History | _Cubes, spec: MonitorSpec | Mapping[str, Any] | str | Path | None
-) -> MonitorSpec:
-    if spec is not None:
-        return read_monitor_spec(spec)
-    kept = held.spec
-    if kept is None:
+def _asked(held: History | _Cubes, config: MonitorSpec | Config, options: Options) -> MonitorSpec:
+    spec = config if config is not None else held.spec
+    if spec is None and options:
+        spec = {}  # the options are all that is asked
+    if spec is None:
         raise no_specification(held)
-    return kept
+    return read_monitor_spec(spec, options=options)
 
 
 def no_specification(held: History | _Cubes) -> DataError:
@@ -301,7 +307,7 @@ def _sparse_groups(
             counted[each.feature, each.group] = SparseGroup(
                 feature=each.feature, group=each.group, rows=rows, first=held[0].period
             )
-    return tuple(each for each in counted.values() if each.rows < asked.min_group)
+    return tuple(each for each in counted.values() if each.rows < asked.min_n)
 
 
 class _Followed(NamedTuple):
@@ -512,7 +518,7 @@ def _points(
                 n_group=int(n_group),
                 n_reference=int(n_reference),
                 evidence=evidence[t] if t < entered else None,
-                sparse=fewest < asked.min_group,
+                sparse=fewest < asked.min_n,
                 running=running_value,
                 running_low=running_low,
                 running_high=running_high,
@@ -565,7 +571,7 @@ def _state(
     if baseline is not None:
         sizes += [baseline.n_group, baseline.n_reference]
     held = sizes[::2] if rate.by == "rate" else sizes
-    if min(held) < asked.min_group:
+    if min(held) < asked.min_n:
         return MonitorState.INSUFFICIENT
-    lacks = lacks_values(points, asked.min_group, two_sided=rate.by != "rate")
+    lacks = lacks_values(points, asked.min_n, two_sided=rate.by != "rate")
     return MonitorState.UNDEFINED if lacks else MonitorState.NO_ALARM

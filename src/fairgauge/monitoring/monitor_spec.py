@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,11 +24,12 @@ from fairgauge.question.needs import unmet_needs_of_rule
 from fairgauge.question.option_types import OptionType, number, word
 from fairgauge.question.readers import items, read_names, read_number, unknown_keys
 from fairgauge.question.rules import Rule, check_rule, parse_rule
-from fairgauge.question.spec_file import read_options
-from fairgauge.question.specification import Spec, ask
+from fairgauge.question.spec_file import MONITOR, read_options
+from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask
+from fairgauge.results.monitor_results import SMALLEST_GROUP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.lookup import Catalogue
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from fairgauge.values import Json
 
 _RULE_KEYS = ("metric", "at_least", "at_most", "between", "within", "of", "features", "groups")
-_MONITOR = "monitor"
 _IMPORT_PATH = re.compile(r"[^\W\d][\w.]*:[\w.]+")
 
 
@@ -118,7 +118,6 @@ class MonitorSpec:
     labels : whether a period enters the rules that need labels at once, or once no row lacks one.
     labels_within : later periods after which one enters with the labels that it has; without it,
         a label that never comes holds up all rules that need labels.
-    min_group : rows below which a group's data are insufficient.
     start : the first period that counts: a new start after an alarm was looked into.
     """
 
@@ -129,7 +128,6 @@ class MonitorSpec:
     worth_catching: float = 0.05
     labels: Labels = Labels.NOW
     labels_within: int | None = None
-    min_group: int = 20
     start: Period | None = None
 
     @property
@@ -137,6 +135,11 @@ class MonitorSpec:
         """Return the rates and metrics that rules can name: those of fairgauge, and the user's."""
         own = self.question.catalogue.own
         return catalogue_of([*own, *(rule.own for rule in self.rules if rule.own is not None)])
+
+    @property
+    def min_n(self) -> int:
+        """Return the rows below which a group's data are insufficient."""
+        return self.question.min_n or SMALLEST_GROUP
 
     def to_dict(self) -> dict[str, Json]:
         """Return the specification with the keys and values of a specification file."""
@@ -147,7 +150,7 @@ class MonitorSpec:
         if self.start is not None:
             settings["start"] = str(self.start)
         settings["rules"] = [rule.to_dict() for rule in self.rules]
-        return self.question.to_dict() | {_MONITOR: settings}
+        return self.question.to_dict() | {MONITOR: settings}
 
 
 def _start(value: object, path: str, problems: list[Problem]) -> Period | None:
@@ -178,7 +181,6 @@ SETTINGS: dict[str, Setting] = {
     "labels_within": Setting(
         number(1, whole=True), "Later periods after which one enters with the labels that it has"
     ),
-    "min_group": Setting(number(1, whole=True), "Rows below which a group's data are insufficient"),
     "start": Setting(
         OptionType(read=_start, schema={"type": "string"}, metavar="P"), "First period that counts"
     ),
@@ -188,6 +190,7 @@ SETTINGS: dict[str, Setting] = {
 def read_monitor_spec(
     asked: MonitorSpec | Mapping[str, object] | str | Path,
     baselines: Callable[[str], Cube | None] | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> MonitorSpec:
     """Read what a monitor is asked: a file, or its keys.
 
@@ -198,6 +201,9 @@ def read_monitor_spec(
         the file, or to the working directory.
     baselines : callable, optional
         From the digest of a baseline to its counts, for specifications that a history keeps.
+    options : mapping, optional
+        Options of an audit that override those of the specification; rules also override those of
+        the table ``monitor``.
 
     Raises
     ------
@@ -206,30 +212,8 @@ def read_monitor_spec(
     DataError, CubeError
         A baseline cannot be read.
     """
-    if isinstance(asked, MonitorSpec):
-        return asked
-    folder = Path()
-    if not isinstance(asked, Mapping):
-        folder = Path(asked).parent
-        asked = read_options(asked)
-    options = dict(asked)
-    settings = options.pop(_MONITOR, None)
-    settings = {} if settings is None else settings
-    problems: list[Problem] = []
-    if not isinstance(settings, Mapping):
-        problems.append(Problem(_MONITOR, f"must be a table, not {shown(settings)}"))
-        settings = {}
-    question = _question(options, problems)
-    problems += unknown_keys(settings, (*SETTINGS, "rules"), _MONITOR)
-    values: dict[str, Any] = {  # each of the type of its field
-        name: setting.type.read(settings[name], f"{_MONITOR}.{name}", problems)
-        for name, setting in SETTINGS.items()
-        if settings.get(name) is not None
-    }
-
-    if "labels_within" in values and values.get("labels", Labels.NOW) is not Labels.LATER:
-        message = "has no effect without labels = 'later'; set it, or remove labels_within"
-        problems.append(Problem(f"{_MONITOR}.labels_within", message))
+    given = {name: value for name, value in (options or {}).items() if value is not None}
+    folder = Path() if isinstance(asked, (Mapping, MonitorSpec)) else Path(asked).parent
 
     def load_baseline(of: object) -> BaselineCounts:
         source = str(of)
@@ -241,10 +225,50 @@ def read_monitor_spec(
             raise SpecError(Problem("of", message))
         return BaselineCounts(Path(source).name, cube)
 
-    rules = _rules(settings.get("rules"), question, load_baseline, problems)
+    if isinstance(asked, MonitorSpec):
+        return _overridden(asked, given, load_baseline) if given else asked
+    if not isinstance(asked, Mapping):
+        asked = read_options(asked)
+    keys = dict(asked)
+    settings = keys.pop(MONITOR, None)
+    settings = {} if settings is None else settings
+    problems: list[Problem] = []
+    if not isinstance(settings, Mapping):
+        problems.append(Problem(MONITOR, f"must be a table, not {shown(settings)}"))
+        settings = {}
+    question = _question(keys | given, problems)
+    problems += unknown_keys(settings, (*SETTINGS, "rules"), MONITOR)
+    values: dict[str, Any] = {  # each of the type of its field
+        name: setting.type.read(settings[name], f"{MONITOR}.{name}", problems)
+        for name, setting in SETTINGS.items()
+        if settings.get(name) is not None
+    }
+
+    if "labels_within" in values and values.get("labels", Labels.NOW) is not Labels.LATER:
+        message = "has no effect without labels = 'later'; set it, or remove labels_within"
+        problems.append(Problem(f"{MONITOR}.labels_within", message))
+
+    monitored = None if "rules" in given else settings.get("rules")
+    rules = _rules(monitored, question, load_baseline, problems)
     if problems or question is None:
         raise SpecError(problems)
     return MonitorSpec(question, rules, **values)
+
+
+def _overridden(
+    spec: MonitorSpec,
+    options: Mapping[str, Any],
+    load_baseline: Callable[[object], BaselineCounts],
+) -> MonitorSpec:
+    """Return a specification with other options of an audit."""
+    question = ask(base=spec.question, **options)
+    problems = [*_not_monitored(question)]
+    rules = spec.rules
+    if "rules" in options:
+        rules = _rules(None, question, load_baseline, problems)
+    if problems:
+        raise SpecError(problems)
+    return replace(spec, question=question, rules=rules)
 
 
 def _question(options: Mapping[str, Any], problems: list[Problem]) -> Spec | None:
@@ -256,28 +280,35 @@ def _question(options: Mapping[str, Any], problems: list[Problem]) -> Spec | Non
     except SpecError as error:
         problems += error.problems
         return None
+    problems += _not_monitored(question)
+    return question
+
+
+def _not_monitored(question: Spec) -> Iterator[Problem]:
+    """Yield what an audit may be asked, and a monitor may not."""
+    if question.candidate:
+        yield Problem("candidate", f"a monitor follows one model; {MODELS_INSTEAD}")
     if question.reference is ReferenceRule.BEST:
         message = (
             "the best group is chosen by the outcomes that are monitored, so that differences "
             "from it are no evidence; name the group (reference = {COLUMN = GROUP}), or use "
             "largest or others"
         )
-        problems.append(Problem("reference", message))
+        yield Problem("reference", message)
     if question.reference is ReferenceRule.LARGEST and question.intersections:
         message = (
             "the largest group of an intersection may be another one than its columns' largest; "
             "name the groups (reference = {COLUMN = GROUP, ...}), or compare with others"
         )
-        problems.append(Problem("reference", message))
+        yield Problem("reference", message)
     if isinstance(question.positive, Ordered):
         message = "is ordered levels, and a monitor follows one selection; give the values of one"
-        problems.append(Problem("positive", message))
+        yield Problem("positive", message)
     if isinstance(question.threshold, Threshold):
         message = "the median of every period is another threshold; give a number"
-        problems.append(Problem("threshold", message))
+        yield Problem("threshold", message)
     elif question.score is not None and question.prediction is None and len(question.threshold) > 1:
-        problems.append(Problem("threshold", "a monitor takes one threshold; monitor each alone"))
-    return question
+        yield Problem("threshold", "a monitor takes one threshold; monitor each alone")
 
 
 def _rules(
@@ -287,7 +318,7 @@ def _rules(
     problems: list[Problem],
 ) -> tuple[MonitorRule, ...]:
     """Read the rules of the monitor; without any, the rules of the audit are monitored."""
-    where = f"{_MONITOR}.rules"
+    where = f"{MONITOR}.rules"
     if asked is None and question is not None and question.rules:
         asked, where = list(question.rules), "rules"
     found = []
@@ -301,7 +332,7 @@ def _rules(
         message = (
             "has no rule; write [[monitor.rules]] with a metric and at_least, at_most or within"
         )
-        problems.append(Problem(_MONITOR, message))
+        problems.append(Problem(MONITOR, message))
     return tuple(found)
 
 
@@ -458,7 +489,7 @@ def changed_settings(old: MonitorSpec, new: MonitorSpec) -> list[str]:
 
 def flat(found: Mapping[str, Any]) -> dict[str, Any]:
     """Return a specification with the settings of the monitor as keys of their own."""
-    settings = found.get(_MONITOR, {})
-    return {k: v for k, v in found.items() if k != _MONITOR} | {
-        f"{_MONITOR}.{key}": value for key, value in settings.items()
+    settings = found.get(MONITOR, {})
+    return {k: v for k, v in found.items() if k != MONITOR} | {
+        f"{MONITOR}.{key}": value for key, value in settings.items()
     }

@@ -191,7 +191,7 @@ def _state(entered: Sequence[Point], asked: MonitorSpec, *, two_sided: bool) -> 
         return MonitorState.WAITING
     if all(point.sparse or point.value is None for point in entered):
         return MonitorState.INSUFFICIENT
-    lacks = lacks_values(entered, asked.min_group, two_sided=two_sided)
+    lacks = lacks_values(entered, asked.min_n, two_sided=two_sided)
     return MonitorState.UNDEFINED if lacks else MonitorState.NO_ALARM
 
 
@@ -213,7 +213,7 @@ def _point(name: str, estimate: Estimate | None, asked: MonitorSpec, *, waits: b
         n_group=int(estimate.n_group or 0),
         n_reference=int(estimate.n_reference or 0),
         evidence=None,
-        sparse=min(sizes, default=asked.min_group) < asked.min_group,
+        sparse=min(sizes, default=asked.min_n) < asked.min_n,
         waits=waits,
     )
 

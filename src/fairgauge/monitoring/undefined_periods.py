@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from fairgauge.results.monitor_results import Point
 
 
-def lacks_values(points: Sequence[Point], min_group: int, *, two_sided: bool) -> bool:
-    """Return whether the last periods have no value, and at least ``min_group`` rows would.
+def lacks_values(points: Sequence[Point], min_n: int, *, two_sided: bool) -> bool:
+    """Return whether the last periods have no value, and at least ``min_n`` rows would.
 
     A period counts with its rows, or with those that the periods before have on average where
     these are more.
@@ -28,7 +28,7 @@ def lacks_values(points: Sequence[Point], min_group: int, *, two_sided: bool) ->
     ----------
     points : sequence of Point
         All periods of a comparison; those that wait for labels decide nothing.
-    min_group : int
+    min_n : int
         Rows below which data are insufficient.
     two_sided : bool
         Whether two groups are compared, so that the smaller one counts.
@@ -37,14 +37,14 @@ def lacks_values(points: Sequence[Point], min_group: int, *, two_sided: bool) ->
     if not lacking:
         return False
     decided = [point for point in points if not point.waits]
-    before = [_rows(point, min_group, two_sided) for point in decided[: -len(lacking)]]
+    before = [_rows(point, min_n, two_sided) for point in decided[: -len(lacking)]]
     usual = fmean(before) if before else 0.0
-    rows = sum(max(_rows(point, min_group, two_sided), usual) for point in lacking)
-    return rows >= min_group
+    rows = sum(max(_rows(point, min_n, two_sided), usual) for point in lacking)
+    return rows >= min_n
 
 
-def _rows(point: Point, min_group: int, two_sided: bool) -> int:
-    """Return the rows of a period, of the smaller side; ``min_group`` for a value without sizes."""
+def _rows(point: Point, min_n: int, two_sided: bool) -> int:
+    """Return the rows of a period, of the smaller side; ``min_n`` for a value without sizes."""
     if point.value is not None and not point.n_group and not point.n_reference:
-        return min_group
+        return min_n
     return min(point.n_group, point.n_reference) if two_sided else point.n_group

@@ -172,6 +172,20 @@ class Check(ShownResult):
         return sum(len(table.errors) for table in self.tables)
 
     @property
+    def exit_code(self) -> int:
+        """Return 1 for an error in a table or a failed limit, 3 for what is undecided, else 0.
+
+        A file or table of a folder that cannot be read is undecided; a file without a table is not.
+        Undecided is a check without a limit, too, that found no printed number to check.
+        """
+        if self.errors or self.verdict is Outcome.FAIL:
+            return 1
+        unread = any(each.counts for each in self.unread)
+        if self.limit is None and not self.numbers_checked:
+            return 3
+        return 3 if unread or self.verdict is Outcome.INCONCLUSIVE else 0
+
+    @property
     def numbers_checked(self) -> int:
         """Return how many printed numbers were held against others, in all tables."""
         return sum(table.numbers_checked for table in self.tables)

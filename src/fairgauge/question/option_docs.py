@@ -13,13 +13,20 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound="Callable[..., object]")
 
-_PLACE = "{options}\n"
+_CONFIG = """\
+config : str, Path or mapping, optional
+    A specification file (.toml, .yaml, .json), or its keys, which the options override.
+"""
 _WIDTH = 92
 _PAGE = """\
 # Options of an audit
 
 An option is a keyword of `fairgauge.audit`, a key of a specification file (TOML, YAML or JSON) and
-a flag of `fairgauge audit`, `count`, `validate` and `plan`. A flag overrides the key of a file.
+a flag of `fairgauge audit`. It means the same in `count`, `compare_models`, `thresholds`, `plan`
+and `monitor`, which take a file, too: `fg.audit("loans.csv", config="audit.toml")` in Python, and
+`-c audit.toml` on the command line. What is given beside a file overrides its key, and an option
+that holds one value and is given twice is an error. An audit is of one model: `candidate` belongs
+to `compare_models`.
 `fairgauge validate --schema` prints the JSON Schema of a file.
 
 | Option | Description | Flag | Default |
@@ -70,10 +77,12 @@ A backslash escapes `=`, `:`, `*` and `,` in a name.
 
 
 def with_options(function: Function) -> Function:
-    """Put the parameters of all options in the place of ``{options}`` in a docstring."""
+    """Put the parameters of all options in the places of ``{config}`` and ``{options}``."""
     if function.__doc__ is not None:  # python -OO has none
         # Python 3.13 takes the indentation off docstrings, earlier versions do not
-        function.__doc__ = inspect.cleandoc(function.__doc__).replace(_PLACE, parameters())
+        text = inspect.cleandoc(function.__doc__)
+        text = text.replace("{config}\n", _CONFIG)
+        function.__doc__ = text.replace("{options}\n", parameters())
     return function
 
 

@@ -17,7 +17,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack
 
-from fairgauge.enums import Method, Missing, Multiplicity, Profile, ReferenceRule, Task, Threshold
+from fairgauge.enums import (
+    Method,
+    Missing,
+    Multiplicity,
+    Profile,
+    ReferenceRule,
+    Task,
+    Threshold,
+    Undecided,
+)
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question import argument_syntax as syntax
 from fairgauge.question.document import DESCRIPTIONS, Document
@@ -242,6 +251,9 @@ class Spec:
     rules: tuple[Rule, ...] = option(
         (), RULES, "Limits that metrics, or rates of groups, must keep to",
         flag="--rule", syntax="'DI >= 0.8', '-0.1 <= RD <= 0.1' or '|RD| <= 0.1', or several with 'or' between them. Repeatable.")
+    inconclusive: Undecided | None = option(
+        None, word(Undecided, "V"), "Verdict that what cannot be decided counts as, in every output",
+        effect="undecided verdicts count differently")
     max_groups: int = option(
         1_000, number(1, whole=True), "Largest number of values of a column")
     max_classes: int = option(
@@ -346,6 +358,7 @@ class Options(TypedDict, total=False):
     missing: str
     population: Mapping[str, Mapping[Any, float]]
     rules: str | Rule | Mapping[str, object] | Sequence[str | Rule | Mapping[str, object]]
+    inconclusive: str | None
     max_groups: int
     max_classes: int
     document: Document | Mapping[str, str]

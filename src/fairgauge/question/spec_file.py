@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from fairgauge.errors import Problem, SpecError, shown
 from fairgauge.question.file_formats import parse
 from fairgauge.question.options import OPTIONS, Spec
 
 if TYPE_CHECKING:
+    from fairgauge.question.options import Options
     from fairgauge.values import Json
+
+Config: TypeAlias = "str | Path | Mapping[str, Any] | None"
+"""A specification file, or its keys; None where there is none."""
+
+MONITOR = "monitor"
+"""The table of a specification file that `fairgauge.monitor` alone reads."""
 
 
 def schema() -> dict[str, Json]:
@@ -49,6 +57,22 @@ def schema() -> dict[str, Json]:
             for key, listed in names.items()
         },
     }
+
+
+def with_config(config: Config, options: Options) -> Options:
+    """Return the options of a specification file, and those given beside it, which override them.
+
+    Raises
+    ------
+    SpecError
+        The file cannot be read at all.
+    """
+    if config is None:
+        return options
+    keys = dict(config) if isinstance(config, Mapping) else read_options(config)
+    keys.pop(MONITOR, None)
+    given = {name: value for name, value in options.items() if value is not None}
+    return cast("Options", keys | given)
 
 
 def read_options(path: str | Path) -> dict[str, object]:

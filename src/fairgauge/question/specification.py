@@ -48,6 +48,24 @@ _NEEDED = (
 """The options that a metric may need, or not allow."""
 
 
+MODELS_INSTEAD = (
+    "models that decide the same rows are compared by fg.compare_models(data, candidate=...), "
+    "fairgauge compare-models DATA --candidate COL"
+)
+
+
+def refuse_candidates(options: Mapping[str, object]) -> None:
+    """Refuse candidates where one model is asked about, whose answer they would not change.
+
+    Raises
+    ------
+    SpecError
+        A candidate is given.
+    """
+    if options.get("candidate"):
+        raise SpecError(Problem("candidate", f"belongs to several models; {MODELS_INSTEAD}"))
+
+
 def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **options: object) -> Spec:
     """Make a specification, or report everything that is wrong with it at once.
 

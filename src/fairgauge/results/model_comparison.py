@@ -275,6 +275,13 @@ class ModelComparison(ShownResult):
         return Catalogue(self.own)
 
     @property
+    def exit_code(self) -> int:
+        """Return 0 if a candidate dominates or nothing is to decide, 1 if all are worse, else 3."""
+        if self.verdict in (CandidateVerdict.DOMINATES, CandidateVerdict.NONE):
+            return 0
+        return 1 if self.verdict is CandidateVerdict.WORSE else 3
+
+    @property
     def verdict(self) -> CandidateVerdict:
         """Return the best verdict of a candidate: dominates, trade-off, cannot tell, worse."""
         order = (

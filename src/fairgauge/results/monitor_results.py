@@ -21,6 +21,7 @@ from fairgauge.results.definitions import (
 )
 from fairgauge.results.plain_values import number, plain, plain_reason, read_reason, reading
 from fairgauge.results.shown_result import ShownResult
+from fairgauge.results.verdicts import exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from fairgauge.values import Saved
 
 SCHEMA = "fairgauge.monitor_report/1"
+SMALLEST_GROUP = 20
+"""Rows below which a group's data are insufficient for a monitor, unless ``min_n`` is given."""
 _AS_WRITTEN = ("created", "history", "model", "spec", "horizon", "alpha", "length")
 """The fields that are plain values, in the order of the JSON."""
 _NUMBERS = frozenset({"value", "low", "high", "rate_group", "rate_reference", "running",
@@ -415,6 +418,11 @@ class MonitorReport(ShownResult):
         if MonitorState.UNDEFINED in states:
             return MonitorState.UNDEFINED
         return MonitorState.WAITING if MonitorState.WAITING in states else MonitorState.NO_ALARM
+
+    @property
+    def exit_code(self) -> int:
+        """Return the exit code of a monitor: 1 an alarm, 3 none and something is undecided."""
+        return exit_code(self.verdict)
 
     @property
     def verdict(self) -> Outcome:

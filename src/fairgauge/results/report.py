@@ -33,7 +33,7 @@ from fairgauge.results.plain_values import (
 )
 from fairgauge.results.rule_results import results_by_rule
 from fairgauge.results.shown_result import ShownResult
-from fairgauge.results.verdicts import RulesNotMet, unmet
+from fairgauge.results.verdicts import RulesNotMet, exit_code, unmet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -223,6 +223,11 @@ class Report(ShownResult):
 
         return replace(report, findings=choose_findings(report))
 
+    @property
+    def exit_code(self) -> int:
+        """Return the exit code of an audit: 1 a rule failed, 3 none did and some is undecided."""
+        return exit_code(self.verdict)
+
     def check(self, *, inconclusive: str = "fail") -> Report:
         """Return this report if every rule is met, and raise otherwise.
 
@@ -268,14 +273,12 @@ class Report(ShownResult):
 
         return to_polars(self, table)
 
-    @property
     def by_group(self) -> Any:
         """Return the rates of every group as a pandas frame: a row each, a column for each rate."""
         from fairgauge.render.writers.data_frames import by_group
 
         return by_group(self)
 
-    @property
     def overall(self) -> Any:
         """Return the rates of all groups together as a pandas frame, a row for each feature."""
         from fairgauge.render.writers.data_frames import overall

@@ -27,6 +27,7 @@ from fairgauge.results.plain_values import (
     reading,
 )
 from fairgauge.results.shown_result import ShownResult
+from fairgauge.results.verdicts import exit_code
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
@@ -157,6 +158,13 @@ class ThresholdChoice(ShownResult):
     seed: int
     features: tuple[FeatureThresholds, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 where no threshold meets the rule or one fails it, 3 undecided, 0 otherwise."""
+        outcomes = {each.common.outcome if each.common else Outcome.FAIL for each in self.features}
+        worst_first = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS)
+        return exit_code(next(outcome for outcome in worst_first if outcome in outcomes))
 
     def __getitem__(self, feature: str) -> FeatureThresholds:
         """Return the thresholds for the groups of a feature.

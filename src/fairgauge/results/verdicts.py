@@ -143,6 +143,11 @@ def unmet(verdicts: Iterable[Verdict], inconclusive: str) -> tuple[Verdict, ...]
     return tuple(verdict for verdict in decided if verdict.outcome is not Outcome.PASS)
 
 
+def exit_code(outcome: Outcome) -> int:
+    """Return the exit code of a command: 1 a fail, 3 undecided, 0 otherwise."""
+    return {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}.get(outcome, 0)
+
+
 def overall(verdicts: Iterable[Verdict]) -> Outcome:
     """Return the overall outcome: the worst of all verdicts, ``none`` without rules."""
     outcomes = {verdict.outcome for verdict in verdicts}

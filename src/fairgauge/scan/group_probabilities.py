@@ -105,7 +105,7 @@ def by_probability(
     >>> people.rows.select("race", "race: probability", "race: person").rows()[:2]
     [('Black', 0.9, 0), ('Black', 0.2, 1)]
     >>> report = fg.audit(people.rows, prediction="approved", **people.options)
-    >>> float(report.by_group["selection_rate"]["race", "White"].round(3))
+    >>> float(report.by_group()["selection_rate"]["race", "White"].round(3))
     0.889
     """
     frame = _frame(data)

@@ -151,12 +151,12 @@ RESULTS = {
     "report": lambda: fg.audit(CUBE, rules=[GOAL]),
     "comparison": lambda: fg.compare(*compared_reports.months()),
     "hostile comparison": lambda: fg.compare(*compared_reports.hostile()),
-    "models": lambda: fg.compare(
+    "models": lambda: fg.compare_models(
         rows(), **QUESTION, candidate=["fairer", "unfair"], margins={"accuracy": 0.02}
     ),
     "thresholds": lambda: fg.thresholds(
         SCORED, label="repaid", score="score", sensitive="sex",
-        goal=GOAL, keep="accuracy within 0.3"),
+        rules=GOAL, margins={"accuracy": 0.3}),
     "check": lambda: fg.check(PUBLISHED, limit=0.8),
     "check of a reference": lambda: fg.check(PUBLISHED, reference="B", test="pearson"),
     "monitor": lambda: fg.monitor(

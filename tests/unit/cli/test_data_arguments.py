@@ -148,7 +148,14 @@ def test_spark_reads_typed_files_alone(fails, loans):
 
 @pytest.mark.parametrize(
     "command",
-    [("audit",), ("compare",), ("count",), ("monitor", "run"), ("thresholds",), ("validate",)],
+    [
+        ("audit",),
+        ("compare-models",),
+        ("count",),
+        ("monitor", "run"),
+        ("thresholds",),
+        ("validate",),
+    ],
 )
 def test_the_help_of_table_is_that_of_the_command(run, command):
     shown = " ".join(run(*command, "--help").stdout.split())

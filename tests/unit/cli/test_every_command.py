@@ -82,6 +82,7 @@ OTHERS = {
     ("clarify", "--profile"),  # its default is that of the service
     ("clarify-monitor", "--metrics"),  # a file
     ("check", "--confidence"),
+    ("compare", "--candidate"),  # hidden, and refused
     ("check", "--reference"),  # a category of a table that has no columns of rows
     ("monitor import", "--period"),  # of the history
     ("monitor run", "--period"),

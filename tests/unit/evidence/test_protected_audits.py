@@ -251,7 +251,7 @@ def test_what_takes_exact_counts_refuses_protected_ones():
     asked = {**ASKED, "candidate": "q"}
     safe = fg.protect(fg.count(rows, count="n", **asked), 10)
     with pytest.raises(CubeError, match="exact counts"):
-        fg.compare(safe)
+        fg.compare_models(safe)
     with pytest.raises(CubeError, match="exact counts"):
         fg.monitor(
             {"2026-01": safe},

@@ -247,5 +247,8 @@ def test_a_limit_that_nothing_is_held_against_is_never_a_pass():
 
 
 def test_monitors_and_thresholds_take_single_limits():
-    with pytest.raises(fg.SpecError, match="goal: has alternatives"):
-        fg.thresholds("demo.csv", goal=PRACTICAL)
+    with pytest.raises(fg.SpecError, match="rules: has alternatives"):
+        fg.thresholds(
+            {"y": [1, 0], "score": [0.9, 0.1], "sex": ["F", "M"]},
+            label="y", score="score", sensitive="sex", rules=PRACTICAL,
+        )  # fmt: skip

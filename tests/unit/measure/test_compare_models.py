@@ -14,7 +14,9 @@ PEOPLE = rows()
 
 def compared(candidate, data=PEOPLE, **options):
     margins = {"accuracy": 0.02}
-    return fg.compare(data, **{**QUESTION, "candidate": candidate, "margins": margins, **options})
+    return fg.compare_models(
+        data, **{**QUESTION, "candidate": candidate, "margins": margins, **options}
+    )
 
 
 def of(found, metric, group="F"):
@@ -94,7 +96,7 @@ def test_counts_answer_as_rows_do_and_merge():
     question = QUESTION | {"candidate": ["fairer", "random"], "margins": {"accuracy": 0.02}}
     half = PEOPLE.height // 2
     cube = fg.count(PEOPLE[:half], **question) + fg.count(PEOPLE[half:], **question)
-    assert fg.compare(cube).candidates == fg.compare(PEOPLE, **question).candidates
+    assert fg.compare_models(cube).candidates == fg.compare_models(PEOPLE, **question).candidates
 
 
 def test_the_order_of_rows_and_names_of_groups_change_nothing():
@@ -139,7 +141,7 @@ def test_strata_are_compared_too():
 
 def test_scores_are_decided_at_the_threshold():
     scored = PEOPLE.with_columns(a=0.25 + pl.col("current") / 2, b=0.25 + pl.col("fairer") / 2)
-    found = fg.compare(
+    found = fg.compare_models(
         scored, label="repaid", score="a", candidate="b", sensitive="sex",
         margins={"accuracy": 0.02},
     )["b"]  # fmt: skip
@@ -155,7 +157,7 @@ def test_classes_are_compared_one_by_one_and_on_average():
     data = pl.DataFrame(
         {"sex": rng.choice(["F", "M"], 1_500), "y": label, "old": copy[0], "new": copy[1]}
     )
-    found = fg.compare(
+    found = fg.compare_models(
         data, label="y", prediction="old", candidate="new", sensitive="sex",
         metrics=["accuracy.difference", "f1.difference"], margins={"accuracy": 0.01},
     )["new"]  # fmt: skip
@@ -216,18 +218,18 @@ def test_what_has_no_interval_says_why():
 )
 def test_wrong_questions_say_what_is_wrong(options, message):
     with pytest.raises(fg.SpecError, match=message):
-        fg.compare(PEOPLE, **QUESTION | options)
+        fg.compare_models(PEOPLE, **QUESTION | options)
 
 
 def test_a_score_outside_the_range_names_the_column():
     scored = PEOPLE.with_columns(a=pl.lit(0.5), b=pl.lit(7.0))
     with pytest.raises(fg.DataError, match="'b' is the score and must lie in"):
-        fg.compare(scored, label="repaid", score="a", candidate="b", sensitive="sex")
+        fg.compare_models(scored, label="repaid", score="a", candidate="b", sensitive="sex")
 
 
 def test_counts_without_candidates_cannot_be_compared():
     with pytest.raises(fg.CubeError, match="do not hold the candidate 'fairer'"):
-        fg.compare(fg.count(PEOPLE, **QUESTION), candidate="fairer")
+        fg.compare_models(fg.count(PEOPLE, **QUESTION), candidate="fairer")
 
 
 def test_an_audit_of_counts_with_candidates_is_of_the_model_in_use():
@@ -256,7 +258,7 @@ def scored(n=500, seed=5):
 def test_areas_and_brier_scores_are_compared_row_by_row():
     data = scored()
     metrics = ["roc_auc.difference", "brier_score.difference"]
-    found = fg.compare(
+    found = fg.compare_models(
         data, label="y", score="a", candidate="b", sensitive="sex", metrics=metrics,
         margins={"roc_auc": 0.02},
     )["b"]  # fmt: skip
@@ -277,7 +279,7 @@ def test_areas_and_brier_scores_are_compared_row_by_row():
 def test_scores_of_counts_say_that_they_need_rows():
     question = {"label": "y", "score": "a", "candidate": "b", "sensitive": "sex"}
     cube = fg.count(scored(), **question)
-    found = fg.compare(cube, metrics=["roc_auc.difference"])["b"]
+    found = fg.compare_models(cube, metrics=["roc_auc.difference"])["b"]
     assert {d.status for d in found.disparities} == {Status.NOT_APPLICABLE}
     assert {d.reason.code for d in found.disparities} == {ReasonCode.NOT_OF_DECISIONS}
 
@@ -507,7 +509,7 @@ def test_too_many_classes_to_be_compared_jointly_are_refused():
         }
     )
     with pytest.raises(fg.SpecError, match="compare fewer classes, groups or strata"):
-        fg.compare(data, label="y", prediction="a", candidate="b", sensitive="sex")
+        fg.compare_models(data, label="y", prediction="a", candidate="b", sensitive="sex")
 
 
 @pytest.mark.parametrize("candidate", ["fairer", "unfair", "random"])
@@ -540,7 +542,7 @@ def test_kappa_is_one_number_of_all_classes_as_in_an_audit():
     metrics = ["cohen_kappa.difference", "cohen_kappa.largest_gap", "accuracy.difference"]
     question = {"label": "y", "prediction": "p", "sensitive": "g", "metrics": metrics}
     audited = fg.audit(data, **question)
-    found = fg.compare(data, candidate="q", **question)["q"]
+    found = fg.compare_models(data, candidate="q", **question)["q"]
     asked = {(each.metric, each.class_scope) for each in audited.estimates}
     assert {(each.metric, each.class_scope) for each in found.disparities} <= asked
     for rate in ("cohen_kappa", "accuracy"):

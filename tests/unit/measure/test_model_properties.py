@@ -28,8 +28,8 @@ def in_engine(name, folder):
 
 @pytest.mark.parametrize("engine", ["pandas", "pyarrow", "lazy", "duckdb", "csv", "parquet"])
 def test_every_engine_counts_both_decisions_alike(engine, tmp_path):
-    found = fg.compare(in_engine(engine, tmp_path), **ASKED)
-    assert found.candidates == fg.compare(PEOPLE, **ASKED).candidates
+    found = fg.compare_models(in_engine(engine, tmp_path), **ASKED)
+    assert found.candidates == fg.compare_models(PEOPLE, **ASKED).candidates
 
 
 CELLS = st.lists(st.integers(0, 25), min_size=16, max_size=16).filter(lambda n: sum(n) > 30)
@@ -56,8 +56,8 @@ def test_exchanging_the_models_mirrors_every_change(counts):
     asked = {"label": "repaid", "sensitive": "sex", "count": "n",
              "metrics": [f"{rate}.difference" for rate in RATES]}  # fmt: skip
     try:
-        there = fg.compare(data, prediction="one", candidate="two", **asked)["two"]
-        back = fg.compare(data, prediction="two", candidate="one", **asked)["one"]
+        there = fg.compare_models(data, prediction="one", candidate="two", **asked)["two"]
+        back = fg.compare_models(data, prediction="two", candidate="one", **asked)["one"]
     except fg.SpecError:
         return  # a decision that is always the same is not told from a score
     for one, other in zip(
@@ -77,7 +77,7 @@ def test_exchanging_the_models_mirrors_every_change(counts):
 def test_every_change_is_that_of_the_two_audits():
     """Of every metric: the values of both models, and their difference or ratio as it states."""
     people = rows(2_000)
-    found = fg.compare(people, **QUESTION, candidate="unfair", metrics="all")["unfair"]
+    found = fg.compare_models(people, **QUESTION, candidate="unfair", metrics="all")["unfair"]
     audits = [
         fg.audit(people, **QUESTION | {"prediction": model}, metrics="all")
         for model in ("current", "unfair")
@@ -107,6 +107,6 @@ def test_a_change_of_scores_has_no_threshold():
     )
     asked = {"label": "repaid", "score": "in_use", "sensitive": "sex", "candidate": "other"}
     metrics = ["roc_auc.largest_gap", "roc_auc.difference", "accuracy.largest_gap"]
-    found = fg.compare(scores, **asked, metrics=metrics)["other"]
+    found = fg.compare_models(scores, **asked, metrics=metrics)["other"]
     thresholds = {each.metric: each.threshold for each in found.disparities}
     assert thresholds == dict(zip(metrics, [None, None, 0.5], strict=True))

@@ -78,7 +78,7 @@ def test_a_rule_that_waits_for_labels_says_so(rule):
 
 QUIET = {
     MonitorState.INSUFFICIENT: "INSUFFICIENT DATA: 1 of 1 comparison has fewer rows than "
-    "min_group (20)",
+    "min_n (20)",
     MonitorState.WAITING: "WAITING FOR LABELS: 1 of 1 comparison has no period with all labels; "
     "2 periods wait",
 }

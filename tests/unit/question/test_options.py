@@ -102,7 +102,7 @@ def parsed(words):
     """Return the specification that flags ask for, parsed as a command does."""
 
     @click.command()
-    @question
+    @question()
     def command(config, **flags):
         return asked(config, flags).check()
 
@@ -131,7 +131,7 @@ def test_the_schema_has_every_option():
 
 
 def test_every_option_has_its_flags():
-    command = click.command(question(lambda **_: None))
+    command = click.command(question()(lambda **_: None))
     flags = [parameter.opts[-1] for parameter in command.params]
     expected = dict.fromkeys(flag for option in OPTIONS for flag in option.flags)
     assert flags == ["--config", *expected]

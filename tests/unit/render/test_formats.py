@@ -206,10 +206,10 @@ def test_frames_have_a_row_for_every_estimate_and_fixed_types(library):
 
 def test_rates_of_groups_and_overall_are_frames():
     report = sample_reports.several()
-    rates = report.by_group
+    rates = report.by_group()
     assert rates.loc[("race", "Black"), "selection_rate"] == pytest.approx(70 / 200)
     assert rates.loc[("race", "White"), "n"] == 800
-    assert report.overall.loc["race", "selection_rate"].item() == pytest.approx(430 / 1005)
+    assert report.overall().loc["race", "selection_rate"].item() == pytest.approx(430 / 1005)
     others = (360 + 0) / (800 + 5)
     difference = report.difference().loc[("race", "Black"), "selection_rate"]
     assert difference == pytest.approx(70 / 200 - others)
@@ -219,7 +219,7 @@ def test_rates_of_groups_and_overall_are_frames():
 
 def test_rates_of_several_thresholds_are_apart():
     report = sample_reports.scored(threshold=[0.3, 0.7], rules=[])
-    rates = report.by_group
+    rates = report.by_group()
     assert rates.index.names == ["feature", "group", "threshold"]
     assert rates.index.is_unique
 

@@ -172,7 +172,7 @@ def test_the_lead_says_what_a_false_positive_of_ordered_levels_is():
 )
 def test_candidates_are_compared_at_one_cut(levels, example):
     with pytest.raises(fg.SpecError, match=f"compare candidates at one cut.*{example}$"):
-        fg.compare(
+        fg.compare_models(
             ratings(), label="merit", prediction="rating", candidate="merit", sensitive="race",
             positive=fg.ordered(*levels),
         )  # fmt: skip

@@ -111,7 +111,7 @@ def test_weights_multiply_and_people_without_probabilities_are_of_unknown_group(
     ]  # fmt: skip
     report = fg.audit(people.rows, prediction="approved", positive=1, **people.options)
     assert report.data.excluded == {"missing race": 1}
-    assert report.by_group[RATE]["race", "Black"] == pytest.approx(1.8 / 3.0)
+    assert report.by_group()[RATE]["race", "Black"] == pytest.approx(1.8 / 3.0)
 
 
 @pytest.mark.parametrize("format_", ["html", "text", "markdown"])
@@ -121,7 +121,7 @@ def test_every_report_and_comparison_states_first_what_is_estimated_whole(format
     question = {"prediction": "approved", "positive": 1, **people.options}
     for found in (
         fg.audit(people.rows, **question),
-        fg.compare(people.rows, **question, candidate="candidate"),
+        fg.compare_models(people.rows, **question, candidate="candidate"),
     ):
         shown = html.unescape(render(found, format_)).replace("\\", "")
         text = " ".join(shown.split())
@@ -133,7 +133,7 @@ def test_every_report_and_comparison_states_first_what_is_estimated_whole(format
 def test_who_changes_counts_people_by_their_probability():
     frame = applicants(200).with_columns(candidate=pl.lit(1))
     people = fg.by_probability(frame, "race", GROUPS)
-    found = fg.compare(people.rows, prediction="approved", positive=1, candidate="candidate",
+    found = fg.compare_models(people.rows, prediction="approved", positive=1, candidate="candidate",
                        **people.options)  # fmt: skip
     changed = {one.group: one for one in found["candidate"].reclassified}
     gained = frame.filter(pl.col("approved") == 0)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import click
 
 from fairgauge.cli.command_group import Command
-from fairgauge.cli.output import check_outputs, format_option, output_option
-from fairgauge.cli.streams import print_result, terminal_style
+from fairgauge.cli.output import check_outputs, show_result, shown_options, shows_result
 
 
 @click.command("check", cls=Command, short_help="Check published tables of selection rates.")
 @click.argument("tables", nargs=-1, required=True)
-@format_option("check")
-@output_option("check")
+@shows_result("check")
 @click.option(
     "--limit",
     type=float,
@@ -40,7 +37,6 @@ from fairgauge.cli.streams import print_result, terminal_style
     help="A category of a smaller share of the people is never the reference, and need not have a "
     "ratio.",
 )
-@click.option("--full", is_flag=True, help="Print every table, not the summary of many.")
 @click.option(
     "--table",
     "csv_table",
@@ -68,10 +64,11 @@ def command(
     tables: tuple[str, ...],
     format_: str,
     outputs: tuple[str, ...],
+    full: bool,
+    quiet: bool,
     limit: float | None,
     columns: tuple[str, ...],
     min_share: float,
-    full: bool,
     csv_table: str | None,
     references: tuple[str, ...],
     test: str,
@@ -93,10 +90,9 @@ def command(
     """  # noqa: D205, D301 - the paragraph mark of click
     check_outputs(outputs, [table for table in tables if table != "-"])
 
-    shown = _shown(format_, full=full, table=csv_table)
+    shown = shown_options(format_, full=full, quiet=quiet, table=csv_table)
 
-    from fairgauge.api.checking import check, exit_code
-    from fairgauge.render.formats import render, save_all
+    from fairgauge.api.checking import check
 
     found = check(
         _sources(tables),
@@ -107,10 +103,8 @@ def command(
         test=test,
         confidence=confidence,
     )
-    text = render(found, **shown)
-    save_all(found, outputs)
-    print_result(text)
-    return exit_code(found)
+    show_result(found, shown, outputs)
+    return found.exit_code
 
 
 def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
@@ -125,25 +119,6 @@ def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
     if not text.strip():
         raise DataError("standard input holds no table")
     return f"{text}\n\n"
-
-
-def _shown(format_: str, *, full: bool, table: str | None) -> dict[str, Any]:
-    """Return the format of standard output and its options.
-
-    Raises
-    ------
-    DataError
-        Options that do not go together.
-    """
-    from fairgauge.errors import DataError
-
-    if table is not None:
-        if format_ not in ("text", "csv") or full:
-            raise DataError(f"--table {table} prints CSV; it goes with no other format")
-        return {"format": "csv", "table": table}
-    if full and format_ not in ("text", "markdown"):
-        raise DataError(f"--full is an option of text and markdown; {format_} is always whole")
-    return {"format": format_, **terminal_style(format_), **({"full": True} if full else {})}
 
 
 def _roles(columns: tuple[str, ...]) -> dict[str, str]:

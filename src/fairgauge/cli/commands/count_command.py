@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("count", cls=Command, short_help="Count the rows, and save the counts.")
 @click.argument("data", nargs=-1, required=True)
-@question
+@question()
 @where()
 @click.option(
     "-o",

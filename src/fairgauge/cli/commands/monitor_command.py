@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from importlib import import_module
 from pathlib import Path
@@ -12,20 +11,21 @@ import click
 
 from fairgauge.cli.command_group import CommandGroup
 from fairgauge.cli.data_arguments import Where, read_data, where
-from fairgauge.cli.output import check_outputs, format_option, output_option
-from fairgauge.cli.streams import print_message, print_result, terminal_style
-from fairgauge.enums import Outcome
+from fairgauge.cli.output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli.spec_flags import Texts, flags_for, given_options
+from fairgauge.cli.streams import print_message, print_result
 from fairgauge.errors import CubeError, DataError, EmptyDataError, FairgaugeError, nearest, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor_spec import MonitorSpec
     from fairgauge.results.monitor_results import ImportedValue, MonitorReport
 
-_EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
+_OVERRIDES = ("rules", "min_n", "inconclusive")
+"""The options of an audit whose answer may change with every look at a history."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d")
 
 
@@ -44,15 +44,9 @@ def command() -> None:
 
 
 def _shown(to: Callable[..., object]) -> Callable[..., object]:
-    """Give a command the options of its output."""
-    quiet = click.option("-q", "--quiet", is_flag=True, help="Print one line.")
+    """Give a command the options of its output, and those that may override the specification."""
     mlflow = click.option("--mlflow", is_flag=True, help="Log to MLflow, a step for each period.")
-    inconclusive = click.option(
-        "--inconclusive",
-        type=click.Choice(("pass", "fail")),
-        help="Verdict that what cannot be decided counts as, in every output: pass or fail.",
-    )
-    return format_option("monitor")(output_option("monitor")(inconclusive(mlflow(quiet(to)))))
+    return shows_result("monitor")(flags_for(*_OVERRIDES)(mlflow(to)))
 
 
 @command.command("run", short_help="Add a period, and decide.")
@@ -76,9 +70,10 @@ def run(
     at: Where,
     format_: str,
     outputs: tuple[str, ...],
+    full: bool,
     quiet: bool,
     mlflow: bool,
-    inconclusive: str | None,
+    **flags: Texts,
 ) -> int:
     """Count DATA as one period of HISTORY, a folder or URL, and decide over all periods.
 
@@ -87,7 +82,9 @@ def run(
     \b
     fairgauge monitor run history today.parquet --period 2026-11-20 -c monitor.toml
     """  # noqa: D301 - the paragraph mark of click
+    shown = shown_options(format_, full=full, quiet=quiet)
     check_outputs(outputs, [*data, *([config] if config else [])])
+    overrides = given_options(flags)
 
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor
@@ -96,23 +93,24 @@ def run(
 
     named = parse_period(period)
     held = History(history)
-    spec = read_monitor_spec(config) if config else _kept(held)
+    spec = read_monitor_spec(config or _kept(held), options=overrides)
     counts = _counted(data, at, spec, config)
     draft = held.draft()
     draft.add(named, counts, replace=replace)
     report = monitor(draft, spec)  # first, so that an error leaves the history as it was
-    if config and not held.periods:
+    asked_anew = bool(config or overrides)
+    if asked_anew and not held.periods:
         held.keep_spec(spec)  # first, so that no history lacks it
     added = held.add(named, counts, replace=replace)
     if not added:
         print_message(f"{named} holds these counts already", prefix="Note: ")
-    if config:
+    if asked_anew:
         _keep(held, spec)
     draft.store_decided(held)
     _warn_of_values(report, str(named))
     if not allow_duplicates:
         _warn_of_same_counts(report, str(named))
-    return _show(report, format_, outputs, quiet=quiet, mlflow=mlflow, inconclusive=inconclusive)
+    return _show(report, shown, outputs, mlflow=mlflow)
 
 
 @command.command("status", short_help="Show what a history comes to.")
@@ -130,9 +128,10 @@ def status(
     format_: str,
     outputs: tuple[str, ...],
     table: str | None,
+    full: bool,
     quiet: bool,
     mlflow: bool,
-    inconclusive: str | None,
+    **flags: Texts,
 ) -> int:
     """Show what the periods of HISTORY come to; nothing is changed.
 
@@ -141,14 +140,13 @@ def status(
     """  # noqa: D301 - the paragraph mark of click
     if table is not None and Path(table).suffix.lower() not in (".parquet", ".csv"):
         raise DataError(f"the table {quote(table)} is neither .parquet nor .csv")
+    shown = shown_options(format_, full=full, quiet=quiet)
     check_outputs([*outputs, *([table] if table else [])], [config] if config else [])
 
     from fairgauge.monitoring.monitor import monitor
 
-    report = monitor(history, config, at=at)
-    return _show(
-        report, format_, outputs, table=table, quiet=quiet, mlflow=mlflow, inconclusive=inconclusive
-    )
+    report = monitor(history, config, at=at, **given_options(flags))
+    return _show(report, shown, outputs, table=table, mlflow=mlflow)
 
 
 @command.command("import", short_help="Add values that SageMaker Clarify found earlier.")
@@ -294,40 +292,30 @@ def _before_labels(rows: object, spec: MonitorSpec) -> object:
 def _options(spec: MonitorSpec, config: str | None) -> dict[str, Any]:
     """Return the question as the options of an audit."""
     if config is not None:
-        from fairgauge.question.spec_file import read_options
+        from fairgauge.question.spec_file import MONITOR, read_options
 
-        return {key: value for key, value in read_options(config).items() if key != "monitor"}
+        return {key: value for key, value in read_options(config).items() if key != MONITOR}
     return {k: v for k, v in spec.question.to_dict().items() if v not in ([], {}, None)}
 
 
 def _show(
     report: MonitorReport,
-    format_: str,
+    shown: Mapping[str, Any],
     outputs: tuple[str, ...],
     *,
     table: str | None = None,
-    quiet: bool,
     mlflow: bool,
-    inconclusive: str | None,
 ) -> int:
-    from fairgauge.render.formats import render, save_all
-
-    if inconclusive is not None:
-        report = dataclasses.replace(report, inconclusive=Outcome(inconclusive))
-    if quiet and format_ != "text":
-        raise DataError(f"--quiet is an option of text, not of {format_}")
-    text = render(report, format_, **terminal_style(format_), **({"quiet": True} if quiet else {}))
     tables = {}
     if table is not None and Path(table).suffix.lower() == ".csv":
         outputs = (*outputs, table)  # the CSV of a monitor is this table
     elif table is not None:
         tables[table] = _parquet(report)
-    save_all(report, outputs, tables)
+    show_result(report, shown, outputs, tables)
     if mlflow:
         # by its name, as a user would: integrations stand above the command line
         import_module("fairgauge.integrations.mlflow").log_monitor(report)
-    print_result(text)
-    return _EXIT_CODES.get(report.verdict, 0)
+    return report.exit_code
 
 
 def _parquet(report: MonitorReport) -> bytes:

@@ -39,7 +39,7 @@ def _numbers(function: Callable[..., None]) -> Callable[..., None]:
 @click.argument("data", nargs=-1)
 @_numbers
 @click.option("--json", "as_json", is_flag=True, help="Output as strict JSON.")
-@question
+@question("candidate")
 def command(data: tuple[str, ...], config: str | None, as_json: bool, **flags: Any) -> None:
     """Report how many rows an audit needs, or the smallest disparity that DATA can show.
 

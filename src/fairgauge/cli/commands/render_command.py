@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli.command_group import Command
-from fairgauge.cli.output import check_outputs, format_option, output_option
-from fairgauge.cli.streams import print_message, print_result, terminal_style
+from fairgauge.cli.output import check_outputs, shown_options, shows_result
+from fairgauge.cli.streams import print_message, print_result
 from fairgauge.errors import DataError, quote
 from fairgauge.render.formats import SUBJECTS
 
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 @click.command("render", cls=Command, short_help="Write a saved result in another format.")
 @click.argument("saved")
-@format_option(*SUBJECTS)
-@output_option(*SUBJECTS)
-@click.option("--full", is_flag=True, help="Print the whole result, not one screen of it.")
-def command(saved: str, format_: str, outputs: tuple[str, ...], full: bool) -> int:
+@shows_result(*SUBJECTS)
+def command(saved: str, format_: str, outputs: tuple[str, ...], full: bool, quiet: bool) -> int:
     """Render SAVED, the JSON of a report, a comparison, a check, thresholds or a monitor.
 
     SAVED may be a sealed bundle too: its report is rendered if it follows from its counts.
@@ -32,6 +30,7 @@ def command(saved: str, format_: str, outputs: tuple[str, ...], full: bool) -> i
     \b
     fairgauge render report.json -o report.html -o report.md
     """  # noqa: D301 - the paragraph mark of click
+    shown = shown_options(format_, full=full, quiet=quiet)
     check_outputs(outputs, [saved])
 
     from fairgauge.api.loading import load
@@ -39,13 +38,12 @@ def command(saved: str, format_: str, outputs: tuple[str, ...], full: bool) -> i
     from fairgauge.evidence.bundle import SUFFIX
     from fairgauge.render.formats import render, save_all
 
-    shown = _verified_report(saved) if saved.endswith(SUFFIX) else load(saved)
-    if isinstance(shown, Cube):
+    result = _verified_report(saved) if saved.endswith(SUFFIX) else load(saved)
+    if isinstance(result, Cube):
         raise DataError(f"{quote(saved)} holds counts, not a report; audit it first")
-    save_all(shown, outputs)
+    save_all(result, outputs)
     if not outputs:
-        full_options = {"full": True} if full and format_ in ("text", "markdown") else {}
-        print_result(render(shown, format_, **terminal_style(format_), **full_options))
+        print_result(render(result, **shown))
     return 0
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command("validate", cls=Command, short_help="Check a specification against the data.")
 @click.argument("data", nargs=-1)
-@question
+@question()
 @where()
 @click.option(
     "--schema", is_flag=True, help="JSON Schema of specification files, printed instead of a check."

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import DiagnosticCode
 from fairgauge.question.options import OPTIONS, Spec
 from fairgauge.values import canonical, name_of
 
@@ -26,18 +25,12 @@ def command(report: Report) -> str | None:
     flags = flags_of(report.spec)
     if flags is None:
         return None
-    return shlex.join(["fairgauge", "audit", _data(report), *flags, *_counting(report)])
+    return shlex.join(["fairgauge", "audit", _data(report), *flags])
 
 
 def command_with_file(report: Report, name: str) -> str:
     """Return the command line that audits the data of a report by a specification file."""
-    return shlex.join(["fairgauge", "audit", _data(report), "-c", name, *_counting(report)])
-
-
-def _counting(report: Report) -> list[str]:
-    """Return the flag of what undecided verdicts count as, where some are so counted."""
-    counted = (d["outcome"] for d in report.diagnostics if d.code is DiagnosticCode.COUNTED_AS)
-    return [word for outcome in counted for word in ("--inconclusive", outcome)]
+    return shlex.join(["fairgauge", "audit", _data(report), "-c", name])
 
 
 def _data(report: Report) -> str:

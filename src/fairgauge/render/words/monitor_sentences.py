@@ -20,7 +20,7 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.names_in_use import rate_row
 from fairgauge.render.words.reason_sentences import describe_reason
-from fairgauge.results.monitor_results import Detector, MonitorState
+from fairgauge.results.monitor_results import SMALLEST_GROUP, Detector, MonitorState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,8 +76,8 @@ def describe_insufficient(report: MonitorReport) -> str:
     parts = []
     if few:
         have = numbers.plural(few, "has", "have")
-        smallest = report.spec["monitor"]["min_group"]
-        parts.append(f"{_share_of(few, every)} {have} fewer rows than min_group ({smallest:,})")
+        smallest = report.spec["min_n"] or SMALLEST_GROUP
+        parts.append(f"{_share_of(few, every)} {have} fewer rows than min_n ({smallest:,})")
     if without:
         have = numbers.plural(without, "has", "have")
         parts.append(f"{_share_of(without, every)} {have} no such group in the baseline")

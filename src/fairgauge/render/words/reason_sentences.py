@@ -283,7 +283,7 @@ def _same_rows(reason: Reason) -> str:
     return (
         f"{_SAME_ROWS[reason['evidence']]}, and reports do not hold how their estimates depend on "
         "each other; compare both models on the rows to get confidence intervals of changes "
-        "(fairgauge compare DATA --prediction OLD --candidate NEW)"
+        "(fairgauge compare-models DATA --prediction OLD --candidate NEW)"
     )
 
 

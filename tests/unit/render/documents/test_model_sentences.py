@@ -15,7 +15,7 @@ PEOPLE = rows(2_000)
 
 
 def compared(*candidates, **options):
-    return fg.compare(PEOPLE, **QUESTION, candidate=list(candidates), **options)
+    return fg.compare_models(PEOPLE, **QUESTION, candidate=list(candidates), **options)
 
 
 def text(found):
@@ -86,7 +86,7 @@ def test_who_changes_counts_weights():
 def test_who_changes_has_one_total_whatever_groups_are_called():
     """A group called "overall youth" is a group, and not all rows."""
     renamed = PEOPLE.with_columns(sex=PEOPLE["sex"].replace({"F": "overall youth"}))
-    found = fg.compare(renamed, **QUESTION, candidate="fairer")
+    found = fg.compare_models(renamed, **QUESTION, candidate="fairer")
     table = tables(found)["Who changes"]
     assert sorted(row[0].text for row in table.rows) == ["M (sex)", "overall youth (sex)"]
     assert [row[0].text for row in table.totals] == ["overall"]
@@ -152,7 +152,7 @@ def test_a_candidate_that_is_better_is_said_to_be():
                 "n": [kept, kept, lost, lost, gained, gained, wrong, wrong],
             }
         )
-        found = fg.compare(
+        found = fg.compare_models(
             women_and_men, **QUESTION, candidate=name, count="n", margins={"accuracy": 0.05}
         )
         better = name == "fairer"

@@ -26,7 +26,7 @@ def shown(found):
 
 def test_classes_are_named_and_a_margin_is_of_all_classes():
     margins = {"accuracy": 0.1, "true_positive_rate": 0.1}
-    found = fg.compare(PEOPLE, **CLASSES, candidate="new", margins=margins)
+    found = fg.compare_models(PEOPLE, **CLASSES, candidate="new", margins=margins)
     text = shown(found)
     assert [text.count(f"| F (sex), class {name} |") for name in "abc"] == [1] * 3
     accuracy = [float((PEOPLE["grade"] == PEOPLE[name]).mean()) for name in ("old", "new")]
@@ -36,7 +36,7 @@ def test_classes_are_named_and_a_margin_is_of_all_classes():
 
 
 def test_each_threshold_has_its_margin_and_a_rate_of_scores_has_none():
-    found = fg.compare(
+    found = fg.compare_models(
         PEOPLE, **SCORES, threshold=[0.3, 0.6], candidate="other_score",
         metrics=["selection_rate.difference", "roc_auc.difference"],
         margins={"accuracy": 0.1, "roc_auc": 0.05},
@@ -52,7 +52,7 @@ def test_each_threshold_has_its_margin_and_a_rate_of_scores_has_none():
 
 def test_what_has_no_value_has_its_reason():
     repaid = PEOPLE.filter(pl.col("repaid") == 1)
-    found = fg.compare(
+    found = fg.compare_models(
         repaid, **QUESTION, positive=1, candidate="fairer",
         metrics="false_positive_rate.difference", margins={"false_positive_rate": 0.1},
     )  # fmt: skip
@@ -67,14 +67,14 @@ def test_what_has_no_value_has_its_reason():
 def test_scores_of_one_class_have_no_change():
     repaid = PEOPLE.filter(pl.col("repaid") == 1)
     metrics = ["roc_auc.difference", "roc_auc.largest_gap"]
-    found = fg.compare(repaid, **SCORES, candidate="other_score", metrics=metrics)
+    found = fg.compare_models(repaid, **SCORES, candidate="other_score", metrics=metrics)
     of_area = [each for each in found["other_score"].rates if each.rate == "roc_auc"]
     assert {str(each.reason.code) for each in of_area} == {"one_class_only"}
     assert all(each.change is None for each in found["other_score"].disparities)
 
 
 def test_one_group_alone_has_no_disparity_to_change():
-    found = fg.compare(
+    found = fg.compare_models(
         PEOPLE, **(QUESTION | {"sensitive": "one"}), positive=1, candidate="fairer",
         metrics=["selection_rate.difference", "selection_rate.largest_gap"],
     )  # fmt: skip
@@ -87,7 +87,7 @@ def test_one_group_alone_has_no_disparity_to_change():
 
 def test_a_candidate_that_decides_alike_can_never_dominate():
     same = PEOPLE.with_columns(copy=pl.col("current"))
-    found = fg.compare(
+    found = fg.compare_models(
         same, **QUESTION, positive=1, candidate="copy", metrics="selection_rate.ratio",
         margins={"accuracy": 0.02},
     )  # fmt: skip
@@ -98,7 +98,7 @@ def test_a_candidate_that_decides_alike_can_never_dominate():
 
 def test_a_small_group_is_marked():
     few = pl.concat([PEOPLE.filter(pl.col("sex") == "M"), PEOPLE.filter(pl.col("sex") == "F")[:12]])
-    found = fg.compare(
+    found = fg.compare_models(
         few, **QUESTION, positive=1, candidate="fairer", metrics="selection_rate.difference"
     )
     text = shown(found)
@@ -109,14 +109,16 @@ def test_a_small_group_is_marked():
 def test_disparities_beyond_the_most_are_counted(monkeypatch):
     monkeypatch.setattr(models_document, "_MOST_ITEMS", 1)
     metrics = ["selection_rate.difference", "selection_rate.ratio"]
-    found = fg.compare(rows(3_000), **QUESTION, positive=1, candidate="fairer", metrics=metrics)
+    found = fg.compare_models(
+        rows(3_000), **QUESTION, positive=1, candidate="fairer", metrics=metrics
+    )
     significant = sum(each.significant for each in found["fairer"].disparities)
     assert significant == 2
     assert "1 more below." in shown(found)
 
 
 def test_the_rows_that_would_decide_are_a_practical_number_or_none(monkeypatch):
-    found = fg.compare(
+    found = fg.compare_models(
         PEOPLE, **QUESTION, positive=1, candidate="fairer", margins={"accuracy": 0.004}
     )
     assert 1_000 < found["fairer"].needed < 10_000
@@ -126,14 +128,14 @@ def test_the_rows_that_would_decide_are_a_practical_number_or_none(monkeypatch):
 
 
 def test_candidates_are_found_by_name():
-    found = fg.compare(PEOPLE, **QUESTION, positive=1, candidate=["fairer", "unfair"])
+    found = fg.compare_models(PEOPLE, **QUESTION, positive=1, candidate=["fairer", "unfair"])
     assert found["unfair"].name == "unfair"
     with pytest.raises(KeyError, match="no candidate 'best'; there are fairer, unfair"):
         _ = found["best"]
 
 
 def test_a_comparison_of_another_version_is_not_read():
-    found = fg.compare(PEOPLE, **QUESTION, positive=1, candidate="fairer")
+    found = fg.compare_models(PEOPLE, **QUESTION, positive=1, candidate="fairer")
     assert type(found).from_dict(found.to_dict()) == found
     with pytest.raises(fg.FairgaugeError, match="is not a comparison of models: its schema is not"):
         type(found).from_dict(found.to_dict() | {"schema": "fairgauge.models/9"})

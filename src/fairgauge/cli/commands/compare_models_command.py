@@ -1,0 +1,52 @@
+"""``fairgauge compare-models``: candidates and the model in use, and an exit code."""
+
+from __future__ import annotations
+
+import click
+
+from fairgauge.cli.command_group import Command
+from fairgauge.cli.data_arguments import Where, where
+from fairgauge.cli.output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli.spec_flags import Texts, asked, question
+
+
+@click.command(
+    "compare-models", cls=Command, short_help="Compare candidate models on the same rows."
+)
+@click.argument("data", nargs=-1, required=True)
+@question()
+@where()
+@shows_result("comparison")
+def command(
+    data: tuple[str, ...],
+    at: Where,
+    config: str | None,
+    format_: str,
+    outputs: tuple[str, ...],
+    full: bool,
+    quiet: bool,
+    **flags: Texts,
+) -> int:
+    """Compare candidate models with the model in use, which decide the same rows of DATA.
+
+    States whether each candidate dominates the model in use (fairer, and not worse by more than the
+    margin), is a trade-off, is worse or undecided. Exit codes: 0 a candidate dominates, or no
+    margin is given; 1 every candidate is worse; 3 otherwise. Two reports are compared by "fairgauge
+    compare".
+
+    \b
+    fairgauge compare-models loans.parquet --label repaid --prediction current --candidate new
+        --sensitive sex --margin accuracy=0.01 -o choice.html
+    """  # noqa: D301 - the paragraph mark of click
+    shown = shown_options(format_, full=full, quiet=quiet)
+    check_outputs(outputs, [*data, *([config] if config else [])])
+    given = asked(config, flags)
+    rows = given.read(data, at)
+
+    from fairgauge.api.comparing import compare_models
+    from fairgauge.scan.scan_progress import progress
+
+    with progress("Counting rows"):
+        models = compare_models(rows, **given.options)
+    show_result(models, shown, outputs)
+    return models.exit_code

@@ -1,0 +1,171 @@
+"""One vocabulary: an argument means the same in every verb, in Python and on the command line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+import fairgauge as fg
+from fairgauge.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS: dict[str, list[Any]] = {
+    "sex": ["F"] * 60 + ["M"] * 60,
+    "repaid": ([1] * 30 + [0] * 30) * 2,
+    "current": [1] * 20 + [0] * 40 + [1] * 35 + [0] * 25,
+    "boosted": [1] * 28 + [0] * 32 + [1] * 33 + [0] * 27,
+    "risk": [i / 120 for i in range(120)],
+}
+QUESTION = {"label": "repaid", "prediction": "current", "sensitive": "sex", "positive": 1}
+RULE = "selection_rate.ratio >= 0.8"
+DAYS = {f"2026-01-{day:02d}": fg.count(ROWS, **QUESTION) for day in range(1, 4)}  # type: ignore[arg-type]
+MONITORED = {"monitor": {"rules": [RULE]}}
+
+VERBS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "audit": (lambda **more: fg.audit(ROWS, **more), QUESTION),
+    "count": (lambda **more: fg.count(ROWS, **more), QUESTION),
+    "compare_models": (
+        lambda **more: fg.compare_models(ROWS, **more),
+        {**QUESTION, "candidate": "boosted", "margins": {"accuracy": 0.1}},
+    ),
+    "plan": (lambda **more: fg.plan(ROWS, **more), QUESTION),
+    "monitor": (lambda **more: fg.monitor(DAYS, **more), QUESTION | MONITORED),
+}
+
+
+def without_time(result: Any) -> Any:
+    return replace(result, created="") if hasattr(result, "created") else result
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_specification_file_is_what_its_keys_are(verb, tmp_path):
+    call, asked = VERBS[verb]
+    (tmp_path / "audit.json").write_text(json.dumps(asked), encoding="utf-8")
+    of_file = call(config=tmp_path / "audit.json")
+    assert without_time(of_file) == without_time(call(config=asked))
+    if verb != "monitor":
+        assert without_time(of_file) == without_time(call(**asked))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_is_given_beside_a_file_overrides_it(verb, tmp_path):
+    call, asked = VERBS[verb]
+    (tmp_path / "audit.json").write_text(json.dumps(asked | {"sensitive": "absent"}), "utf-8")
+    given = without_time(call(config=tmp_path / "audit.json", sensitive="sex"))
+    assert given == without_time(call(config=asked))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_unknown_key_names_the_nearest(verb):
+    call, asked = VERBS[verb]
+    with pytest.raises(
+        fg.SpecError, match=r"confidense: unknown option\. Did you mean 'confidence'"
+    ):
+        call(config=asked | {"confidense": 0.9})
+    with pytest.raises(
+        fg.SpecError, match=r"confidense: unknown option\. Did you mean 'confidence'"
+    ):
+        call(config=asked, confidense=0.9)
+
+
+@pytest.mark.parametrize("verb", ["audit", "plan", "monitor"])
+def test_a_candidate_of_one_model_is_refused_with_what_to_do(verb):
+    call, asked = VERBS[verb]
+    with pytest.raises(fg.SpecError, match=r"candidate: .*fg\.compare_models\(data, candidate="):
+        call(config=asked, candidate="boosted")
+    with pytest.raises(fg.SpecError, match="fairgauge compare-models DATA --candidate COL"):
+        call(config=asked | {"candidate": "boosted"})
+
+
+def test_thresholds_are_of_one_model():
+    asked = {"label": "repaid", "score": "risk", "sensitive": "sex"}
+    with pytest.raises(fg.SpecError, match=r"fg\.compare_models\(data, candidate="):
+        fg.thresholds(ROWS, rules=RULE, candidate="boosted", **asked)
+
+
+def test_reports_and_models_are_compared_by_two_functions(tmp_path):
+    report = fg.audit(ROWS, **QUESTION)
+    for call in (
+        lambda: fg.compare(ROWS, **QUESTION, candidate="boosted"),
+        lambda: fg.compare(report, report, candidate="boosted"),
+        lambda: fg.compare(report),
+    ):
+        with pytest.raises(fg.SpecError, match=r"takes two reports.*fg\.compare_models\("):
+            call()
+    with pytest.raises(fg.SpecError, match="confidence: two reports are compared as they are"):
+        fg.compare(report, report, confidence=0.9)
+    with pytest.raises(fg.SpecError, match=r"fg\.compare\(old, new\)"):
+        fg.compare_models(ROWS, **QUESTION)
+
+
+def run(folder: Path, *args: str) -> Any:
+    (folder / "rows.json").write_text(
+        "\n".join(
+            json.dumps(dict(zip(ROWS, row, strict=True)))
+            for row in zip(*ROWS.values(), strict=True)
+        )
+    )
+    return CliRunner().invoke(main, [*args])
+
+
+FLAGS = ("--label", "repaid", "--prediction", "current", "--sensitive", "sex", "--positive", "1")
+
+
+@pytest.mark.parametrize("command", ["audit", "compare"])
+def test_a_candidate_on_the_command_line_is_refused_with_what_to_do(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    flags = FLAGS if command == "audit" else ()
+    result = run(tmp_path, command, "rows.json", *flags, "--candidate", "boosted")
+    assert result.exit_code == 2
+    assert "fairgauge compare-models DATA --candidate COL" in result.stderr
+    assert "--candidate" not in CliRunner().invoke(main, [command, "--help"]).stdout
+
+
+@pytest.mark.parametrize("inconclusive", [None, "pass", "fail"])
+def test_undecided_verdicts_count_alike_in_python_and_on_the_command_line(
+    tmp_path, monkeypatch, inconclusive
+):
+    monkeypatch.chdir(tmp_path)
+    rule = "accuracy.ratio >= 0.9"
+    report = fg.audit(ROWS, **QUESTION, rules=rule, inconclusive=inconclusive)
+    assert report.exit_code == {None: 3, "pass": 0, "fail": 1}[inconclusive]
+    flags = ["--inconclusive", inconclusive] if inconclusive else []
+    result = run(tmp_path, "audit", "rows.json", *FLAGS, "--rule", rule, *flags, "--format", "json")
+    assert result.exit_code == report.exit_code
+    printed = json.loads(result.stdout)
+    assert printed["verdicts"] == report.to_dict()["verdicts"]
+    assert printed["diagnostics"] == report.to_dict()["diagnostics"]
+    assert printed["spec"]["inconclusive"] == inconclusive
+
+
+def test_a_monitor_counts_the_undecided_as_an_audit_does():
+    sparse = {"config": QUESTION | MONITORED, "min_n": 10_000}
+    assert fg.monitor(DAYS, **sparse).exit_code == 3
+    assert fg.monitor(DAYS, **sparse, inconclusive="pass").exit_code == 0
+    assert fg.monitor(DAYS, **sparse, inconclusive="fail").exit_code == 1
+
+
+def test_rules_given_to_a_monitor_override_those_of_its_table(tmp_path):
+    history = fg.History(tmp_path)
+    for name, cube in DAYS.items():
+        history.add(name, cube)
+    config = QUESTION | MONITORED
+    found = fg.monitor(history, config, rules="selection_rate.difference >= -0.5")
+    assert {each.rule for each in found.comparisons} == {"selection_rate.difference >= -0.5"}
+    from fairgauge.monitoring.monitor_spec import read_monitor_spec
+
+    history.keep_spec(read_monitor_spec(config))
+    again = fg.monitor(history, rules="selection_rate.difference >= -0.5")
+    assert again.comparisons == found.comparisons
+
+
+def test_frames_of_rates_are_all_made_by_methods():
+    report = fg.audit(ROWS, **QUESTION)
+    frames = [report.by_group(), report.overall(), report.difference(), report.ratio()]
+    assert all("selection_rate" in frame.columns for frame in frames)
