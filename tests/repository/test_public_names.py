@@ -43,6 +43,7 @@ PUBLIC = [
     "by_probability",
     "check",
     "compare",
+    "compare_models",
     "confusion",
     "count",
     "cut",
