@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -12,6 +13,7 @@ import sample_reports
 from conftest import Visit
 from fairgauge.render import render
 
+AGAINST = {"others": "all others"}
 GRID = [k / 20 for k in range(21)]
 METRICS = ["clarify", "vertex", "selection_rate", "f1", "error_type_ratio", "false_positive_rate"]
 CASES = {
@@ -32,7 +34,9 @@ READ = """() => {
       Array.from(row.querySelectorAll('data')).map((each) => each.value)]));
   const heads = (id) => Array.from(document.querySelectorAll(`#${id} thead bdi`))
     .map((each) => each.textContent);
-  return {rates: table('tool-rates'), metrics: table('tool-metrics'),
+  const against = Object.fromEntries(Array.from(document.querySelectorAll('#tool-metrics tbody tr'))
+    .map((row) => [row.dataset.name, row.querySelector('.against').textContent]));
+  return {rates: table('tool-rates'), metrics: table('tool-metrics'), against,
     groups: heads('tool-rates'), compared: heads('tool-metrics')};
 }"""
 SLIDE = """(k) => document.querySelectorAll('#tool-sliders input[type=range]').forEach((each) => {
@@ -98,6 +102,10 @@ def check(found, report, threshold):
                 if (e.metric, e.group, e.threshold) == (metric, name, threshold)
             ]  # fmt: skip
             assert same(values[i], every[0].value if every else None), (metric, name, values[i])
+            if every:
+                assert found["against"][metric] == AGAINST.get(
+                    str(every[0].reference), str(every[0].reference)
+                )
             compared += bool(every)
     return compared
 
@@ -111,6 +119,84 @@ def test_the_slider_says_what_an_audit_says(opened, name):
     for threshold in GRID:
         page.evaluate(SLIDE, round(threshold * 1000))
         assert check(page.evaluate(READ), expected, threshold) > 10
+
+
+RULES = ["others", "overall", "largest", "best", {"g": "B"}]
+TABLES = {
+    "two groups": {"A": 600, "B": 400},
+    "three groups": {"A": 500, "B": 300, "C": 200},
+    "a group of 12 rows": {"A": 500, "B": 300, "C": 12},
+    "twelve groups": {name: 60 + 5 * i for i, name in enumerate("ABCDEFGHIJKL")},
+}
+
+
+def whose_best_moves(groups):
+    """Return scores that are higher in later groups, and vary less: the best one moves."""
+    rng = np.random.default_rng(3)
+    place = np.repeat(np.arange(len(groups)), list(groups.values()))
+    spread = np.array([0.3, 0.2, 0.1])[place % 3]
+    score = np.clip(rng.normal(0.45 + 0.04 * (place % 3), spread), 0, 1).round(2)
+    label = (rng.random(len(place)) < score).astype(int)
+    return pl.DataFrame({"g": np.array(list(groups))[place], "s": score, "y": label})
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+@pytest.mark.parametrize("name", TABLES)
+def test_the_slider_compares_with_the_reference_of_the_report(opened, name, rule):
+    """Of one metric at a time: with several rates in a page every group is compared by some."""
+    rows = whose_best_moves(TABLES[name])
+    options = {"label": "y", "score": "s", "positive": 1, "sensitive": "g", "reference": rule}
+    named = set()
+    for metric in ("selection_rate.ratio", "false_positive_rate.difference"):
+        page = opened(fg.audit(rows, metrics=metric, **options))
+        expected = fg.audit(rows, metrics=metric, threshold=GRID, **options)
+        for threshold in GRID[1:-1]:
+            page.evaluate(SLIDE, round(threshold * 1000))
+            found = page.evaluate(READ)
+            own = {e.group: e for e in expected.estimates if e.threshold == threshold}
+            values = dict(zip(found["compared"], found["metrics"][metric], strict=True))
+            shown = set(values) & set(own)
+            assert shown == set(own) or name == "twelve groups"
+            for group in shown:
+                assert same(values[group], own[group].value), (metric, threshold, group)
+                reference = str(own[group].reference)
+                assert found["against"][metric] == AGAINST.get(reference, reference)
+            for group in set(values) - set(own):  # the reference itself
+                assert found["against"][metric] == group
+                assert values[group] == ""
+            named.add(found["against"][metric])
+    assert "C" not in named or name != "a group of 12 rows"
+    assert (len(named) > 1) == (rule == "best")
+
+
+def test_the_page_names_the_best_group_that_its_own_report_names(opened):
+    """Local Law 144 with scores: the report said B vs A 0.487, the page B vs C 0.655."""
+    rows = whose_best_moves(TABLES["a group of 12 rows"])
+    report = fg.audit(rows, score="s", sensitive="g", preset="nyc-ll144")
+    found = opened(report).evaluate(READ)
+    (metric,) = found["metrics"]
+    values = dict(zip(found["compared"], found["metrics"][metric], strict=True))
+    own = [e for e in report.estimates if e.metric == metric]
+    assert own
+    for each in own:
+        assert found["against"][metric] == each.reference.group
+        assert float(values[each.group]) == pytest.approx(each.value, abs=0.02)  # nearest edge
+
+
+def test_groups_with_thresholds_of_their_own_keep_the_reference_of_the_report(opened):
+    rows = whose_best_moves(TABLES["three groups"])
+    options = {"label": "y", "score": "s", "positive": 1, "sensitive": "g", "reference": "best"}
+    report = fg.audit(rows, metrics="selection_rate.ratio", **options)
+    page = opened(report)
+    note = page.locator("#tool-kept")
+    assert note.is_hidden()
+    page.get_by_label("a threshold for each group").check()
+    assert note.is_visible()
+    page.get_by_label("threshold of A, as a number").fill("0.1")
+    page.get_by_label("threshold of A, as a number").press("Enter")
+    assert page.evaluate(READ)["against"] == {
+        "selection_rate.ratio": report.estimates[0].reference.group
+    }
 
 
 def test_profile_clarify_divides_and_compares_in_its_own_way(opened):

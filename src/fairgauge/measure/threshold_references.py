@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.enums import Accepts, Profile, ReferenceRule
+from fairgauge.enums import Accepts, Profile, ReferenceRule, Threshold
 from fairgauge.inference.two.paired_tables import confusion
 from fairgauge.resolve.references import references_at
 from fairgauge.results.curves import edges
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 def accepts(outcome: OutcomeMasks, spec: Spec) -> Accepts:
     """Return which side of a threshold has the favourable decision, as in an audit."""
-    strictly = spec.profile is Profile.CLARIFY
+    strictly = spec.profile is Profile.CLARIFY or spec.threshold is Threshold.MEDIAN
     if outcome.turned is None:
         return Accepts.ABOVE if strictly else Accepts.FROM
     return Accepts.UP_TO if strictly else Accepts.BELOW

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.cube.plan import GRID
-from fairgauge.enums import Profile
+from fairgauge.enums import Profile, Threshold
 from fairgauge.render.charts.line_charts import Label, Place, labels, path, place
 from fairgauge.render.words import numbers
 from fairgauge.render.words.metric_words import rate_words
@@ -125,8 +125,9 @@ def score_range(report: Report) -> tuple[float, float]:
 
 
 def closed(report: Report) -> Closed:
-    """Return whether a score equal to a threshold is above it."""
-    return "right" if report.profile is Profile.CLARIFY else "left"
+    """Return whether a score equal to a threshold is above it: not at the median, as counted."""
+    strictly = report.profile is Profile.CLARIFY or report.spec.get("threshold") == Threshold.MEDIAN
+    return "right" if strictly else "left"
 
 
 def _scored(report: Report, at: str, every: Sequence[ScoreCounts], most: int) -> Scored:

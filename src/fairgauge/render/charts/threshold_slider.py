@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.cube.plan import GRID
-from fairgauge.enums import Profile, ReferenceKind, ReferenceRule
+from fairgauge.enums import Profile, ReferenceKind
 from fairgauge.render.charts.score_sections import closed, score_range, thresholds_of
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.words.display_names import printable, shorten
@@ -22,6 +22,7 @@ from fairgauge.render.words.glossary import anchor
 from fairgauge.render.words.metric_words import metric_words, signed, unit
 from fairgauge.render.words.names_in_use import all_rates, metric_row
 from fairgauge.results.curves import steps
+from fairgauge.results.scopes import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from fairgauge.results.report import Report
 
 MOST_GROUPS = 8
+_MOST_REFERENCES = 16
+"""Groups that are the best one somewhere, and so have a column each."""
 _MOST_FEATURES = 8
 _NAME = 40
 _MOST_TEXT = 120_000
@@ -50,10 +53,11 @@ def slider(report: Report) -> str | None:
     rates = [
         row for row in all_rates() if _recomputed(row) and (labelled or "label" not in row.needs)
     ]
+    metrics = [row for row in _contrasts(report) if row.of in rates]
     features: list[dict[str, object]] = []
     room = _MOST_TEXT
     for feature in dict.fromkeys(each.feature for each in report.scores):
-        found = _feature(report, feature)
+        found = _feature(report, feature, metrics)
         room -= len(_compact(found)) if found else 0
         if found and room > 0 and len(features) < _MOST_FEATURES:
             features.append(found)
@@ -70,9 +74,7 @@ def slider(report: Report) -> str | None:
             "labelled": labelled,
             "clarify": report.profile is Profile.CLARIFY,
             "rates": [_rate(row) for row in rates],
-            "metrics": [
-                _metric(row, rates) for row in _contrasts(report) if row.of in rates
-            ],
+            "metrics": [_metric(row, rates) for row in metrics],
             "features": features,
         }
     )  # fmt: skip
@@ -114,7 +116,6 @@ def _rate(row: Statistic) -> dict[str, object]:
         "title": row.title,
         "link": anchor("rate", row.name),
         "share": row.is_share,
-        "better": str(row.better),
         "of": quotients(row),
     }
 
@@ -138,25 +139,66 @@ def _metric(row: Contrast, rates: Sequence[Statistic]) -> dict[str, object]:
     }
 
 
-def _feature(report: Report, feature: str) -> dict[str, object] | None:
-    """Return the counts of a feature, and who its groups are compared with."""
+def _feature(report: Report, feature: str, metrics: Sequence[Contrast]) -> dict[str, object] | None:
+    """Return the counts of a feature, and what its groups are compared with by each metric."""
     every = [each for each in report.scores if each.feature == feature]
-    compared = dict.fromkeys(e.group for e in report.estimates if _own(e, feature))
-    mode, named = _reference(report, feature)
-    largest = sorted(every, key=lambda each: (each.group != named, -_rows(each)))
-    kept = {each.group for each in largest[:MOST_GROUPS]}
-    shown, others = _split(every, kept)
-    if _some_unscored(report, every) or (others and mode == ReferenceRule.BEST):
+    try:
+        runs = {row.name: _references(report, feature, row) for row in metrics}
+    except LookupError:
         return None
-    groups = [_group(report, each.group, [each], each.group in compared) for each in shown]
+    references = {reference for of_metric in runs.values() for _, reference in of_metric}
+    named = {reference.group for reference in references if reference.group is not None}
+    moving = any(reference.kind is ReferenceKind.BEST for reference in references)
+    # a reference is never among those that are added up
+    largest = sorted(every, key=lambda each: (each.group not in named, -_rows(each)))
+    kept = {(each.group, each.reference_kind) for each in largest[: max(MOST_GROUPS, len(named))]}
+    shown = [each for each in every if (each.group, each.reference_kind) in kept]
+    others = [each for each in every if (each.group, each.reference_kind) not in kept]
+    places = {each.group: i for i, each in enumerate(shown) if each.reference_kind is None}
+    if _some_unscored(report, every) or len(named) > _MOST_REFERENCES:
+        return None
+    compared = set(places) if moving else {e.group for e in report.estimates if _own(e, feature)}
+    groups = [
+        _group(report, each.group, [each], each.reference_kind is None and each.group in compared)
+        for each in shown
+    ]
     if others:
         groups.append(_group(report, f"{len(others)} other groups", others, compared=False))
     return {
         "name": shorten(printable(feature), _NAME),
-        "reference": mode,
-        "named": next((i for i, each in enumerate(shown) if each.group == named), 0),
+        "references": [
+            [
+                [place, str(reference.kind) if reference.group is None else places[reference.group]]
+                for place, reference in runs[row.name]
+            ]
+            for row in metrics
+        ],
         "groups": groups,
     }
+
+
+def _references(report: Report, feature: str, row: Contrast) -> list[tuple[int, Reference]]:
+    """Return what groups are compared with by a metric, each from a place of the grid on.
+
+    The page picks from these, and chooses nothing: who is the reference is resolved where a report
+    is made, and stated in its estimates, and by threshold where it moves with that.
+
+    Raises
+    ------
+    LookupError
+        The report was made before reports stated how the reference moves.
+    """
+    low, high = score_range(report)
+    for each in report.threshold_references:
+        if (each.feature, each.rate) == (feature, row.of.name):
+            places = [round((start - low) / (high - low) * GRID) for start in each.thresholds]
+            best = (Reference(ReferenceKind.BEST, name) for name in each.references)
+            return list(zip(places, best, strict=True))
+    own = (e.reference for e in report.estimates if e.metric == row.name and _own(e, feature))
+    reference = next(own, None)
+    if reference is not None and reference.kind is ReferenceKind.BEST:
+        raise LookupError(row.name)
+    return [] if reference is None else [(0, reference)]
 
 
 def _own(estimate: Estimate, feature: str) -> bool:
@@ -164,25 +206,8 @@ def _own(estimate: Estimate, feature: str) -> bool:
     return compared and estimate.feature == feature
 
 
-def _split(
-    every: Sequence[ScoreCounts], kept: set[str]
-) -> tuple[list[ScoreCounts], list[ScoreCounts]]:
-    return [e for e in every if e.group in kept], [e for e in every if e.group not in kept]
-
-
 def _rows(counts: ScoreCounts) -> float:
     return sum(counts.positive) + sum(counts.negative) + sum(counts.unlabelled)
-
-
-def _reference(report: Report, feature: str) -> tuple[str, str | None]:
-    """Return how the reference is chosen, and its name where it is always the same group."""
-    asked = report.spec["reference"]
-    if asked in (ReferenceRule.OTHERS, ReferenceRule.OVERALL, ReferenceRule.BEST):
-        return str(asked), None
-    references = {e.reference for e in report.estimates if _own(e, feature) and e.reference}
-    if {each.kind for each in references} == {ReferenceKind.OTHERS}:
-        return str(ReferenceKind.OTHERS), None
-    return "named", next((str(each) for each in references), None)
 
 
 def _some_unscored(report: Report, every: Sequence[ScoreCounts]) -> bool:

@@ -38,22 +38,24 @@
 
   const empty = (cells) => cells.every((n) => n === 0);
 
-  // whom a group is compared with, as the report asks; null where that is the group itself
-  const favoured = (rate, feature, cells) => {
-    const values = feature.groups.map((g, i) => (g.compared ? valueOf(rate, cells[i]) : NaN));
-    const known = values.filter((v) => !Number.isNaN(v));
-    const best = rate.better === "lower" ? Math.min(...known) : Math.max(...known);
-    return known.length ? values.indexOf(best) : -1;
+  // what the page's data state that groups are compared with at a place: a group's position, or
+  // "others" or "overall"; with thresholds of their own, groups keep the report's reference
+  const referenceAt = (feature, m, thresholds) => {
+    const place = thresholds.every((k) => k === thresholds[0]) ? thresholds[0] : start;
+    const [, reference] = feature.references[m].filter(([from]) => from <= place).pop() || [0, null];
+    return reference;
   };
-  const referenceOf = (feature, rate, cells, i) => {
-    if (feature.reference === "others") return total(cells.filter((_, j) => j !== i));
-    if (feature.reference === "overall") return total(cells);
-    const at = feature.reference === "best" ? favoured(rate, feature, cells) : feature.named;
-    return at === i || at < 0 ? null : cells[at];
+  const moves = (feature) => feature.references.some((runs) => runs.length > 1);
+  const cellsOf = (reference, cells, i) => {
+    if (reference === "others") return total(cells.filter((_, j) => j !== i));
+    if (reference === "overall") return total(cells);
+    return reference === i || reference === null ? null : cells[reference];
   };
-  const compare = (metric, feature, cells, i) => {
+  const namedReference = (reference, groups) =>
+    ({ others: "all others", overall: "overall", null: "-" })[reference] || groups[reference].name;
+  const compare = (metric, reference, cells, i) => {
     const rate = data.rates[metric.rate];
-    const against = referenceOf(feature, rate, cells, i);
+    const against = cellsOf(reference, cells, i);
     if (against === null || empty(cells[i]) || empty(against)) return null;
     const sides = [valueOf(rate, cells[i]), valueOf(rate, against)];
     if (metric.turned) sides.reverse();
@@ -99,7 +101,7 @@
 
   const head = (table, first, groups) => {
     const row = make("tr", "");
-    row.append(make("th", first, { scope: "col" }));
+    row.append(...first.map((title) => make("th", title, { scope: "col" })));
     groups.forEach((group) => row.append(named("th", group.name, { scope: "col", class: "num" })));
     table.tHead.replaceChildren(row);
   };
@@ -124,11 +126,15 @@
     one("tool-rates").tBodies[0].replaceChildren(
       line("threshold", "", thresholds.map((k) => cell(asScore(k), edge(k)))), ...counted, ...rates);
     const compared = groups.map((group, i) => i).filter((i) => groups[i].compared);
-    one("tool-metrics").tBodies[0].replaceChildren(...data.metrics.map((metric) => {
-      const row = line(metric.title, metric.link, compared.map((i) => {
-        const value = compare(metric, feature, cells, i);
-        return cell(metric.points ? asPoints(value) : asNumber(value, metric.signed), value);
-      }));
+    one("tool-metrics").tBodies[0].replaceChildren(...data.metrics.map((metric, m) => {
+      const reference = referenceAt(feature, m, thresholds);
+      const row = line(metric.title, metric.link, [
+        named("td", namedReference(reference, groups), { class: "against" }),
+        ...compared.map((i) => {
+          const value = compare(metric, reference, cells, i);
+          return cell(metric.points ? asPoints(value) : asNumber(value, metric.signed), value);
+        }),
+      ]);
       row.dataset.name = metric.name;
       return row;
     }));
@@ -175,8 +181,9 @@
     one("tool-sliders").replaceChildren(...(each.checked
       ? every.map((i) => control(groups[i].name, [i]))
       : [control("all groups", every)]));
-    head(one("tool-rates"), "rate", groups);
-    head(one("tool-metrics"), "metric", groups.filter((group) => group.compared));
+    head(one("tool-rates"), ["rate"], groups);
+    head(one("tool-metrics"), ["metric", "compared with"], groups.filter((group) => group.compared));
+    one("tool-kept").hidden = !(each.checked && moves(feature));
     show("");
   };
   const back = () => {

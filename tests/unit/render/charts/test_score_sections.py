@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -177,6 +178,13 @@ def test_the_best_group_of_very_many_is_not_guessed():
     groups = [f"group {i:02}" for i in range(30)]
     assert slider(audit_of(groups, rows=900, reference="best")) is None
     assert slider(audit_of(groups, rows=900)) is not None
+
+
+def test_a_report_that_does_not_state_the_best_group_by_threshold_has_no_slider():
+    """As reports of earlier versions: the page chooses no reference itself."""
+    report = audit_of(["a", "b", "c"], rows=900, reference="best")
+    assert slider(report) is not None
+    assert slider(replace(report, threshold_references=())) is None
 
 
 def test_a_page_of_many_features_with_scores_stays_below_a_megabyte():
