@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from fairgauge.question.specification import Spec
     from fairgauge.results.comparison import Comparison
     from fairgauge.results.estimates import Estimate
+    from fairgauge.results.finding import Finding
     from fairgauge.results.model_comparison import ModelComparison
     from fairgauge.results.monitor_results import MonitorReport
     from fairgauge.results.report import Report
@@ -64,6 +65,7 @@ _HOME = {
     "FN": "catalogue.cells",
     "FP": "catalogue.cells",
     "FairgaugeError": "errors",
+    "Finding": "results.finding",
     "History": "monitoring.history",
     "MissingExtra": "errors",
     "ModelComparison": "results.model_comparison",
@@ -116,6 +118,7 @@ __all__ = [
     "DuplicateCountsWarning",
     "Estimate",
     "FairgaugeError",
+    "Finding",
     "History",
     "MissingExtra",
     "ModelComparison",

@@ -17,6 +17,7 @@ import pytest
 import fairgauge as fg
 import sample_reports
 from fairgauge.enums import FindingReason, Status
+from fairgauge.evidence.recomputation import recompute
 from fairgauge.measure.findings import choose_findings
 from fairgauge.render import render
 from fairgauge.render.words.finding_sentences import describe_finding
@@ -192,3 +193,28 @@ def test_a_finding_rounds_no_number_onto_the_limit_of_a_rule(selected: int) -> N
     assert (float(points[1]) > 6.6) == ((1000 - selected) / 30 > 6.6 + 1e-9)
     assert first.ratio_limits == (0.8,)
     assert first.limits == (-0.066,)
+
+
+def test_a_finding_that_does_not_follow_from_the_counts_is_not_sealed(tmp_path) -> None:
+    counts = fg.confusion("sex", {"F": {"tp": 200, "fn": 300}, "M": {"tp": 300, "fn": 200}})
+    written = fg.audit(counts).to_dict()
+    assert fg.seal(fg.audit(counts), counts, tmp_path / "a.fairgauge").finding == "reproduced"
+    changes = (
+        {"findings": []},
+        {"findings": [{**each, "p_adjusted": 0.5} for each in written["findings"]]},
+        {"findings": [{**each, "why": ["largest"]} for each in written["findings"]]},
+    )
+    for changed in changes:
+        path = tmp_path / "report.json"
+        path.write_text(json.dumps(written | changed))
+        with pytest.raises(fg.DataError, match="does not follow from the counts"):
+            fg.seal(path, counts, tmp_path / "b.fairgauge")
+
+
+def test_a_bundle_with_a_report_of_version_2_is_verified(tmp_path) -> None:
+    """It holds no findings, which are chosen when it is read."""
+    counts = fg.confusion("sex", {"F": {"tp": 200, "fn": 300}, "M": {"tp": 300, "fn": 200}})
+    written = fg.audit(counts).to_dict()
+    del written["findings"]
+    old = Report.from_dict(written | {"schema": "fairgauge.report/2"})
+    assert recompute(counts, old, written | {"schema": "fairgauge.report/2"}).different == ()

@@ -25,6 +25,7 @@ PUBLIC = [
     "FN",
     "FP",
     "FairgaugeError",
+    "Finding",
     "History",
     "MissingExtra",
     "ModelComparison",
