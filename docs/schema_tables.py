@@ -5,53 +5,63 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.results.schemas import (
-    comparison_schema,
-    cube_schema,
-    monitor_schema,
-    report_schema,
-)
+from fairgauge.cube.cube_schema import cube_schema
+from fairgauge.results.shown_result import result_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sphinx.application import Sphinx
 
-_SCHEMAS = {
-    "report": report_schema,
-    "comparison": comparison_schema,
-    "monitor": monitor_schema,
-    "cube": cube_schema,
-}
 _PLACE = re.compile(r"^<!-- schema: (\w+) -->$", re.MULTILINE)
 _MOST_WORDS = 8
 
 
-def tables(schema: Mapping[str, Any], name: str = "") -> Iterator[str]:
-    """Yield a table of the keys of an object, then one for each object in it."""
-    lines = ["| key | value |", "|---|---|"]
-    inner: list[tuple[str, Mapping[str, Any]]] = []
+def schema_of(name: str) -> Mapping[str, Any]:
+    """Return the schema of a cube, or of a kind of result by its name."""
+    if name == "cube":
+        return cube_schema()
+    (kind,) = {each for each in result_classes().values() if each.KIND.name == name}
+    return kind.json_schema()
+
+
+def tables(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a table of the keys of a file, then one for each object in it."""
+    definitions = schema.get("$defs", {})
+    yield _table(schema, definitions)
     for key, value in schema["properties"].items():
-        lines.append(f"| `{key}` | {_type(value)} |")
-        part = _object(value)
+        part = _object(value, definitions)
         if part is not None:
-            inner.append((f"{name}.{key}" if name else key, part))
-    heading = f"`{name}`:\n\n" if name else ""
-    yield heading + "\n".join(lines) + "\n"
-    if not name:
-        for path, part in inner:
-            yield from tables(part, path)
+            yield f"`{key}`:\n\n" + _table(part, definitions)
 
 
-def _object(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _table(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
+    lines = ["| key | value |", "|---|---|"]
+    for key, value in schema["properties"].items():
+        lines.append(f"| `{key}` | {_type(_resolved(value, definitions))} |")
+    return "\n".join(lines) + "\n"
+
+
+def _resolved(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the description of a class where a value refers to it."""
+    if "$ref" in value:
+        resolved: Mapping[str, Any] = definitions[value["$ref"].rpartition("/")[2]]
+        return resolved
+    return value
+
+
+def _object(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the object that a value is, or that its items are; None if it is none."""
-    if value.get("type") == "array":
-        return _object(value["items"])
+    value = _resolved(value, definitions)
+    if value.get("type") == "array" and "items" in value:
+        return _object(value["items"], definitions)
     return value if "properties" in value else None
 
 
 def _type(value: Mapping[str, Any]) -> str:
     """Return what a value may be, in words."""
+    if "$ref" in value:
+        return "object"
     if "const" in value:
         return f'`"{value["const"]}"`'
     if "enum" in value:
@@ -72,7 +82,7 @@ def _type(value: Mapping[str, Any]) -> str:
 def _insert(app: Sphinx, docname: str, source: list[str]) -> None:
     """Put the tables in the place of a comment that names a schema."""
     del app, docname
-    source[0] = _PLACE.sub(lambda found: "\n".join(tables(_SCHEMAS[found[1]]())), source[0])
+    source[0] = _PLACE.sub(lambda found: "\n".join(tables(schema_of(found[1]))), source[0])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from fairgauge.integrations.scikit_learn import scorer
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor
-    from fairgauge.published.check_results import Check
     from fairgauge.question.features import above, cut, ordered
     from fairgauge.question.rules import Rule, rule
     from fairgauge.question.specification import Spec
+    from fairgauge.results.check import Check
     from fairgauge.results.comparison import Comparison
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.finding import Finding
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from fairgauge.scan.sql_query import sql
 
 _HOME = {
-    "Check": "published.check_results",
+    "Check": "results.check",
     "Comparison": "results.comparison",
     "Cube": "cube.cube",
     "CubeError": "errors",

@@ -9,20 +9,21 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.errors import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 Value: TypeAlias = str | bool | int | float | None
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """Plain values, as JSON has them."""
 
-Saved: TypeAlias = "Mapping[str, Any]"
+Saved: TypeAlias = Mapping[str, Any]
 """What a `to_dict` wrote, as it is read back: each reader knows the types of its fields."""
 
 MISSING_NAME = "(missing)"

@@ -22,7 +22,6 @@ from fairgauge.measure.findings import choose_findings
 from fairgauge.render import render
 from fairgauge.render.words.finding_sentences import describe_finding
 from fairgauge.results.report import Report
-from fairgauge.results.schemas import report_schema
 
 SUMMARY, WHOLE = 3, 5
 """How many findings one screen, and the whole record, state in full."""
@@ -116,7 +115,7 @@ def test_a_page_states_the_findings_in_their_order_and_no_others(
 def test_programs_read_the_same_findings(report: Report) -> None:
     subjects = [(each.metric, each.feature, each.group) for each in report.findings]
     written = json.loads(report.to_json())
-    jsonschema.validate(written, report_schema())
+    jsonschema.validate(written, Report.json_schema())
     rows = list(csv.DictReader(io.StringIO(render(report, "csv", table="findings"))))
     frame = report.to_pandas("findings")
     for found in (written["findings"], rows, frame.to_dict("records")):

@@ -7,6 +7,7 @@ from itertools import product
 
 import jsonschema
 import pytest
+from fairgauge.results.schemas import report_schema
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +23,6 @@ from fairgauge.identity import (
     feature_names,
     group_names,
 )
-from fairgauge.results.schemas import report_schema
 
 PIECES = st.lists(
     st.sampled_from(["A", "B", " & ", ", ", "*", '"', "\\", "(missing)", "others", " "])

@@ -13,13 +13,10 @@ import numpy as np
 from fairgauge.api.published_ratios import CheckOptions, TableRatios
 from fairgauge.enums import RateTest
 from fairgauge.errors import Problem, SpecError, nearest, quote
-from fairgauge.published.check_results import Check, CheckedGroup, CheckedTable
-from fairgauge.published.faults import Fault, FaultCode, Findings
 from fairgauge.published.margins import check_margins
 from fairgauge.published.printed_numbers import is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
 from fairgauge.published.selected_people import counted_categories
-from fairgauge.published.smallest_reference import SmallestReference
 from fairgauge.published.sources import read_sources
 from fairgauge.published.table_arithmetic import (
     MIN_SHARE,
@@ -29,6 +26,8 @@ from fairgauge.published.table_arithmetic import (
     printed_reference,
 )
 from fairgauge.question.readers import read_word
+from fairgauge.results.check import Check, CheckedGroup, CheckedTable, SmallestReference
+from fairgauge.results.table_faults import Fault, FaultCode, Findings
 from fairgauge.stats.fisher import fisher
 from fairgauge.stats.significance import chi_square_p
 from fairgauge.stats.unknown_people import ratio_bounds
@@ -173,7 +172,7 @@ def _checked(
     return CheckedTable(
         source=source,
         name=table.name,
-        columns=tuple((str(role), header) for role, header in table.columns.items()),
+        columns={str(role): header for role, header in table.columns.items()},
         reference=reference.name if reference is not None else (best.name if best else None),
         printed_reference=None if printed is None else printed.name,
         other_reference=None if ratios is None else ratios.other_reference(printed),
@@ -208,7 +207,6 @@ def _tie(
         return ()
     fault = Fault.of(
         FaultCode.REFERENCE_TIED,
-        table.name,
         None,
         rate=rate,
         chosen=chosen.name,

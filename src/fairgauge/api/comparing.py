@@ -14,7 +14,7 @@ from fairgauge.question.option_docs import with_options
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import MODELS_INSTEAD
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.results.model_comparison import ModelComparison
+from fairgauge.results.model_comparison import ComparedData, ModelComparison
 from fairgauge.rowwise.paired_score_rows import read_paired_scores
 from fairgauge.version import __version__
 
@@ -141,10 +141,12 @@ def compare_models(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         task=decide_task(cube, spec),
-        source=source.name if source else "counts",
-        fingerprint=cube.digest,
-        rows=cube.rows,
-        excluded=dict(cube.excluded),
+        data=ComparedData(
+            source=source.name if source else "counts",
+            fingerprint=cube.digest,
+            rows=cube.rows,
+            excluded=dict(cube.excluded),
+        ),
         spec=spec.to_dict(),
         current=spec.prediction or spec.score or "",
         confidence=spec.confidence,

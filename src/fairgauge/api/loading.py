@@ -2,63 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
+from fairgauge.cube.cube import SCHEMA, Cube
 from fairgauge.errors import CubeError, FairgaugeError, quote
 from fairgauge.results.saved_files import read_saved
+from fairgauge.results.shown_result import ShownResult, result_classes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from fairgauge.cube.cube import Cube
-    from fairgauge.published.check_results import Check
-    from fairgauge.results.comparison import Comparison
-    from fairgauge.results.model_comparison import ModelComparison
-    from fairgauge.results.monitor_results import MonitorReport
-    from fairgauge.results.report import Report
-    from fairgauge.results.threshold_choice import ThresholdChoice
-    from fairgauge.values import Saved
-
-Loaded: TypeAlias = (
-    "Cube | Report | Comparison | ModelComparison | ThresholdChoice | Check | MonitorReport"
-)
+Loaded: TypeAlias = "Cube | ShownResult"
 """What is saved as JSON and can be read back."""
 
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """The class of a saved result, whose ``from_dict`` reads the values of its file.
-
-    Attributes
-    ----------
-    module, name : where it is defined, and its name; it is imported when it is needed.
-    """
-
-    module: str
-    name: str
-
-    def __call__(self, values: Saved) -> Loaded:
-        """Read the plain values of a file."""
-        result_class = getattr(import_module(f"fairgauge.{self.module}"), self.name)
-        result: Loaded = result_class.from_dict(values)
-        return result
-
-
-READERS: dict[str, Reader] = {
-    "fairgauge.cube/1": Reader("cube.cube", "Cube"),
-    "fairgauge.report/3": Reader("results.report", "Report"),
-    "fairgauge.report/2": Reader("results.report", "Report"),
-    "fairgauge.report/1": Reader("results.report", "Report"),
-    "fairgauge.comparison/2": Reader("results.comparison", "Comparison"),
-    "fairgauge.comparison/1": Reader("results.comparison", "Comparison"),
-    "fairgauge.models/1": Reader("results.model_comparison", "ModelComparison"),
-    "fairgauge.thresholds/1": Reader("results.threshold_choice", "ThresholdChoice"),
-    "fairgauge.check/1": Reader("published.check_results", "Check"),
-    "fairgauge.monitor_report/1": Reader("results.monitor_results", "MonitorReport"),
-}
-"""What reads the files of each schema; of version 1 of comparisons, what explains the change."""
 NOT_READ = {
     "fairgauge.clarify/1": "fairgauge clarify-monitor reads it beside the analysis.json of the job",
     "fairgauge.clarify_drift/1": "run fairgauge clarify-monitor again to see the drift",
@@ -78,7 +35,7 @@ def load(path: str | Path) -> Loaded:
 
     Returns
     -------
-    Cube, Report, Comparison, ModelComparison, ThresholdChoice, Check or MonitorReport
+    Cube, Report, Comparison, ModelComparison, ThresholdChoice, Check, MonitorReport or Planned
         Whichever the file states by its ``schema``.
 
     Raises
@@ -102,19 +59,22 @@ def load(path: str | Path) -> Loaded:
     """
     values = read_saved(path)
     schema = str(values["schema"])
-    if schema not in READERS:
-        raise CubeError(f"{quote(path)} has format {quote(schema)}, {_why_not_read(schema)}")
+    readers: dict[str, type[Cube | ShownResult]] = {SCHEMA: Cube, **result_classes()}
+    if schema not in readers:
+        raise CubeError(
+            f"{quote(path)} has format {quote(schema)}, {_why_not_read(schema, readers)}"
+        )
     try:
-        return READERS[schema](values)
+        return readers[schema].from_dict(values)
     except FairgaugeError as error:
         raise type(error)(f"{quote(path)}: {error}") from None
 
 
-def _why_not_read(schema: str) -> str:
+def _why_not_read(schema: str, readers: Iterable[str]) -> str:
     family = schema.partition("/")[0]
-    versions = [known for known in READERS if known.partition("/")[0] == family]
+    versions = [known for known in readers if known.partition("/")[0] == family]
     if versions:
         return f"another version of fairgauge's; this version reads {' and '.join(versions)}"
     if schema in NOT_READ:
         return f"which is not read back; {NOT_READ[schema]}"
-    return f"which fairgauge does not read; it reads {', '.join(READERS)}"
+    return f"which fairgauge does not read; it reads {', '.join(readers)}"

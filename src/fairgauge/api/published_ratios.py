@@ -17,10 +17,10 @@ from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import plan
 from fairgauge.enums import IntervalMethod, Outcome, ReferenceRule
 from fairgauge.inference.evidence import FEWEST_GROUPS
-from fairgauge.published.check_results import AlternativeReference
 from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.results.check import AlternativeReference
 from fairgauge.stats.many import tukey_level
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fairgauge.enums import RateTest
     from fairgauge.published.published_table import PublishedRow
     from fairgauge.published.selected_people import CountedCategory
-    from fairgauge.published.smallest_reference import SmallestReference
+    from fairgauge.results.check import SmallestReference
     from fairgauge.results.report import Report
     from fairgauge.results.scopes import Interval
     from fairgauge.results.verdicts import Verdict

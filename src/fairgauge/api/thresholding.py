@@ -13,7 +13,7 @@ from fairgauge.question.option_docs import with_options
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import refuse_candidates
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.threshold_choice import ThresholdChoice
+from fairgauge.results.threshold_choice import CountedData, ThresholdChoice
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -89,8 +89,7 @@ def thresholds(
     return ThresholdChoice(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        source=source.name if source else "counts",
-        rows=cube.cases,
+        data=CountedData(source.name if source else "counts", cube.cases),
         score=spec.score,
         accepts=chosen.accepts,
         today=spec.threshold[0],

@@ -7,25 +7,63 @@ facts, to be shown and compared, though not to be computed again.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from fairgauge.catalogue.cells import Need
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from fairgauge.catalogue.cells import Array, Need
+    from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.enums import Profile
     from fairgauge.reasons import Reason
-    from fairgauge.values import Json, Saved
 
-_INFINITIES = {"Infinity": math.inf, "-Infinity": -math.inf}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateFacts:
+    """What is known of a rate without computing it."""
+
+    kind: Literal["rate"] = "rate"
+    own: bool
+    title: str
+    says: str
+    formula: str
+    range: tuple[float, float]
+    better: Better
+    share: bool
+    signed: bool
+    edges: str
+    needs: tuple[Need, ...]
+    cite: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricFacts:
+    """What is known of a metric without computing it; ``neutral`` is None where nothing is."""
+
+    kind: Literal["metric"] = "metric"
+    own: bool
+    title: str
+    says: str
+    formula: str
+    range: tuple[float, float]
+    neutral: float | None
+    reading: str
+    edges: str
+    needs: tuple[Need, ...]
+    cite: tuple[str, ...]
+
+
+Facts: TypeAlias = Mapping[str, RateFacts | MetricFacts]
+"""The facts of rates and metrics by their names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,92 +144,69 @@ class UnknownMetric(Metric):
 
 def described(rate: Statistic) -> DescribedRate:
     """Return what a report keeps of a user's rate: everything but how it is computed."""
-    return DescribedRate(
-        name=rate.name,
-        says=rate.says,
-        better=rate.better,
-        cite=rate.cite,
-        signed=rate.signed,
-        own=True,
-        written=rate.formula,
-        at_edges=rate.edges,
-        limits=rate.range,
-        share=rate.is_share,
-        needed=rate.needs,
-    )
+    return _described(rate.name, _of_rate(rate))
 
 
-def facts_of(
-    metrics: Iterable[str], rates: Iterable[str], catalogue: Catalogue
-) -> dict[str, dict[str, Json]]:
+def facts_of(metrics: Iterable[str], rates: Iterable[str], catalogue: Catalogue) -> Facts:
     """Return the facts of rates and metrics by their names; of unknown names there are none."""
-    found: dict[str, dict[str, Json]] = {}
+    facts: dict[str, RateFacts | MetricFacts] = {}
     for name in dict.fromkeys(rates):
         with suppress(LookupError):
-            found[name] = _of_rate(catalogue.rate(name))
+            facts[name] = _of_rate(catalogue.rate(name))
     for name in dict.fromkeys(metrics):
         with suppress(LookupError):
-            found[name] = _of_metric(catalogue.metric(name))
-    return found
+            facts[name] = _of_metric(catalogue.metric(name))
+    return facts
 
 
-def own_rates(facts: Mapping[str, Saved]) -> tuple[DescribedRate, ...]:
+def own_rates(facts: Facts) -> tuple[DescribedRate, ...]:
     """Return the user's rates among the facts that a report holds."""
-    own = (each for each in facts.items() if each[1]["kind"] == "rate" and each[1]["own"])
-    return tuple(_read_rate(name, each) for name, each in own)
+    rates = ((name, fact) for name, fact in facts.items() if isinstance(fact, RateFacts))
+    return tuple(_described(name, fact) for name, fact in rates if fact.own)
 
 
-def _of_rate(row: Statistic) -> dict[str, Json]:
-    return {
-        "kind": "rate",
-        "own": row.own,
-        "title": row.title,
-        "says": row.says,
-        "formula": row.formula,
-        "range": _written(row.range),
-        "better": str(row.better),
-        "share": row.is_share,
-        "signed": row.signed,
-        "edges": row.edges,
-        "needs": [*sorted(row.needs)],
-        "cite": list(row.cite),
-    }
-
-
-def _of_metric(row: Metric) -> dict[str, Json]:
-    return {
-        "kind": "metric",
-        "own": row.set == "own",
-        "title": row.title,
-        "says": row.says,
-        "formula": row.formula,
-        "range": _written(row.range),
-        "neutral": None if math.isnan(row.neutral) else row.neutral,
-        "reading": row.reading,
-        "edges": row.edges,
-        "needs": [*sorted(row.needs)],
-        "cite": list(row.cite),
-    }
-
-
-def _read_rate(name: str, facts: Saved) -> DescribedRate:
-    low, high = (float(_INFINITIES.get(limit, limit)) for limit in facts["range"])
-    return DescribedRate(
-        name=name,
-        says=facts["says"],
-        better=Better(facts["better"]),
-        cite=tuple(facts["cite"]),
-        signed=facts["signed"],
-        own=True,
-        written=facts["formula"],
-        at_edges=facts["edges"],
-        limits=(low, high),
-        share=facts["share"],
-        needed=frozenset(facts["needs"]),
+def _of_rate(row: Statistic) -> RateFacts:
+    return RateFacts(
+        own=row.own,
+        title=row.title,
+        says=row.says,
+        formula=row.formula,
+        range=row.range,
+        better=row.better,
+        share=row.is_share,
+        signed=row.signed,
+        edges=row.edges,
+        needs=tuple(sorted(row.needs)),
+        cite=row.cite,
     )
 
 
-def _written(limits: tuple[float, float]) -> list[Json]:
-    """Return limits as strict JSON has them."""
-    words = {number: word for word, number in _INFINITIES.items()}
-    return [words.get(limit, limit) for limit in limits]
+def _of_metric(row: Metric) -> MetricFacts:
+    return MetricFacts(
+        own=row.set == "own",
+        title=row.title,
+        says=row.says,
+        formula=row.formula,
+        range=row.range,
+        neutral=None if math.isnan(row.neutral) else row.neutral,
+        reading=row.reading,
+        edges=row.edges,
+        needs=tuple(sorted(row.needs)),
+        cite=row.cite,
+    )
+
+
+def _described(name: str, facts: RateFacts) -> DescribedRate:
+    return DescribedRate(
+        name=name,
+        says=facts.says,
+        better=facts.better,
+        cite=facts.cite,
+        signed=facts.signed,
+        own=True,
+        written=facts.formula,
+        at_edges=facts.edges,
+        limits=facts.range,
+        share=facts.share,
+        needed=frozenset(facts.needs),
+    )

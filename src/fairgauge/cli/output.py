@@ -15,13 +15,12 @@ from fairgauge.render.formats import format_of, names, suffixes
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from fairgauge.render.formats import Subject
     from fairgauge.results.shown_result import ShownResult
 
 Command = TypeVar("Command", bound="Callable[..., object]")
 
 
-def shows_result(*of: Subject) -> Callable[[Command], Command]:
+def shows_result(*of: str) -> Callable[[Command], Command]:
     """Return a decorator with the options of what is printed, and of the files that are written."""
 
     def check(

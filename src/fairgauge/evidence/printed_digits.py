@@ -12,7 +12,7 @@ from fairgauge.results.verification import DifferentNumber
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.results.plain_values import Plain
+    from fairgauge.results.codec import Plain
 
 FORMATS = ("text", "markdown", "html")
 """The formats whose every line is compared."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.cube.cube import Cube
-    from fairgauge.results.plain_values import Plain
+    from fairgauge.results.codec import Plain
     from fairgauge.results.report import Report
     from fairgauge.values import Saved
 

@@ -25,8 +25,7 @@ from fairgauge.evidence.bundle import (
 )
 from fairgauge.evidence.bundle import unpack as read_bundle
 from fairgauge.evidence.recomputation import STATED, drawn_numbers, options_beside, recompute
-from fairgauge.results.report import SCHEMA as REPORT_SCHEMA
-from fairgauge.results.report import SCHEMA_2, Report, read_report
+from fairgauge.results.report import Report, read_report
 from fairgauge.results.saved_files import read_saved
 from fairgauge.results.verification import (
     NAME_OF_SIGNATURE,
@@ -99,7 +98,7 @@ def seal(
             "the report was not made of these counts: it names the fingerprint "
             f"{sealed.data.fingerprint[:19]}..., they have {cube.digest[:19]}..."
         )
-    if sealed.version != __version__ or saved["schema"] != REPORT_SCHEMA:
+    if sealed.version != __version__ or saved["schema"] != Report.KIND.schema:
         raise DataError(
             f"the report is of fairgauge {sealed.version}, and this is {__version__}: seal it with "
             f"that version, or make it with this one: {_MAKE}"
@@ -227,8 +226,10 @@ def _with_comparison(
 def _read(saved: Saved) -> Report:
     """Read the report of a bundle, which has the format of those that are sealed."""
     sealed = read_report(saved, REPORT)
-    if saved["schema"] not in (REPORT_SCHEMA, SCHEMA_2):
-        raise DataError(f"{REPORT} has format {quote(saved['schema'])}; {REPORT_SCHEMA} is sealed")
+    if saved["schema"] == "fairgauge.report/1":
+        raise DataError(
+            f"{REPORT} has format {quote(saved['schema'])}; {Report.KIND.schema} is sealed"
+        )
     return sealed
 
 

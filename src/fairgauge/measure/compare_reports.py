@@ -16,7 +16,7 @@ from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.comparison import Alone, Comparison, Difference, GroupChange, Origin
-from fairgauge.results.report import SCHEMAS, Report, read_report
+from fairgauge.results.report import Report, read_report
 from fairgauge.results.saved_files import read_saved
 from fairgauge.results.scopes import OVERALL, ClassScope
 from fairgauge.results.subjects import is_of_all_groups, subject_of
@@ -89,7 +89,7 @@ def _report(asked: Report | str | Path) -> Report:
         raise DataError(
             f"{data} holds counts, not a report; fairgauge audit {data} -o report.json makes one"
         )
-    if saved["schema"] not in SCHEMAS:
+    if saved["schema"] not in Report.KIND.schemas:
         raise DataError(f"{quote(asked)} is no report of fairgauge; {_MAKE}")
     return read_report(saved, str(asked))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from fairgauge.published.faults import Fault, FaultCode, Finding, Findings
 from fairgauge.published.published_table import ColumnRole, RowKind
+from fairgauge.results.table_faults import Fault, FaultCode, Finding, Findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,7 +59,6 @@ def _sums(one: PublishedTable, many: PublishedTable) -> Iterator[Finding]:
                 else:
                     yield Fault.of(
                         FaultCode.MARGIN_MISMATCH,
-                        one.name,
                         (row.number, row.name),
                         column=str(role),
                         printed=printed.text,

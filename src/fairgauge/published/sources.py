@@ -10,6 +10,7 @@ from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, qu
 from fairgauge.published.column_roles import parts_of, table_of
 from fairgauge.published.published_table import ColumnRole
 from fairgauge.published.table_files import SUFFIXES, NoTable, grids_of_text, read_grids
+from fairgauge.results.check import UnreadTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -30,23 +31,6 @@ class PublishedSource:
 
     name: str | None
     tables: tuple[PublishedTable, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadTable:
-    """A file of a folder, or a table in it, that was not read.
-
-    Attributes
-    ----------
-    source : the file.
-    reason : why, in one sentence without a full stop.
-    counts : whether the check is undecided by it; a file that was read and holds no table is only
-        listed.
-    """
-
-    source: str
-    reason: str
-    counts: bool
 
 
 def read_sources(

@@ -7,20 +7,20 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
-from fairgauge.published.faults import Fault, FaultCode, Findings
 from fairgauge.published.header_words import role_of
 from fairgauge.published.printed_numbers import is_dash, is_suppressed, is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
 from fairgauge.published.selected_people import selected_people
 from fairgauge.published.total_rows import check_totals, recoverable_counts
+from fairgauge.results.table_faults import Fault, FaultCode, Findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fairgauge.published.faults import Finding
     from fairgauge.published.printed_numbers import Printed
     from fairgauge.published.published_table import PublishedRow, PublishedTable
     from fairgauge.reasons import Parameter
+    from fairgauge.results.table_faults import Finding
 
 MIN_SHARE = 0.02
 """The share of people below which a category need not have a ratio, nor be the reference."""
@@ -51,7 +51,7 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
     (['rate_mismatch', 'unknown_not_stated'], 2)
     """
     compared = [
-        *(fault for row in table.rows for fault in _counts(table, row)),
+        *(fault for row in table.rows for fault in _counts(row)),
         *(fault for row in table.rows for fault in _rate(table, row)),
         *check_totals(table),
         *_ratios(table),
@@ -158,14 +158,12 @@ def _large(table: PublishedTable, row: PublishedRow, min_share: float) -> bool:
     return row.n is None or not people or row.n.value >= min_share * people
 
 
-def _fault(
-    code: FaultCode, table: PublishedTable, row: PublishedRow | None, **parameters: Parameter
-) -> Fault:
+def _fault(code: FaultCode, row: PublishedRow | None, **parameters: Parameter) -> Fault:
     where = None if row is None else (row.number, row.name)
-    return Fault.of(code, table.name, where, **parameters)
+    return Fault.of(code, where, **parameters)
 
 
-def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
+def _counts(row: PublishedRow) -> Iterator[Finding]:
     for role, printed in (
         (ColumnRole.N, row.n),
         (ColumnRole.SELECTED, row.selected),
@@ -174,13 +172,11 @@ def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
         if printed is None:
             continue
         if printed.value < 0:
-            yield _fault(FaultCode.NEGATIVE, table, row, column=str(role), printed=printed.text)
+            yield _fault(FaultCode.NEGATIVE, row, column=str(role), printed=printed.text)
         elif not is_whole(printed.value) or printed.percent:
-            yield _fault(FaultCode.NOT_WHOLE, table, row, column=str(role), printed=printed.text)
+            yield _fault(FaultCode.NOT_WHOLE, row, column=str(role), printed=printed.text)
     if row.n and row.selected and row.selected.value > row.n.value:
-        yield _fault(
-            FaultCode.SELECTED_EXCEEDS_N, table, row, selected=row.selected.text, n=row.n.text
-        )
+        yield _fault(FaultCode.SELECTED_EXCEEDS_N, row, selected=row.selected.text, n=row.n.text)
     elif row.n and row.selected and row.not_selected:
         parts = row.selected.value + row.not_selected.value
         if parts == row.n.value:
@@ -188,7 +184,6 @@ def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
         else:
             yield _fault(
                 FaultCode.PARTS_EXCEED_N if parts > row.n.value else FaultCode.PARTS_BELOW_N,
-                table,
                 row,
                 selected=row.selected.text,
                 not_selected=row.not_selected.text,
@@ -203,9 +198,9 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
         return
     if share is None or share > 1:
         if not 0 <= printed.value <= 1:
-            yield _fault(FaultCode.RATE_OUT_OF_RANGE, table, row, printed=printed.text)
+            yield _fault(FaultCode.RATE_OUT_OF_RANGE, row, printed=printed.text)
         elif row.n and is_whole(row.n.value) and not (row.selected or selected_people(row)):
-            yield _fault(FaultCode.RATE_IMPOSSIBLE, table, row, printed=printed.text, n=row.n.text)
+            yield _fault(FaultCode.RATE_IMPOSSIBLE, row, printed=printed.text, n=row.n.text)
         elif row.n and row.selected is None and (printed.high - printed.low) * row.n.exact < 1:
             yield None  # a rate that not every number of people could have
         return
@@ -216,7 +211,6 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
     if any(abs(of - share) <= unit for of, unit in scaled if of <= 1):
         yield _fault(
             FaultCode.MIXED_UNITS,
-            table,
             row,
             printed=printed.text,
             share=float(share),
@@ -236,7 +230,6 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
     if others:
         yield _fault(
             FaultCode.RATE_OF_OTHER_ROW,
-            table,
             row,
             printed=printed.text,
             share=float(share),
@@ -248,7 +241,6 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
     assert row.n is not None
     yield _fault(
         FaultCode.RATE_MISMATCH,
-        table,
         row,
         printed=printed.text,
         share=float(share),
@@ -261,7 +253,7 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
 def _repeated(table: PublishedTable) -> Iterator[Fault]:
     for one, other in combinations(table.rows, 2):
         if [c.casefold() for c in one.categories] == [c.casefold() for c in other.categories]:
-            yield _fault(FaultCode.REPEATED_CATEGORY, table, other, other=one.number)
+            yield _fault(FaultCode.REPEATED_CATEGORY, other, other=one.number)
         elif (
             one.kind is other.kind
             and one.n is not None
@@ -271,7 +263,7 @@ def _repeated(table: PublishedTable) -> Iterator[Fault]:
             and one.n.value == other.n.value >= _LARGE
             and one.selected.value == other.selected.value
         ):
-            yield _fault(FaultCode.REPEATED_ROW, table, other, other=one.name)
+            yield _fault(FaultCode.REPEATED_ROW, other, other=one.name)
 
 
 def _not_stated(table: PublishedTable) -> Iterator[Fault]:
@@ -284,14 +276,13 @@ def _not_stated(table: PublishedTable) -> Iterator[Fault]:
         ]
         if texts:
             columns, printed = zip(*texts, strict=True)
-            yield _fault(FaultCode.NOT_STATED, table, row, columns=columns, printed=printed)
+            yield _fault(FaultCode.NOT_STATED, row, columns=columns, printed=printed)
 
 
 def _ignored(table: PublishedTable) -> Iterator[Fault]:
     if table.ignored:
         yield _fault(
             FaultCode.COLUMNS_IGNORED,
-            table,
             None,
             columns=table.ignored,
             of_groups=any(
@@ -308,11 +299,11 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         yield from _no_common_reference(table)
     if reference is None or reference.ratio is None:
         taken = None if reference is None else reference.name
-        yield _fault(FaultCode.NO_REFERENCE, table, None, taken=taken)
+        yield _fault(FaultCode.NO_REFERENCE, None, taken=taken)
     if reference is None:
         return
     for other in _not_one(table, reference):
-        yield _fault(FaultCode.SEVERAL_REFERENCES, table, other, other=reference.name)
+        yield _fault(FaultCode.SEVERAL_REFERENCES, other, other=reference.name)
     best = highest(table, min_share)
     if best is None or reference.rate_range is None:
         return
@@ -321,7 +312,6 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         assert reference.n is not None
         yield _fault(
             FaultCode.REFERENCE_IS_SMALL,
-            table,
             reference,
             n=reference.n.value,
             share=reference.n.value / (table.people or 1),
@@ -331,7 +321,6 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     elif best.rate_range[0] > reference.rate_range[1]:
         yield _fault(
             FaultCode.REFERENCE_NOT_HIGHEST,
-            table,
             reference,
             rate=float(reference.rate_range[0]),
             highest=float(best.rate_range[0]),
@@ -360,7 +349,6 @@ def _no_common_reference(table: PublishedTable) -> Iterator[Fault]:
     shown = [most] if needed[most][0] > 1 else [most, least]
     yield _fault(
         FaultCode.NO_COMMON_REFERENCE,
-        table,
         None,
         categories=tuple(row.name for row in shown),
         printed=tuple(row.ratio.text for row in shown if row.ratio is not None),
@@ -388,7 +376,7 @@ def _widest(row: PublishedRow) -> tuple[Fraction, Fraction]:
 def _ratios_of_unknown(table: PublishedTable) -> Iterator[Fault]:
     for row in table.of(RowKind.UNKNOWN):
         if row.ratio is not None:
-            yield _fault(FaultCode.RATIO_OF_UNKNOWN, table, row, printed=row.ratio.text)
+            yield _fault(FaultCode.RATIO_OF_UNKNOWN, row, printed=row.ratio.text)
 
 
 def _ratios(table: PublishedTable) -> Iterator[Finding]:
@@ -415,7 +403,6 @@ def _ratios(table: PublishedTable) -> Iterator[Finding]:
             code, more = FaultCode.RATIO_OF_ANOTHER_REFERENCE, {"other": other}
         yield _fault(
             code,
-            table,
             row,
             printed=row.ratio.text,
             ratio=float(sum(bounds[0])) / 2,
@@ -499,12 +486,11 @@ def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         ]
         derived = row.share is not None or (row.rate is not None and row.n is not None)
         if missing and not derived and not row.withheld:
-            yield _fault(FaultCode.NUMBERS_MISSING, table, row, columns=tuple(missing))
+            yield _fault(FaultCode.NUMBERS_MISSING, row, columns=tuple(missing))
         without = has_ratios and row.ratio is None and row is not reference
         if without and not _is_ratio_withheld(row) and row.n and _large(table, row, min_share):
             yield _fault(
                 FaultCode.RATIO_MISSING,
-                table,
                 row,
                 n=row.n.value,
                 share=row.n.value / (table.people or 1),
@@ -513,7 +499,7 @@ def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     if len(table.dimensions) > 1:
         yield from _missing_combinations(table)
     if not table.of(RowKind.UNKNOWN):
-        yield _fault(FaultCode.UNKNOWN_NOT_STATED, table, None)
+        yield _fault(FaultCode.UNKNOWN_NOT_STATED, None)
 
 
 def _is_ratio_withheld(row: PublishedRow) -> bool:
@@ -535,4 +521,4 @@ def _missing_combinations(table: PublishedTable) -> Iterator[Fault]:
     missing = [each for each in product(*values) if each not in present]
     if missing and len(missing) * 2 < len(present):
         names = tuple(" & ".join(each) for each in sorted(missing))
-        yield _fault(FaultCode.CATEGORY_MISSING, table, None, categories=names)
+        yield _fault(FaultCode.CATEGORY_MISSING, None, categories=names)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from fairgauge.published.faults import Fault, FaultCode, Finding
 from fairgauge.published.printed_numbers import is_suppressed, read_bound
 from fairgauge.published.published_table import ColumnRole, RowKind
 from fairgauge.published.selected_people import selected_people
+from fairgauge.results.table_faults import Fault, FaultCode, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ def check_totals(table: PublishedTable) -> Iterator[Finding]:
         groups = [each for each in table.groups if row.includes(each)]
         if groups:
             unknowns = [each for each in table.of(RowKind.UNKNOWN) if row.includes(each)]
-            yield from _check_total(table.name, row, (groups, [*groups, *unknowns]))
+            yield from _check_total(row, (groups, [*groups, *unknowns]))
 
 
 def recoverable_counts(table: PublishedTable) -> Iterator[Fault]:
@@ -66,7 +66,6 @@ def recoverable_counts(table: PublishedTable) -> Iterator[Fault]:
                 if low == high:
                     yield Fault.of(
                         FaultCode.COUNT_RECOVERABLE,
-                        table.name,
                         (row.number, row.name),
                         column=str(role),
                         printed=text,
@@ -100,7 +99,7 @@ def _by_subtraction(
     return min(low for low, _ in found), max(high for _, high in found)
 
 
-def _check_total(table: str, row: PublishedRow, parts: Sequence[Rows]) -> Iterator[Finding]:
+def _check_total(row: PublishedRow, parts: Sequence[Rows]) -> Iterator[Finding]:
     """Yield what is wrong in one total; ``parts`` are the rows that it may be of."""
     where = (row.number, row.name)
     unchecked = []
@@ -118,7 +117,7 @@ def _check_total(table: str, row: PublishedRow, parts: Sequence[Rows]) -> Iterat
         (total, most), text = sums[0], printed.text
         code, column = FaultCode.TOTAL_MISMATCH, str(role)
         yield Fault.of(
-            code, table, where, column=column, printed=text, total=float(total), most=float(most)
+            code, where, column=column, printed=text, total=float(total), most=float(most)
         )
     if row.rate is not None and row.share is None and 0 <= row.rate.value <= 1:
         rates = [found for rows in parts if (found := _pooled_rate(rows)) is not None]
@@ -131,7 +130,6 @@ def _check_total(table: str, row: PublishedRow, parts: Sequence[Rows]) -> Iterat
             code, text, percent = FaultCode.TOTAL_RATE_MISMATCH, row.rate.text, row.rate.percent
             yield Fault.of(
                 code,
-                table,
                 where,
                 printed=text,
                 percent=percent,
@@ -139,7 +137,7 @@ def _check_total(table: str, row: PublishedRow, parts: Sequence[Rows]) -> Iterat
                 high=float(high),
             )
     if unchecked:
-        yield Fault.of(FaultCode.TOTAL_NOT_CHECKED, table, where, columns=tuple(unchecked))
+        yield Fault.of(FaultCode.TOTAL_NOT_CHECKED, where, columns=tuple(unchecked))
 
 
 def _sum(rows: Rows, role: ColumnRole) -> Range | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, nearest, quote
@@ -17,14 +17,7 @@ from fairgauge.render.words.numbers import listing, plural
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from fairgauge.render.document_tree import DocumentTree
     from fairgauge.results.shown_result import ShownResult
-
-Subject = Literal["report", "comparison", "models", "thresholds", "check", "monitor"]
-"""A report, a comparison of two reports or of models, a choice of thresholds, published tables that
-are checked, or a monitor."""
-SUBJECTS: tuple[Subject, ...] = get_args(Subject)
-_COMPARED: tuple[Subject, ...] = ("comparison", "models", "thresholds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +32,7 @@ class Format:
     tree : whether it is made from a document tree; otherwise from the values themselves.
     full : whether this is the tree of the whole record, whatever the options.
     binary : whether it is bytes, which are saved and never printed.
-    of : what it can show.
+    of : the kinds of results that it shows, by their names; empty where it shows all.
     options : the options that its ``write`` takes.
     """
 
@@ -49,8 +42,13 @@ class Format:
     tree: bool = False
     full: bool = False
     binary: bool = False
-    of: tuple[Subject, ...] = ("report", *_COMPARED, "check", "monitor")
+    of: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+
+    def shows(self, kinds: Iterable[str]) -> bool:
+        """Return whether it shows one of some kinds of results, of any kind where none is named."""
+        named = set(kinds)
+        return not self.of or not named or bool(named & set(self.of))
 
 
 FORMATS: tuple[Format, ...] = (
@@ -65,36 +63,27 @@ FORMATS: tuple[Format, ...] = (
     Format("openmetrics", "openmetrics", (".prom",), of=("monitor",)),
     Format("cyclonedx", "cyclonedx", (".cdx.json",), of=("report",)),
     Format("model-card", "model_card_toolkit", (".card.json",), of=("report",)),
-    Format("notebook", "notebook", tree=True, of=("report", *_COMPARED, "check", "monitor")),
+    Format("notebook", "notebook", tree=True),
 )
 """Every format, in the order in which they are listed."""
 
-_CALLED: dict[Subject, str] = {
-    "report": "a report",
-    "comparison": "a comparison",
-    "models": "a comparison of models",
-    "thresholds": "a choice of thresholds",
-    "check": "a check",
-    "monitor": "a monitor",
-}
 
-
-def names(*of: Subject, files: bool = False) -> tuple[str, ...]:
-    """Return the names of the formats of text that show one of these subjects.
+def names(*of: str, files: bool = False) -> tuple[str, ...]:
+    """Return the names of the formats of text that show one of these kinds of results.
 
     ``files`` keeps those that have a file suffix, which are those of the command line.
     """
-    texts = (each for each in FORMATS if set(of) & set(each.of) and not each.binary)
+    texts = (each for each in FORMATS if each.shows(of) and not each.binary)
     return tuple(each.name for each in texts if each.suffixes or not files)
 
 
-def suffixes(*of: Subject) -> dict[str, str]:
-    """Return the file suffixes of these subjects, each with the format it asks for."""
-    shown = (each for each in FORMATS if set(of) & set(each.of))
+def suffixes(*of: str) -> dict[str, str]:
+    """Return the file suffixes of these kinds of results, each with the format it asks for."""
+    shown = (each for each in FORMATS if each.shows(of))
     return {suffix: each.name for each in shown for suffix in each.suffixes}
 
 
-def format_of(path: str | Path, *of: Subject) -> str:
+def format_of(path: str | Path, *of: str) -> str:
     """Return the format that a file's suffix asks for, the longest suffix that is known.
 
     Raises
@@ -106,7 +95,7 @@ def format_of(path: str | Path, *of: Subject) -> str:
     name = Path(path).name.casefold()
     found = [suffix for suffix in known if name.endswith(suffix) and name != suffix]
     if not found:
-        what = _CALLED[of[0]] if len(of) == 1 else "a result"
+        what = f"a {of[0]}" if len(of) == 1 else "a result"
         raise DataError(
             f"the suffix of {quote(path)} names no format of {what}; use {', '.join(known)}"
         )
@@ -114,11 +103,11 @@ def format_of(path: str | Path, *of: Subject) -> str:
 
 
 def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # noqa: A002
-    """Show a report, a comparison, a check of published tables or a monitor.
+    """Show a result: a report, a comparison, a check of published tables, a monitor ...
 
     Parameters
     ----------
-    shown : Report, Comparison or Check
+    shown : ShownResult
         What is shown.
     format : str
         The name of a format of text: text, json, csv, markdown, html, notebook; of reports alone
@@ -147,14 +136,14 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
     >>> print(render(report, "csv").splitlines()[1][:43])
     base_rate.difference,native,sex,F,others,ot
     """
-    of, known = _subject(shown), names(_subject(shown))
+    kind, known = shown.KIND, names(shown.KIND.name)
     if format not in known:
         binary = any(each.name == format and each.binary for each in FORMATS)
-        offered = list(names(of, files=True))  # the command line has no notebook
+        offered = list(names(kind.name, files=True))  # the command line has no notebook
         raise DataError(
             f"format {format} is no text; save it to a file"
             if binary
-            else f"no format {quote(format)} of {_CALLED[of]}.{nearest(format, offered)} "
+            else f"no format {quote(format)} of a {kind.name}.{nearest(format, offered)} "
             f"Allowed: {', '.join(offered)}"
         )
     text: str = _written(shown, format, options)
@@ -168,12 +157,16 @@ def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
     if unknown:
         allowed = ", ".join(found.options) or "no options"
         raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
-    from fairgauge.catalogue.lookup import BUILT_IN
     from fairgauge.render.words.names_in_use import naming
+    from fairgauge.results.shown_result import function_at
 
     writer = import_module(f"fairgauge.render.writers.{found.module}").write
-    with naming(getattr(shown, "catalogue", BUILT_IN)):
-        return writer(*_arguments(shown, found, options), **options)
+    with naming(shown.catalogue):
+        if not found.tree:
+            return writer(shown, **options)
+        document = function_at(shown.KIND.document)
+        full = bool(options.get("full")) or found.full
+        return writer(document(shown, full=full), shown, **options)
 
 
 def save(shown: ShownResult, path: str | Path, **options: Any) -> None:
@@ -209,7 +202,7 @@ def save_all(
     """
     asked = list(paths)
     for path in asked:
-        format_of(path, _subject(shown))
+        format_of(path, shown.KIND.name)
     contents: dict[str | Path, str | bytes] = {}
     unmade: list[str] = []
     for path in asked:
@@ -227,59 +220,6 @@ def save_all(
 
 def _file_content(shown: ShownResult, path: str | Path, options: Mapping[str, Any]) -> Any:
     """Return what a file holds: everything, where its format also has a summary."""
-    name = format_of(path, _subject(shown))
+    name = format_of(path, shown.KIND.name)
     has_summary = any(each.name == name and "full" in each.options for each in FORMATS)
     return _written(shown, name, ({"full": True} if has_summary else {}) | dict(options))
-
-
-def _subject(shown: ShownResult) -> Subject:
-    from fairgauge.published.check_results import Check
-    from fairgauge.results.model_comparison import ModelComparison
-    from fairgauge.results.monitor_results import MonitorReport
-    from fairgauge.results.report import Report
-    from fairgauge.results.threshold_choice import ThresholdChoice
-
-    if isinstance(shown, ModelComparison):
-        return "models"
-    if isinstance(shown, ThresholdChoice):
-        return "thresholds"
-    if isinstance(shown, Check):
-        return "check"
-    if isinstance(shown, MonitorReport):
-        return "monitor"
-    return "report" if isinstance(shown, Report) else "comparison"
-
-
-def _arguments(shown: ShownResult, found: Format, options: Any) -> tuple[Any, ...]:
-    """Return what a writer takes: the values themselves, or the document with them."""
-    if not found.tree:
-        return (shown,)
-    return _document(shown, full=bool(options.get("full")) or found.full), shown
-
-
-def _document(shown: Any, *, full: bool) -> DocumentTree:
-    match _subject(shown):
-        case "check":
-            from fairgauge.render.documents.check_document import check_document
-
-            return check_document(shown, full=full)
-        case "comparison":
-            from fairgauge.render.documents.comparison_document import comparison_document
-
-            return comparison_document(shown)
-        case "models":
-            from fairgauge.render.documents.models_document import models_document
-
-            return models_document(shown)
-        case "thresholds":
-            from fairgauge.render.documents.thresholds_document import thresholds_document
-
-            return thresholds_document(shown)
-        case "monitor":
-            from fairgauge.render.documents.monitor_document import monitor_document
-
-            return monitor_document(shown)
-        case "report":
-            from fairgauge.render.documents.report_document import report_document
-
-            return report_document(shown, full=full)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.enums import Direction
-    from fairgauge.reasons import Reason
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.scopes import Interval
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.enums import Direction
+from fairgauge.reasons import Reason
+from fairgauge.results.codec import Inline, Share
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.scopes import Interval
 
 _ROUNDING = 1e-9
 
@@ -39,9 +39,9 @@ class Change:
     new: Estimate
     by: Literal["difference", "ratio"]
     change: float | None
-    interval: Interval | None = None
-    p_value: float | None = None
-    p_adjusted: float | None = None
+    interval: Inline[Interval | None] = None
+    p_value: Share | None = None
+    p_adjusted: Share | None = None
     direction: Direction | None = None
     crossed: bool = False
     significant: bool = False

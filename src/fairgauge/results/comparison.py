@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
-from fairgauge.catalogue.facts import facts_of, own_rates
+from fairgauge.catalogue.facts import Facts, facts_of
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.errors import FairgaugeError
-from fairgauge.reasons import ReasonCode
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.changes import Change
-from fairgauge.results.definitions import defined_by
-from fairgauge.results.plain_values import (
-    number,
-    plain,
-    plain_estimate,
-    plain_interval,
-    plain_reason,
-    plain_verdict,
-    read_estimate,
-    read_interval,
-    read_reason,
-    read_verdict,
-    reading,
-)
-from fairgauge.results.shown_result import ShownResult
+from fairgauge.results.codec import Finite, Share, Version
+from fairgauge.results.older_reports import estimate_of_2
+from fairgauge.results.report import OwnRates
+from fairgauge.results.shown_result import ResultKind, ShownResult
+from fairgauge.results.verdicts import Verdict
+from fairgauge.values import Saved
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.reasons import Reason
-    from fairgauge.results.plain_values import Plain
-    from fairgauge.results.verdicts import Verdict
-    from fairgauge.values import Saved
+def _comparison_of_1(values: Saved) -> Saved:
+    raise FairgaugeError(
+        f"an older version of fairgauge wrote this comparison ({values['schema']}), which this "
+        "version does not read; compare the two saved reports again: fairgauge compare OLD.json "
+        "NEW.json, or fairgauge.compare"
+    )
 
-SCHEMA = "fairgauge.comparison/2"
-SCHEMA_1 = "fairgauge.comparison/1"
+
+def _comparison_of_2(values: Saved) -> Saved:
+    changes = [
+        change | {side: estimate_of_2(change[side]) for side in ("old", "new")}
+        for change in values["changes"]
+    ]
+    return {**values, "changes": changes}
+
 
 What = Literal["feature", "metric", "group", "stratum", "class", "threshold", "estimate", "rule"]
 Which = Literal["old", "new"]
@@ -62,7 +59,7 @@ class Origin:
     created: str
     version: str
     rows: int
-    cases: float
+    cases: Finite
     used: int
     excluded: Mapping[str, int]
     verdict: Outcome
@@ -145,10 +142,10 @@ class GroupChange:
 
     feature: str
     group: str
-    old_n: float | None
-    new_n: float | None
-    old_share: float | None
-    new_share: float | None
+    old_n: Finite | None
+    new_n: Finite | None
+    old_share: Share | None
+    new_share: Share | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +169,21 @@ class Comparison(ShownResult):
     own : the rates of the user's own, as far as they can be shown.
     """
 
-    version: str
+    KIND: ClassVar = ResultKind(
+        name="comparison",
+        schema="fairgauge.comparison/3",
+        title="Two fairness audits compared",
+        called="a comparison of fairgauge",
+        document="fairgauge.render.documents.comparison_document:comparison_document",
+        tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
+        older={
+            "fairgauge.comparison/2": _comparison_of_2,
+            "fairgauge.comparison/1": _comparison_of_1,
+        },
+    )
+    DERIVED: ClassVar = ("worse", "metrics")
+
+    version: Version
     old: Origin
     new: Origin
     same_rows: bool
@@ -185,7 +196,7 @@ class Comparison(ShownResult):
     changes: tuple[Change, ...]
     alone: tuple[Alone, ...]
     groups: tuple[GroupChange, ...]
-    own: tuple[Statistic, ...] = ()
+    own: OwnRates = ()
 
     @property
     def catalogue(self) -> Catalogue:
@@ -217,39 +228,10 @@ class Comparison(ShownResult):
             for each in self.unmatched
         )
 
-    def to_dict(self) -> Plain:
-        """Return the comparison as plain values, in the order and names of its JSON."""
-        return {
-            "schema": SCHEMA,
-            "tool": {"name": "fairgauge", "version": self.version},
-            "worse": self.worse,
-            "old": _fields(self.old),
-            "new": _fields(self.new),
-            "same_rows": self.same_rows,
-            "refused": plain_reason(self.refused),
-            "differences": [_fields(each) for each in self.differences],
-            "turn": plain(self.turn),
-            "flips": [_plain_flip(each) for each in self.flips],
-            "stayed": self.stayed,
-            "unmatched": [_plain_unmatched(each) for each in self.unmatched],
-            "changes": [_plain_change(each) for each in self.changes],
-            "alone": [_fields(each) for each in self.alone],
-            "groups": [_fields(each) for each in self.groups],
-            "metrics": facts_of((), (rate.name for rate in self.own), self.catalogue),
-        }
-
-    @classmethod
-    def from_dict(cls, found: Saved) -> Comparison:
-        """Read what `to_dict` wrote.
-
-        Raises
-        ------
-        FairgaugeError
-            The values are no comparison of this version.
-        """
-        with reading("a comparison of fairgauge"):
-            comparison = _read(found)
-        return defined_by(comparison.catalogue, comparison)
+    @property
+    def metrics(self) -> Facts:
+        """Return the facts of the user's own rates, by their names."""
+        return facts_of((), (rate.name for rate in self.own), self.catalogue)
 
     def __repr__(self) -> str:
         moved = sum(each.moved for each in self.changes)
@@ -257,99 +239,3 @@ class Comparison(ShownResult):
             f"<Comparison of two reports: {len(self.flips):,} verdicts and {moved:,} of "
             f"{len(self.changes):,} estimates changed; print() shows it>"
         )
-
-
-def _fields(value: Origin | Difference | Alone | GroupChange) -> Plain:
-    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-
-
-def _plain_flip(each: VerdictChange) -> Plain:
-    old, new = plain_verdict(each.old), plain_verdict(each.new)
-    return {"old": old, "new": new, "turn": str(each.turn)}
-
-
-def _plain_unmatched(each: UnmatchedVerdict) -> Plain:
-    return {
-        "verdict": plain_verdict(each.verdict),
-        "report": each.report,
-        "reason": plain_reason(each.reason),
-    }
-
-
-def _plain_change(each: Change) -> Plain:
-    return {
-        "old": plain_estimate(each.old),
-        "new": plain_estimate(each.new),
-        "by": each.by,
-        "change": plain(each.change),
-        **plain_interval(each.interval),
-        "p_value": each.p_value,
-        "p_adjusted": each.p_adjusted,
-        "direction": plain(each.direction),
-        "crossed": each.crossed,
-        "significant": each.significant,
-        "size": plain(each.size),
-        "reason": plain_reason(each.reason),
-    }
-
-
-def _read(values: Saved) -> Comparison:
-    if values["schema"] == SCHEMA_1:
-        raise FairgaugeError(
-            f"an older version of fairgauge wrote this comparison ({SCHEMA_1}), which this version "
-            "does not read; compare the two saved reports again: fairgauge compare OLD.json "
-            "NEW.json, or fairgauge.compare"
-        )
-    if values["schema"] != SCHEMA:
-        raise ValueError(f"its schema is not {SCHEMA}")
-    return Comparison(
-        version=values["tool"]["version"],
-        old=_origin(values["old"]),
-        new=_origin(values["new"]),
-        same_rows=values["same_rows"],
-        refused=read_reason(values["refused"]),
-        differences=tuple(Difference(**each) for each in values["differences"]),
-        turn=None if values["turn"] is None else Turn(values["turn"]),
-        flips=tuple(_flip(each) for each in values["flips"]),
-        stayed=values["stayed"],
-        unmatched=tuple(_unmatched(each) for each in values["unmatched"]),
-        changes=tuple(_change(each) for each in values["changes"]),
-        alone=tuple(Alone(**each) for each in values["alone"]),
-        groups=tuple(GroupChange(**each) for each in values["groups"]),
-        own=own_rates(values.get("metrics", {})),
-    )
-
-
-def _origin(values: Saved) -> Origin:
-    return Origin(**{**values, "verdict": Outcome(values["verdict"])})
-
-
-def _flip(values: Saved) -> VerdictChange:
-    old, new = read_verdict(values["old"]), read_verdict(values["new"])
-    return VerdictChange(old=old, new=new, turn=Turn(values["turn"]))
-
-
-def _unmatched(values: Saved) -> UnmatchedVerdict:
-    reason = read_reason(values["reason"])
-    if reason is None:
-        raise ValueError("a verdict without a counterpart has no reason")
-    verdict = read_verdict(values["verdict"])
-    return UnmatchedVerdict(verdict=verdict, report=values["report"], reason=reason)
-
-
-def _change(values: Saved) -> Change:
-    direction = values["direction"]
-    return Change(
-        old=read_estimate(values["old"]),
-        new=read_estimate(values["new"]),
-        by=values["by"],
-        change=number(values["change"]),
-        interval=read_interval(dict(values)),
-        p_value=values["p_value"],
-        p_adjusted=values["p_adjusted"],
-        direction=None if direction is None else Direction(direction),
-        crossed=values["crossed"],
-        significant=values["significant"],
-        size=number(values["size"]),
-        reason=read_reason(values["reason"]),
-    )

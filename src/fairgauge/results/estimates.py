@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, SupportsFloat, TypeAlias
+from typing import Annotated, Any, ClassVar, SupportsFloat, TypeAlias
 
 from fairgauge import identity
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import GroupKind, ReferenceKind, Status, Task
+from fairgauge.identity import FeatureId, GroupId
+from fairgauge.reasons import Reason
+from fairgauge.results.codec import Finite, Inline, Keys, Share
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
-from fairgauge.results.scopes import NO_CLASS, OVERALL, ClassScope, Diagnostic, Reference, Scope
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.identity import FeatureId, GroupId
-    from fairgauge.reasons import Reason
-    from fairgauge.results.scopes import Bounds, Interval
+from fairgauge.results.identities import SavedFeatureId, SavedGroupId
+from fairgauge.results.scopes import (
+    NO_CLASS,
+    OVERALL,
+    Bounds,
+    ClassScope,
+    Diagnostic,
+    Interval,
+    Reference,
+    Scope,
+)
 
 EVERYONE = str(GroupKind.EVERYONE)
 """The group of a metric of the whole table, which has no feature."""
@@ -56,31 +63,33 @@ class Estimate:
     definition : the metric itself.
     """
 
+    DERIVED: ClassVar = ("says",)
+
     metric: str
     set: str
     feature: str | None
+    feature_id: SavedFeatureId = None
     group: str | None
-    reference: Reference | None
-    scope: Scope = OVERALL
-    class_scope: ClassScope = NO_CLASS
-    threshold: float | None = None
+    group_id: SavedGroupId = None
+    reference: Inline[Reference | None]
+    scope: Inline[Scope] = OVERALL
+    class_scope: Inline[ClassScope] = NO_CLASS
+    threshold: Finite | None = None
     value: float | None = None
-    interval: Interval | None = None
+    interval: Inline[Interval | None] = None
     simultaneous: Interval | None = None
-    p_value: float | None = None
-    p_adjusted: float | None = None
-    n_group: float | None = None
-    n_reference: float | None = None
+    p_value: Share | None = None
+    p_adjusted: Share | None = None
+    n_group: Finite | None = None
+    n_reference: Finite | None = None
     rate_group: float | None = None
     rate_reference: float | None = None
     error: float | None = None
-    expected: float | None = None
-    corrected: float | None = None
+    bounds: Bounds | None = None
+    expected: Finite | None = None
+    corrected: Finite | None = None
     status: Status = Status.OK
     reason: Reason | None = None
-    bounds: Bounds | None = None
-    feature_id: FeatureId | None = None
-    group_id: GroupId | None = None
     definition: Metric = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
 
     def __post_init__(self) -> None:
@@ -151,14 +160,14 @@ class RateValue:
     """
 
     value: float | None
-    numerator: float | None = None
-    denominator: float | None = None
-    interval: Interval | None = None
-    partially_pooled: float | None = None
+    numerator: Finite | None = None
+    denominator: Finite | None = None
+    interval: Inline[Interval | None] = None
+    partially_pooled: Finite | None = None
     error: float | None = None
+    bounds: Bounds | None = None
     status: Status = Status.OK
     reason: Reason | None = None
-    bounds: Bounds | None = None
 
     @property
     def low(self) -> float | None:
@@ -182,7 +191,8 @@ class GroupPair:
     class_scope, threshold : as of an `Estimate`.
     rate_group, rate_other : the two rates.
     difference, difference_interval : ``group - other``, never above 0.
-    ratio, ratio_interval : ``group / other``, never above 1; None where both rates are 0.
+    ratio : ``group / other``, never above 1; None where both rates are 0.
+    ratio_low, ratio_high : its simultaneous interval, by the methods of that of the difference.
     pairs : how many pairs the simultaneous level covers.
     p_adjusted : of "no difference", adjusted for all pairs (Tukey); below one minus the level
         exactly where the interval of the difference excludes 0.
@@ -190,20 +200,23 @@ class GroupPair:
     definition : the rate itself.
     """
 
+    DERIVED: ClassVar = ("says",)
+
     feature: str
     rate: str
     group: str
     other: str
-    class_scope: ClassScope = NO_CLASS
-    threshold: float | None = None
-    rate_group: float
-    rate_other: float
-    difference: float
-    difference_interval: Interval
+    class_scope: Inline[ClassScope] = NO_CLASS
+    threshold: Finite | None = None
+    rate_group: Finite
+    rate_other: Finite
+    difference: Finite
+    difference_interval: Inline[Interval]
     ratio: float | None
-    ratio_interval: Interval | None
+    ratio_low: float | None
+    ratio_high: float | None
     pairs: int
-    p_adjusted: float
+    p_adjusted: Share
     status: Status = Status.OK
     reason: Reason | None = None
     definition: Statistic = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
@@ -229,6 +242,10 @@ class GroupPair:
         return describe_pair(self)
 
 
+Cells: TypeAlias = Annotated[Mapping[str, Finite], Keys(("tp", "fp", "fn", "tn"))]
+"""The cells of a confusion matrix."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """The counts and rates of one group.
@@ -244,19 +261,19 @@ class Group:
     """
 
     feature: str
+    feature_id: SavedFeatureId = None
     group: str
+    group_id: SavedGroupId = None
     reference_kind: ReferenceKind | None = None
-    scope: Scope = OVERALL
-    class_scope: ClassScope = NO_CLASS
-    threshold: float | None = None
-    n: float = 0
-    weight: float | None = None
-    share: float | None = None
-    counts: Mapping[str, float] | None = None
-    weighted_counts: Mapping[str, float] | None = None
+    scope: Inline[Scope] = OVERALL
+    class_scope: Inline[ClassScope] = NO_CLASS
+    threshold: Finite | None = None
+    n: Finite = 0
+    weight: Finite | None = None
+    share: Share | None = None
+    counts: Cells | None = None
+    weighted_counts: Cells | None = None
     rates: Mapping[str, RateValue] = field(default_factory=dict)
-    feature_id: FeatureId | None = None
-    group_id: GroupId | None = None
 
     @property
     def stratum(self) -> str | None:
@@ -286,13 +303,13 @@ class ScoreCounts:
     feature: str
     group: str
     reference_kind: ReferenceKind | None = None
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    positive: tuple[float, ...]
-    negative: tuple[float, ...]
-    unlabelled: tuple[float, ...]
-    total: tuple[float, ...]
-    turned: float | None = None
+    low: tuple[Finite, ...]
+    high: tuple[Finite, ...]
+    positive: tuple[Finite, ...]
+    negative: tuple[Finite, ...]
+    unlabelled: tuple[Finite, ...]
+    total: tuple[Finite, ...]
+    turned: Finite | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,7 +327,7 @@ class ThresholdReferences:
 
     feature: str
     rate: str
-    thresholds: tuple[float, ...]
+    thresholds: tuple[Finite, ...]
     references: tuple[str, ...]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
-if TYPE_CHECKING:
-    from fairgauge.enums import FamilyProcedure, FindingReason
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.scopes import ClassScope, Interval, Reference
+from fairgauge.enums import FamilyProcedure, FindingReason
+from fairgauge.results.codec import Finite, Inline, Share
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.identities import SavedFeatureId, SavedGroupId
+from fairgauge.results.scopes import ClassScope, Interval, Reference, Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class FindingFamily:
     size: int
     features: tuple[str, ...]
     rates: tuple[str, ...]
-    thresholds: tuple[float, ...]
+    thresholds: tuple[Finite, ...]
     groups: int
 
 
@@ -59,21 +60,27 @@ class Finding:
     one_of_thresholds : whether the report has the same comparison at other thresholds.
     """
 
+    DERIVED_FIRST: ClassVar = (
+        "metric", "feature", "feature_id", "group", "group_id", "reference", "scope", "class_scope",
+        "threshold",
+    )  # fmt: skip
+    DERIVED: ClassVar = ("says",)
+
     rate: str
     why: tuple[FindingReason, ...]
-    estimate: Estimate
-    interval: Interval | None
-    p_adjusted: float | None
+    interval: Inline[Interval | None]
+    p_adjusted: Share | None
     family: FindingFamily
+    estimate: Estimate
     ratio: Estimate | None = None
     adjusted: Estimate | None = None
-    adjusted_for: str | None = None
     beside: Estimate | None = None
+    adjusted_for: str | None = None
     others: tuple[Estimate, ...] = ()
     others_beside: tuple[Estimate, ...] = ()
     unconfirmed: tuple[Estimate, ...] = ()
-    limits: tuple[float, ...] = ()
-    ratio_limits: tuple[float, ...] = ()
+    limits: tuple[Finite, ...] = ()
+    ratio_limits: tuple[Finite, ...] = ()
     one_of_thresholds: bool = False
 
     @property
@@ -92,17 +99,32 @@ class Finding:
         return self.estimate.group
 
     @property
-    def reference(self) -> Reference | None:
+    def feature_id(self) -> SavedFeatureId:
+        """Return what the feature is."""
+        return self.estimate.feature_id
+
+    @property
+    def group_id(self) -> SavedGroupId:
+        """Return what the group is."""
+        return self.estimate.group_id
+
+    @property
+    def reference(self) -> Inline[Reference | None]:
         """Return what the group is compared with."""
         return self.estimate.reference
 
     @property
-    def class_scope(self) -> ClassScope:
+    def scope(self) -> Inline[Scope]:
+        """Return which rows it is of."""
+        return self.estimate.scope
+
+    @property
+    def class_scope(self) -> Inline[ClassScope]:
         """Return which classes of a multiclass audit it is of."""
         return self.estimate.class_scope
 
     @property
-    def threshold(self) -> float | None:
+    def threshold(self) -> Finite | None:
         """Return the score threshold, None where it is at none."""
         return self.estimate.threshold
 

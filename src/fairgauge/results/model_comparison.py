@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import ClassVar, Literal
 
-from fairgauge.catalogue.facts import facts_of, own_rates
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.facts import Facts, facts_of
 from fairgauge.catalogue.lookup import Catalogue
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import (
     CandidateVerdict,
     Direction,
@@ -15,41 +18,13 @@ from fairgauge.enums import (
     Status,
     Task,
 )
-from fairgauge.results.definitions import (
-    BY_NAME,
-    NOT_SAVED,
-    defined_by,
-    hold_definition,
-    saved_fields,
-)
-from fairgauge.results.plain_values import (
-    number,
-    plain,
-    plain_class,
-    plain_interval,
-    plain_reason,
-    plain_reference,
-    plain_scope,
-    read_class,
-    read_interval,
-    read_reason,
-    read_reference,
-    read_scope,
-    reading,
-)
+from fairgauge.reasons import Reason
+from fairgauge.results.codec import Finite, Inline, Share, Version
+from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.report import OwnRates
 from fairgauge.results.scopes import NO_CLASS, OVERALL, ClassScope, Interval, Reference, Scope
-from fairgauge.results.shown_result import ShownResult
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.reasons import Reason
-    from fairgauge.results.plain_values import Plain
-    from fairgauge.values import Json, Saved
-
-SCHEMA = "fairgauge.models/1"
+from fairgauge.results.shown_result import ResultKind, ShownResult, as_before
+from fairgauge.values import Saved
 
 Among = Literal["all", "positive", "negative"]
 """All rows, or those whose label is the favourable outcome, or is not."""
@@ -77,17 +52,17 @@ class RateChange:
     rate: str
     feature: str | None
     group: str
-    scope: Scope = OVERALL
-    class_scope: ClassScope = NO_CLASS
-    threshold: float | None = None
+    scope: Inline[Scope] = OVERALL
+    class_scope: Inline[ClassScope] = NO_CLASS
+    threshold: Finite | None = None
     old: float | None = None
     new: float | None = None
     change: float | None = None
     interval: Interval | None = None
     ratio: float | None = None
     ratio_interval: Interval | None = None
-    p_value: float | None = None
-    n: float | None = None
+    p_value: Share | None = None
+    n: Finite | None = None
     status: Status = Status.OK
     reason: Reason | None = None
     definition: Statistic = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
@@ -127,10 +102,10 @@ class DisparityChange:
     metric: str
     feature: str | None
     group: str
-    reference: Reference | None
-    scope: Scope = OVERALL
-    class_scope: ClassScope = NO_CLASS
-    threshold: float | None = None
+    reference: Inline[Reference | None]
+    scope: Inline[Scope] = OVERALL
+    class_scope: Inline[ClassScope] = NO_CLASS
+    threshold: Finite | None = None
     old: float | None = None
     new: float | None = None
     by: Literal["difference", "ratio"] = "difference"
@@ -140,13 +115,13 @@ class DisparityChange:
     distance_interval: Interval | None = None
     direction: Direction | None = None
     crossed: bool = False
-    p_value: float | None = None
-    p_adjusted: float | None = None
+    p_value: Share | None = None
+    p_adjusted: Share | None = None
     distance_adjusted: Interval | None = None
     significant: bool = False
-    needed: float | None = None
-    n_group: float | None = None
-    n_reference: float | None = None
+    needed: Finite | None = None
+    n_group: Finite | None = None
+    n_reference: Finite | None = None
     status: Status = Status.OK
     reason: Reason | None = None
     definition: Metric = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
@@ -175,14 +150,14 @@ class MarginTest:
     """
 
     rate: str
-    margin: float
+    margin: Finite
     change: RateChange
     outcome: Performance = Performance.CANNOT_TELL
     adjusted: Interval | None = None
     better: bool = False
-    p_value: float | None = None
-    p_adjusted: float | None = None
-    needed: float | None = None
+    p_value: Share | None = None
+    p_adjusted: Share | None = None
+    needed: Finite | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,10 +177,10 @@ class Reclassified:
     feature: str | None
     group: str
     among: Among
-    threshold: float | None
-    n: float
-    gained: float
-    lost: float
+    threshold: Finite | None
+    n: Finite
+    gained: Finite
+    lost: Finite
     gained_interval: Interval | None
     lost_interval: Interval | None
 
@@ -232,11 +207,21 @@ class Candidate:
     verdict: CandidateVerdict = CandidateVerdict.NONE
     fairness: Fairness = Fairness.CANNOT_TELL
     performance: Performance = Performance.NO_MARGIN
-    needed: float | None = None
+    needed: Finite | None = None
     disparities: tuple[DisparityChange, ...]
     rates: tuple[RateChange, ...]
     margins: tuple[MarginTest, ...]
     reclassified: tuple[Reclassified, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedData:
+    """What was counted: where from, the digest of its counts, and its rows, with those excluded."""
+
+    source: str
+    fingerprint: str
+    rows: int
+    excluded: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,8 +232,7 @@ class ModelComparison(ShownResult):
     ----------
     version, created : of the fairgauge that compared, and when.
     task : what labels and decisions are.
-    source, fingerprint, rows : what was counted.
-    excluded : rows excluded, by reason.
+    data : what was counted.
     spec : the whole question.
     current : the column of the model in use.
     confidence : the level of the intervals.
@@ -256,18 +240,26 @@ class ModelComparison(ShownResult):
     own : the rates of the user's own, as far as they can be shown.
     """
 
-    version: str
+    KIND: ClassVar = ResultKind(
+        name="models",
+        schema="fairgauge.models/2",
+        title="Models compared on the same rows",
+        called="a comparison of models",
+        document="fairgauge.render.documents.models_document:models_document",
+        tables={"changes": "fairgauge.render.writers.flat_rows:model_changes_of"},
+        older={"fairgauge.models/1": as_before},
+    )
+    DERIVED: ClassVar = ("verdict", "metrics")
+
+    version: Version
     created: str
     task: Task
-    source: str
-    fingerprint: str
-    rows: int
-    excluded: Mapping[str, int]
-    spec: Mapping[str, Json]
+    data: ComparedData
+    spec: Saved
     current: str
-    confidence: float
+    confidence: Share
     candidates: tuple[Candidate, ...]
-    own: tuple[Statistic, ...] = ()
+    own: OwnRates = ()
 
     @property
     def catalogue(self) -> Catalogue:
@@ -301,165 +293,11 @@ class ModelComparison(ShownResult):
         names = ", ".join(each.name for each in self.candidates)
         raise KeyError(f"no candidate {name!r}; there are {names}")
 
-    def to_dict(self) -> Plain:
-        """Return the comparison as plain values, in the order and names of its JSON."""
-        return {
-            "schema": SCHEMA,
-            "tool": {"name": "fairgauge", "version": self.version},
-            "created": self.created,
-            "task": str(self.task),
-            "data": {
-                "source": self.source,
-                "fingerprint": self.fingerprint,
-                "rows": self.rows,
-                "excluded": dict(self.excluded),
-            },
-            "spec": plain(self.spec),
-            "current": self.current,
-            "confidence": self.confidence,
-            "verdict": str(self.verdict),
-            "candidates": [_plain_candidate(each) for each in self.candidates],
-            "metrics": facts_of((), (rate.name for rate in self.own), self.catalogue),
-        }
-
-    @classmethod
-    def from_dict(cls, found: Saved) -> ModelComparison:
-        """Read what `to_dict` wrote.
-
-        Raises
-        ------
-        FairgaugeError
-            The values are no comparison of models of this version.
-        """
-        with reading("a comparison of models"):
-            comparison = _read(found)
-        return defined_by(comparison.catalogue, comparison)
+    @property
+    def metrics(self) -> Facts:
+        """Return the facts of the user's own rates, by their names."""
+        return facts_of((), (rate.name for rate in self.own), self.catalogue)
 
     def __repr__(self) -> str:
         verdicts = ", ".join(f"{each.name} {each.verdict}" for each in self.candidates)
         return f"<Comparison with the model {self.current}: {verdicts}; print() shows it>"
-
-
-_INTERVALS = (
-    "interval", "ratio_interval", "distance_interval", "distance_adjusted", "adjusted",
-    "gained_interval", "lost_interval",
-)  # fmt: skip
-
-
-def plain_change(each: RateChange | DisparityChange | MarginTest | Reclassified) -> Plain:
-    """Return a value as an object: intervals as objects, typed values as in reports."""
-    made: Plain = {}
-    for item in saved_fields(each):
-        value = getattr(each, item.name)
-        if item.name in _INTERVALS:
-            made[item.name] = None if value is None else plain_interval(value)
-        elif isinstance(value, RateChange):
-            made[item.name] = plain_change(value)
-        elif item.name == "reference":
-            made |= plain_reference(value)
-        elif isinstance(value, Scope):
-            made |= plain_scope(value)
-        elif isinstance(value, ClassScope):
-            made |= plain_class(value)
-        elif item.name == "reason":
-            made[item.name] = plain_reason(value)
-        else:
-            made[item.name] = plain(value)
-    return made
-
-
-def _plain_candidate(each: Candidate) -> Plain:
-    return {
-        "name": each.name,
-        "rows": each.rows,
-        "undecided": each.undecided,
-        "verdict": str(each.verdict),
-        "fairness": str(each.fairness),
-        "performance": str(each.performance),
-        "needed": each.needed,
-        "disparities": [plain_change(one) for one in each.disparities],
-        "rates": [plain_change(one) for one in each.rates],
-        "margins": [plain_change(one) for one in each.margins],
-        "reclassified": [plain_change(one) for one in each.reclassified],
-    }
-
-
-def _read(values: Saved) -> ModelComparison:
-    if values["schema"] != SCHEMA:
-        raise ValueError(f"its schema is not {SCHEMA}")
-    data = values["data"]
-    return ModelComparison(
-        version=values["tool"]["version"],
-        created=values["created"],
-        task=Task(values["task"]),
-        source=data["source"],
-        fingerprint=data["fingerprint"],
-        rows=data["rows"],
-        excluded=data["excluded"],
-        spec=values["spec"],
-        current=values["current"],
-        confidence=values["confidence"],
-        candidates=tuple(_read_candidate(each) for each in values["candidates"]),
-        own=own_rates(values.get("metrics", {})),
-    )
-
-
-def _read_candidate(values: Saved) -> Candidate:
-    return Candidate(
-        name=values["name"],
-        rows=values["rows"],
-        undecided=values["undecided"],
-        verdict=CandidateVerdict(values["verdict"]),
-        fairness=Fairness(values["fairness"]),
-        performance=Performance(values["performance"]),
-        needed=values["needed"],
-        disparities=tuple(read_disparity_change(each) for each in values["disparities"]),
-        rates=tuple(read_rate_change(each) for each in values["rates"]),
-        margins=tuple(
-            MarginTest(
-                **{
-                    **_values(each, MarginTest),
-                    "change": read_rate_change(each["change"]),
-                    "outcome": Performance(each["outcome"]),
-                }
-            )
-            for each in values["margins"]
-        ),
-        reclassified=tuple(
-            Reclassified(**_values(each, Reclassified)) for each in values["reclassified"]
-        ),
-    )
-
-
-def read_rate_change(values: Saved) -> RateChange:
-    """Read a change of a rate that `plain_change` wrote."""
-    return RateChange(**_values(values, RateChange))
-
-
-def read_disparity_change(values: Saved) -> DisparityChange:
-    """Read a change of a disparity that `plain_change` wrote."""
-    direction = values["direction"]
-    typed = {"direction": None if direction is None else Direction(direction)}
-    return DisparityChange(**_values(values, DisparityChange) | typed)
-
-
-def _values(values: Saved, of: type) -> dict[str, Any]:
-    """Return the fields of a value that `_plain` wrote."""
-    found: dict[str, Any] = {}
-    for name in (item.name for item in saved_fields(of)):
-        if name in _INTERVALS:
-            ends = values.get(name)
-            found[name] = None if ends is None else read_interval(dict(ends))
-        elif name == "scope":
-            found[name] = read_scope(values)
-        elif name == "class_scope":
-            found[name] = read_class(values)
-        elif name == "reference":
-            found[name] = read_reference(values)
-        elif name == "reason":
-            found[name] = read_reason(values[name])
-        elif name == "status":
-            found[name] = Status(values[name])
-        else:
-            found[name] = number(values[name])
-    return found

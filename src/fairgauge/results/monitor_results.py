@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
-from fairgauge.catalogue.facts import facts_of, own_rates
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.facts import Facts, facts_of
 from fairgauge.catalogue.lookup import Catalogue
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
-from fairgauge.results.definitions import (
-    BY_NAME,
-    NOT_SAVED,
-    defined_by,
-    hold_definition,
-    saved_fields,
-)
-from fairgauge.results.plain_values import number, plain, plain_reason, read_reason, reading
-from fairgauge.results.shown_result import ShownResult
+from fairgauge.results.codec import Finite, Version
+from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.report import OwnRates
+from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.results.verdicts import exit_code
+from fairgauge.values import Saved
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.plain_values import Plain
-    from fairgauge.values import Saved
 
-SCHEMA = "fairgauge.monitor_report/1"
 SMALLEST_GROUP = 20
 """Rows below which a group's data are insufficient for a monitor, unless ``min_n`` is given."""
-_AS_WRITTEN = ("created", "history", "model", "spec", "horizon", "alpha", "length")
-"""The fields that are plain values, in the order of the JSON."""
-_NUMBERS = frozenset({"value", "low", "high", "rate_group", "rate_reference", "running",
-                      "running_low", "running_high"})  # fmt: skip
-"""The fields that may be infinite, which JSON holds as a word."""
-Read = TypeVar("Read")
 
 
 class Detector(StrEnum):
@@ -108,7 +95,7 @@ class Point:
     rate_reference: float | None
     n_group: int
     n_reference: int
-    evidence: float | None
+    evidence: Finite | None
     sparse: bool
     running: float | None = None
     running_low: float | None = None
@@ -159,9 +146,9 @@ class Decomposition:
         treatment as far as the counts show.
     """
 
-    change: float
-    composition: float
-    treatment: float
+    change: Finite
+    composition: Finite
+    treatment: Finite
     by: tuple[str, ...]
 
 
@@ -184,9 +171,9 @@ class Alarm:
     since: str
     after: PooledPeriods
     before: PooledPeriods | None
-    change: float | None = None
-    low: float | None = None
-    high: float | None = None
+    change: Finite | None = None
+    low: Finite | None = None
+    high: Finite | None = None
     decomposition: Decomposition | None = None
 
 
@@ -211,21 +198,23 @@ class MonitoredComparison:
     definition : the metric itself, or the rate.
     """
 
+    DERIVED: ClassVar = ("evidence", "says")
+
     rule: str
     metric: str
     feature: str
     group: str
     reference: str
+    class_: str | None = None
     detector: Detector
-    alpha: float
-    threshold: float | None
+    alpha: Finite
+    threshold: Finite | None
     low: float
     high: float
     baseline: Baseline | None
     points: tuple[Point, ...]
     state: MonitorState
     alarm: Alarm | None
-    class_: str | None = None
     lacks_baseline: bool = False
     definition: Metric | Statistic = field(
         default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED
@@ -235,7 +224,7 @@ class MonitoredComparison:
         hold_definition(self, self.metric)
 
     @property
-    def evidence(self) -> float | None:
+    def evidence(self) -> Finite | None:
         """Return the evidence after the last period that has any."""
         known = (each.evidence for each in reversed(self.points) if each.evidence is not None)
         return next(known, None)
@@ -369,27 +358,37 @@ class MonitorReport(ShownResult):
     own : the rates of the user's own, as far as they can be shown.
     """
 
-    version: str
+    KIND: ClassVar = ResultKind(
+        name="monitor",
+        schema="fairgauge.monitor_report/1",
+        title="Report of a monitor",
+        called="the report of a monitor",
+        document="fairgauge.render.documents.monitor_document:monitor_document",
+        tables={"periods": "fairgauge.render.writers.flat_rows:periods_of"},
+    )
+    DERIVED: ClassVar = ("verdict", "metrics")
+
+    version: Version
     created: str
     history: str
     model: str
     spec: Saved
+    horizon: int
+    alpha: Finite
+    length: str
     periods: tuple[str, ...]
     absent: tuple[str, ...]
     waiting: tuple[str, ...]
+    unlabelled: tuple[str, ...] = ()
     late_groups: tuple[tuple[str, str, str], ...]
-    horizon: int
-    alpha: float
-    length: str
-    comparisons: tuple[MonitoredComparison, ...]
     rows: tuple[PeriodRows, ...] = ()
+    inconclusive: Outcome = Outcome.INCONCLUSIVE
+    comparisons: tuple[MonitoredComparison, ...]
     unmatched: tuple[Unmatched, ...] = ()
     sparse_groups: tuple[SparseGroup, ...] = ()
-    imported: tuple[ImportedValue, ...] = ()
-    unlabelled: tuple[str, ...] = ()
     largest_groups: tuple[LargestGroup, ...] = ()
-    inconclusive: Outcome = Outcome.INCONCLUSIVE
-    own: tuple[Statistic, ...] = ()
+    imported: tuple[ImportedValue, ...] = ()
+    own: OwnRates = ()
 
     @property
     def catalogue(self) -> Catalogue:
@@ -434,127 +433,13 @@ class MonitorReport(ShownResult):
         decided = {MonitorState.ALARM: Outcome.FAIL, MonitorState.NO_ALARM: Outcome.PASS}
         return decided.get(state, self.inconclusive)
 
-    def to_dict(self) -> Plain:
-        """Return the report as plain values, in the order and names of its JSON."""
-        names = (*_AS_WRITTEN, "periods", "absent", "waiting", "unlabelled", "late_groups")
-        return {
-            "schema": SCHEMA,
-            "tool": {"name": "fairgauge", "version": self.version},
-            **{name: plain(getattr(self, name)) for name in names},
-            "rows": [_fields(each) for each in self.rows],
-            "inconclusive": str(self.inconclusive),
-            "verdict": str(self.verdict),
-            "comparisons": [
-                _fields(each) | {"evidence": _number(each.evidence), "says": each.says}
-                for each in self.comparisons
-            ],
-            "unmatched": [_fields(each) for each in self.unmatched],
-            "sparse_groups": [_fields(each) for each in self.sparse_groups],
-            "largest_groups": [_fields(each) for each in self.largest_groups],
-            "imported": [_fields(each) for each in self.imported],
-            "metrics": facts_of((), (rate.name for rate in self.own), self.catalogue),
-        }
-
-    @classmethod
-    def from_dict(cls, values: Saved) -> MonitorReport:
-        """Read what `to_dict` wrote.
-
-        Raises
-        ------
-        FairgaugeError
-            The values are no report of a monitor.
-        """
-        with reading("the report of a monitor"):
-            report = cls._read(values)
-        return defined_by(report.catalogue, report)
-
-    @classmethod
-    def _read(cls, values: Saved) -> MonitorReport:
-        return cls(
-            version=values["tool"]["version"],
-            periods=tuple(values["periods"]),
-            absent=tuple(values["absent"]),
-            waiting=tuple(values["waiting"]),
-            unlabelled=tuple(values["unlabelled"]),
-            late_groups=tuple(map(tuple, values["late_groups"])),
-            comparisons=tuple(map(_read_comparison, values["comparisons"])),
-            rows=tuple(map(_read_rows, values["rows"])),
-            unmatched=tuple(_read(Unmatched, each) for each in values["unmatched"]),
-            sparse_groups=tuple(_read(SparseGroup, each) for each in values["sparse_groups"]),
-            largest_groups=tuple(_read(LargestGroup, each) for each in values["largest_groups"]),
-            imported=tuple(_read(ImportedValue, each) for each in values["imported"]),
-            inconclusive=Outcome(values["inconclusive"]),
-            own=own_rates(values["metrics"]),
-            **{name: values[name] for name in _AS_WRITTEN},
-        )
+    @property
+    def metrics(self) -> Facts:
+        """Return the facts of the user's own rates, by their names."""
+        return facts_of((), (rate.name for rate in self.own), self.catalogue)
 
     def __repr__(self) -> str:
         return (
             f"<MonitorReport of {len(self.periods):,} periods: {len(self.alarms):,} alarms in "
             f"{len(self.comparisons):,} comparisons; print() shows it>"
         )
-
-
-def _fields(value: object) -> Plain:
-    return {
-        each.name.removesuffix("_"): _nested(getattr(value, each.name))
-        for each in saved_fields(value)
-    }
-
-
-def _nested(value: object) -> object:
-    if isinstance(value, (Baseline, Point, PooledPeriods, Decomposition, Alarm)):
-        return _fields(value)
-    if isinstance(value, tuple) and value and isinstance(value[0], Point):
-        return [_fields(each) for each in value]
-    if isinstance(value, Reason):
-        return plain_reason(value)
-    return _number(value) if isinstance(value, float) else plain(value)
-
-
-def _read(of: type[Read], values: Saved, **typed: object) -> Read:
-    """Read what `_fields` wrote; ``typed`` are the fields that are more than plain values."""
-    written: dict[str, Any] = {
-        each.name: values[each.name.removesuffix("_")]
-        for each in saved_fields(of)
-        if each.name not in typed
-    }
-    written |= {name: number(written[name]) for name in _NUMBERS.intersection(written)}
-    return of(**written, **typed)
-
-
-def _read_comparison(values: Saved) -> MonitoredComparison:
-    baseline, alarm = values["baseline"], values["alarm"]
-    return _read(
-        MonitoredComparison,
-        values,
-        detector=Detector(values["detector"]),
-        baseline=None if baseline is None else _read(Baseline, baseline),
-        points=tuple(
-            _read(Point, each, reason=read_reason(each["reason"])) for each in values["points"]
-        ),
-        state=MonitorState(values["state"]),
-        alarm=None if alarm is None else _read_alarm(alarm),
-    )
-
-
-def _read_alarm(values: Saved) -> Alarm:
-    before, terms = values["before"], values["decomposition"]
-    return _read(
-        Alarm,
-        values,
-        after=_read(PooledPeriods, values["after"]),
-        before=None if before is None else _read(PooledPeriods, before),
-        decomposition=(
-            None if terms is None else _read(Decomposition, terms, by=tuple(terms["by"]))
-        ),
-    )
-
-
-def _read_rows(values: Saved) -> PeriodRows:
-    new = {column: tuple(words) for column, words in values["new_values"].items()}
-    return _read(PeriodRows, values, new_values=new)
-
-
-def _number(value: float | None) -> object:
-    return None if value is None or math.isnan(value) else plain(float(value))

@@ -2,56 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from fairgauge.catalogue.facts import facts_of, own_rates
+from fairgauge.catalogue.facts import Facts, facts_of, own_rates
 from fairgauge.catalogue.lookup import Catalogue
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome, Profile, Task, Threshold
 from fairgauge.errors import FairgaugeError, quote
-from fairgauge.results.definitions import defined_by
+from fairgauge.results.codec import Finite, Restored, Version
 from fairgauge.results.estimate_lookup import find_estimate
-from fairgauge.results.estimates import ThresholdReferences
-from fairgauge.results.plain_values import (
-    Plain,
-    plain,
-    plain_diagnostic,
-    plain_estimate,
-    plain_finding,
-    plain_group,
-    plain_pair,
-    plain_scores,
-    plain_verdict,
-    read_diagnostic,
-    read_estimate,
-    read_finding,
-    read_group,
-    read_pair,
-    read_scores,
-    read_verdict,
-    reading,
-)
+from fairgauge.results.estimates import Estimate, Group, GroupPair, ScoreCounts, ThresholdReferences
+from fairgauge.results.finding import Finding
+from fairgauge.results.older_reports import report_of_1, report_of_2
 from fairgauge.results.rule_results import results_by_rule
-from fairgauge.results.shown_result import ShownResult
-from fairgauge.results.verdicts import RulesNotMet, exit_code, unmet
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.shown_result import ResultKind, ShownResult
+from fairgauge.results.verdicts import RulesNotMet, Verdict, exit_code, unmet
+from fairgauge.values import Saved
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.estimate_lookup import Key
-    from fairgauge.results.estimates import Estimate, Group, GroupPair, ScoreCounts
-    from fairgauge.results.finding import Finding
     from fairgauge.results.rule_results import RuleResult
-    from fairgauge.results.scopes import Diagnostic
-    from fairgauge.results.verdicts import Verdict
-    from fairgauge.values import Saved
 
-SCHEMA = "fairgauge.report/3"
-SCHEMA_2 = "fairgauge.report/2"
-SCHEMA_1 = "fairgauge.report/1"
-SCHEMAS = (SCHEMA, SCHEMA_2, SCHEMA_1)
-"""The versions that are read, the one that is written first."""
+OwnRates = Annotated[tuple[Statistic, ...], Restored("metrics", Facts, own_rates)]
+"""The rates of the user's own: they are saved as facts, among those of all names in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +44,7 @@ class Data:
     source: str
     fingerprint: str
     rows: int
-    cases: float
+    cases: Finite
     used: int
     excluded: Mapping[str, int]
 
@@ -82,24 +58,38 @@ class Report(ShownResult):
     Two reports are equal if they hold the same results of the same specification.
     """
 
-    version: str
+    KIND: ClassVar = ResultKind(
+        name="report",
+        schema="fairgauge.report/3",
+        title="A fairness audit",
+        called="a report of fairgauge",
+        document="fairgauge.render.documents.report_document:report_document",
+        tables={
+            name: f"fairgauge.render.writers.flat_rows:{name}_of"
+            for name in ("estimates", "groups", "verdicts", "pairs", "findings")
+        },
+        older={"fairgauge.report/2": report_of_2, "fairgauge.report/1": report_of_1},
+    )
+    DERIVED: ClassVar = ("metrics",)
+
+    version: Version
     created: str = field(compare=False)
     profile: Profile
     task: Task
     data: Data
     spec: Saved
     groups: tuple[Group, ...]
+    totals: tuple[Group, ...] = ()
     estimates: tuple[Estimate, ...]
+    pairs: tuple[GroupPair, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    """The disparities that it leads with, the most important first, in every format."""
     verdicts: tuple[Verdict, ...]
     verdict: Outcome
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
     threshold_references: tuple[ThresholdReferences, ...] = ()
-    pairs: tuple[GroupPair, ...] = ()
-    totals: tuple[Group, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    """The disparities that it leads with, the most important first, in every format."""
-    own: tuple[Statistic, ...] = ()
+    own: OwnRates = ()
     """The rates of the user's own, as far as they can be shown."""
 
     @property
@@ -138,90 +128,22 @@ class Report(ShownResult):
         """
         return find_estimate(self, key)
 
-    def to_dict(self) -> Plain:
-        """Return the report as plain values, in the order and names of the JSON format."""
-        return {
-            "schema": SCHEMA,
-            "tool": {"name": "fairgauge", "version": self.version},
-            "created": self.created,
-            "profile": str(self.profile),
-            "task": str(self.task),
-            "data": {field.name: plain(getattr(self.data, field.name)) for field in fields(Data)},
-            "spec": plain(self.spec),
-            "groups": [plain_group(each) for each in self.groups],
-            "totals": [plain_group(each) for each in self.totals],
-            "estimates": [plain_estimate(each) for each in self.estimates],
-            "pairs": [plain_pair(each) for each in self.pairs],
-            "findings": [plain_finding(each) for each in self.findings],
-            "verdicts": [plain_verdict(each) for each in self.verdicts],
-            "verdict": str(self.verdict),
-            "diagnostics": [plain_diagnostic(each) for each in self.diagnostics],
-            "scores": [plain_scores(each) for each in self.scores],
-            "threshold_references": [
-                {field.name: plain(getattr(each, field.name)) for field in fields(each)}
-                for each in self.threshold_references
-            ],
-            "metrics": facts_of(
-                (estimate.metric for estimate in self.estimates),
-                (rate for group in self.groups for rate in group.rates),
-                self.catalogue,
-            ),
-        }
+    @property
+    def metrics(self) -> Facts:
+        """Return the facts of the rates and metrics in the report, by their names."""
+        metrics = (estimate.metric for estimate in self.estimates)
+        rates = (rate for group in self.groups for rate in group.rates)
+        return facts_of(metrics, rates, self.catalogue)
 
-    @classmethod
-    def from_dict(cls, plain_report: Saved) -> Report:
-        """Read what `to_dict` wrote, of this version or an older one.
+    def completed(self) -> Report:
+        """Return a report that an older version saved, with its findings.
 
-        Versions 1 and 2 held no findings. They follow from the other values, and pages of such
-        reports have always shown them: they are chosen here, as an audit chooses them.
-
-        Raises
-        ------
-        FairgaugeError
-            The values are not a report.
+        Versions 1 and 2 held none. They follow from the other values, and pages of such reports
+        have always shown them: they are chosen here, as an audit chooses them.
         """
-        with reading("a report of fairgauge"):
-            report = cls._read(plain_report)
-        return defined_by(report.catalogue, report)
-
-    @classmethod
-    def _read(cls, plain_report: Saved) -> Report:
-        if plain_report["schema"] == SCHEMA_1:
-            from fairgauge.results.version1 import upgraded
-
-            plain_report = upgraded(plain_report)
-        report = cls(
-            version=plain_report["tool"]["version"],
-            created=plain_report["created"],
-            profile=Profile(plain_report["profile"]),
-            task=Task(plain_report["task"]),
-            data=Data(**plain_report["data"]),
-            spec=plain_report["spec"],
-            groups=tuple(map(read_group, plain_report["groups"])),
-            estimates=tuple(map(read_estimate, plain_report["estimates"])),
-            verdicts=tuple(map(read_verdict, plain_report["verdicts"])),
-            verdict=Outcome(plain_report["verdict"]),
-            diagnostics=tuple(map(read_diagnostic, plain_report["diagnostics"])),
-            scores=tuple(map(read_scores, plain_report["scores"])),
-            threshold_references=tuple(
-                ThresholdReferences(
-                    feature=each["feature"],
-                    rate=each["rate"],
-                    thresholds=tuple(each["thresholds"]),
-                    references=tuple(each["references"]),
-                )
-                for each in plain_report.get("threshold_references", ())
-            ),
-            pairs=tuple(map(read_pair, plain_report["pairs"])),
-            totals=tuple(map(read_group, plain_report["totals"])),
-            findings=tuple(map(read_finding, plain_report.get("findings", ()))),
-            own=own_rates(plain_report.get("metrics", {})),
-        )
-        if plain_report["schema"] == SCHEMA:
-            return report
         from fairgauge.measure.findings import choose_findings
 
-        return replace(report, findings=choose_findings(report))
+        return replace(self, findings=choose_findings(self))
 
     @property
     def exit_code(self) -> int:

@@ -7,8 +7,10 @@ Kinds are enums and names are users' own: a stratum called "pooled" is a stratum
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import (
     Average,
     ClassKind,
@@ -18,14 +20,14 @@ from fairgauge.enums import (
     ReferenceKind,
     ScopeKind,
 )
+from fairgauge.identity import GroupId
+from fairgauge.results.codec import Finite, Key, Parameters
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.identities import GroupValues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.identity import GroupId
     from fairgauge.reasons import Parameter
 
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 class Scope:
     """Which rows an estimate is of: all, those of one stratum, or all with strata pooled."""
 
-    kind: ScopeKind = ScopeKind.OVERALL
+    kind: Annotated[ScopeKind, Key("scope")] = ScopeKind.OVERALL
     stratum: str | None = None
 
     def __post_init__(self) -> None:
@@ -72,6 +74,27 @@ class ClassScope:
         """Return whether it is of one outcome, and not of an average or the worst of several."""
         return self.kind in (ClassKind.NONE, ClassKind.CLASS, ClassKind.SELECTION)
 
+    def saved_as(self) -> SavedClassScope:
+        """Return what is saved: the worst of several classes has a key of its own."""
+        name, worst = (self.name, None) if self.is_single else (None, self.name)
+        return SavedClassScope(self.kind, name, worst, self.average)
+
+    @classmethod
+    def of_saved(cls, saved: SavedClassScope) -> ClassScope:
+        """Read what `saved_as` returned."""
+        name = saved.worst_class if saved.class_ is None else saved.class_
+        return cls(saved.class_scope, name, saved.average)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedClassScope:
+    """The keys of a `ClassScope`: a class is named under another key than the worst of several."""
+
+    class_scope: ClassKind
+    class_: str | None
+    worst_class: str | None
+    average: Average | None
+
 
 NO_CLASS = ClassScope()
 
@@ -91,6 +114,31 @@ class Reference:
         """Return the name of the group, or the word of the kind where it is not one group."""
         return str(self.kind) if self.group is None else self.group
 
+    def saved_as(self) -> SavedReference:
+        """Return what is saved: the word of the kind stands where no group has a name."""
+        values = None if self.group_id is None else self.group_id.to_plain()
+        return SavedReference(str(self), self.kind, values)
+
+    @classmethod
+    def of_saved(cls, saved: SavedReference) -> Reference:
+        """Read what `saved_as` returned."""
+        if saved.kind in _UNNAMED:
+            return cls(saved.kind)
+        group_id = None if saved.values is None else GroupId.read("", saved.values)
+        return cls(saved.kind, saved.reference, group_id)
+
+
+_UNNAMED = (ReferenceKind.OTHERS, ReferenceKind.OVERALL, ReferenceKind.POPULATION)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedReference:
+    """The keys of a `Reference`: its name is never null, so that null is no reference."""
+
+    reference: str
+    kind: Annotated[ReferenceKind, Key("reference_kind")]
+    values: Annotated[GroupValues, Key("reference_values")] = None
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -105,8 +153,8 @@ class Interval:
 
     low: float
     high: float
-    level: float
-    methods: tuple[IntervalMethod, ...] = ()
+    level: Annotated[Finite, Key("confidence")]
+    methods: Annotated[tuple[IntervalMethod, ...], Key("method")] = ()
 
     def __iter__(self) -> Iterator[float]:
         yield self.low
@@ -157,10 +205,12 @@ class Diagnostic:
     definition : the metric or the rate that a parameter names; None where it is of none.
     """
 
+    DERIVED: ClassVar = ("message",)
+
     level: Level
     code: DiagnosticCode
     feature: str | None = None
-    parameters: tuple[tuple[str, Parameter], ...] = ()
+    parameters: Parameters = ()
     definition: Metric | Statistic | None = field(
         default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED
     )

@@ -1,25 +1,109 @@
-"""ShownResult: what printing, saving and a notebook do with every result."""
+"""ShownResult: what printing, saving, loading and a notebook do with every result.
+
+A kind of result is a frozen dataclass, whose `ResultKind` states what its files are called and who
+shows it, and the module of its document. Nothing else names it: what reads files, makes JSON
+Schemas and writes formats finds it here.
+"""
 
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+import pkgutil
+from abc import ABC
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
+from fairgauge.results import codec
+from fairgauge.results.definitions import defined_by
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fairgauge.results.plain_values import Plain
+    from fairgauge.results.codec import Plain, Schema
+    from fairgauge.values import Saved
+
+_REGISTRY: dict[str, type[ShownResult]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultKind:
+    """A kind of result.
+
+    Attributes
+    ----------
+    name : its word on the command line, of ``fairgauge schema NAME``.
+    schema : what its files state as their ``schema``.
+    title : the title of its JSON Schema.
+    called : the noun for one, with its article, for messages.
+    document : the function that makes its document, as ``package.module:function``; it takes the
+        result, and ``full`` where there is a summary.
+    tables : the functions that make its tables for CSV, by name, the default one first.
+    older : of schemas that earlier versions wrote, what makes the present plain values of theirs.
+    """
+
+    name: str
+    schema: str
+    title: str
+    called: str
+    document: str
+    tables: Mapping[str, str] = field(default_factory=dict)
+    older: Mapping[str, Callable[[Saved], Saved]] = field(default_factory=dict)
+
+    @property
+    def schemas(self) -> tuple[str, ...]:
+        """Return the schemas of the files that are read, the present one first."""
+        return (self.schema, *self.older)
 
 
 class ShownResult(ABC):
     """A result that knows its plain values; `print` shows it."""
 
     __slots__ = ()
+    KIND: ClassVar[ResultKind]
 
-    @abstractmethod
+    def __init_subclass__(cls) -> None:
+        for schema in cls.KIND.schemas:
+            _REGISTRY[schema] = cls
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return what the names in the result stand for."""
+        return BUILT_IN
+
     def to_dict(self) -> Plain:
         """Return the result as plain values, in the order and names of its JSON."""
+        return {"schema": self.KIND.schema, **codec.to_dict(self)}
+
+    @classmethod
+    def from_dict(cls, values: Saved) -> Self:
+        """Read what `to_dict` wrote, in this version or in one before.
+
+        Raises
+        ------
+        FairgaugeError
+            The values are no such result.
+        """
+        with codec.reading(cls.KIND.called):
+            upgrade = cls.KIND.older.get(values["schema"])
+            if upgrade is None and values["schema"] != cls.KIND.schema:
+                raise ValueError(f"its schema is not {cls.KIND.schema}")
+            older = upgrade is not None
+            plain = upgrade(values) if upgrade is not None else values
+            result = codec.from_dict(cls, plain, lenient=older)
+            result = defined_by(result.catalogue, result)
+            return result.completed() if older else result
+
+    def completed(self) -> Self:
+        """Return a result that an older version saved, with what it did not save."""
+        return self
+
+    @classmethod
+    def json_schema(cls) -> Schema:
+        """Return the JSON Schema of what `to_dict` returns."""
+        return codec.json_schema(cls, cls.KIND.title, {"schema": {"const": cls.KIND.schema}})
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return strict JSON: infinities are the strings "Infinity" and "-Infinity"."""
@@ -48,3 +132,26 @@ class ShownResult(ABC):
         from fairgauge.render import render
 
         return render(self, "notebook")
+
+
+def as_before(values: Saved) -> Saved:
+    """Return the plain values of an older schema that the present one has only added keys to."""
+    return values
+
+
+def result_classes() -> Mapping[str, type[ShownResult]]:
+    """Return the classes of results by the schemas of their files, those of older versions too.
+
+    A class registers itself when it is imported; this imports every module of results.
+    """
+    import fairgauge.results as package
+
+    for module in pkgutil.iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{module.name}")
+    return dict(_REGISTRY)
+
+
+def function_at(path: str) -> Any:
+    """Return the function of a path ``package.module:function`` within fairgauge."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)

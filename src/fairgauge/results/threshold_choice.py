@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from fairgauge.catalogue.lookup import BUILT_IN
 from fairgauge.enums import Accepts, Outcome
 from fairgauge.errors import DataError, quote
-from fairgauge.results.model_comparison import (
-    DisparityChange,
-    RateChange,
-    plain_change,
-    read_disparity_change,
-    read_rate_change,
-)
-from fairgauge.results.plain_values import (
-    number,
-    plain,
-    plain_diagnostic,
-    plain_interval,
-    plain_reference,
-    read_diagnostic,
-    read_interval,
-    read_reference,
-    reading,
-)
-from fairgauge.results.shown_result import ShownResult
+from fairgauge.results.codec import Finite, Inline, Share, Version
+from fairgauge.results.model_comparison import DisparityChange, RateChange
+from fairgauge.results.scopes import Diagnostic, Interval, Reference
+from fairgauge.results.shown_result import ResultKind, ShownResult, as_before
 from fairgauge.results.verdicts import exit_code
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from fairgauge.catalogue.lookup import Catalogue
-    from fairgauge.results.plain_values import Plain
-    from fairgauge.results.scopes import Diagnostic, Interval, Reference
-    from fairgauge.values import Saved, Value
-
-SCHEMA = "fairgauge.thresholds/1"
+    from fairgauge.values import Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +37,11 @@ class OperatingPoint:
         is outside it, else inconclusive.
     """
 
-    threshold: float
+    threshold: Finite
     performance: float | None
     performance_interval: Interval | None
     group: str
-    reference: Reference | None
+    reference: Inline[Reference | None] = None
     disparity: float | None
     disparity_interval: Interval | None
     value_meets: bool
@@ -87,7 +67,7 @@ class ThresholdEffect:
         if the values are the truth; None where the outcome is decided or no number of rows would.
     """
 
-    thresholds: Mapping[str, float]
+    thresholds: Mapping[str, Finite]
     performance: RateChange
     disparities: tuple[DisparityChange, ...]
     choosing_outcome: Outcome
@@ -121,7 +101,15 @@ class FeatureThresholds:
     frontier: tuple[OperatingPoint, ...]
     common: ThresholdEffect | None
     by_group: ThresholdEffect | None
-    reweighing: Mapping[str, Mapping[str, float]]
+    reweighing: Mapping[str, Mapping[str, Finite]]
+
+
+@dataclass(frozen=True, slots=True)
+class CountedData:
+    """What was counted; of a count column, the cases that its rows stand for."""
+
+    source: str
+    rows: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +121,7 @@ class ThresholdChoice(ShownResult):
     Attributes
     ----------
     version, created : the fairgauge that made it, and when.
-    source, rows : what was counted; of a count column the cases that its rows stand for.
+    data : what was counted.
     score : the column of the score.
     accepts : how a score with the favourable decision compares with its threshold; below it where
         the scores are those of another value than the positive one.
@@ -144,17 +132,26 @@ class ThresholdChoice(ShownResult):
     diagnostics : warnings of what the question may have meant instead.
     """
 
-    version: str
+    KIND: ClassVar = ResultKind(
+        name="thresholds",
+        schema="fairgauge.thresholds/2",
+        title="Thresholds of a score",
+        called="a choice of thresholds",
+        document="fairgauge.render.documents.thresholds_document:thresholds_document",
+        tables={"frontier": "fairgauge.render.writers.flat_rows:frontier_of"},
+        older={"fairgauge.thresholds/1": as_before},
+    )
+
+    version: Version
     created: str
-    source: str
-    rows: int
+    data: CountedData
     score: str
     accepts: Accepts
-    today: float
+    today: Finite
     goal: str
     kept: str
-    margin: float
-    confidence: float
+    margin: Finite
+    confidence: Share
     seed: int
     features: tuple[FeatureThresholds, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -178,11 +175,6 @@ class ThresholdChoice(ShownResult):
             if each.feature == feature:
                 return each
         raise KeyError(f"{quote(feature)}; there is {', '.join(e.feature for e in self.features)}")
-
-    @property
-    def catalogue(self) -> Catalogue:
-        """Return what the names in the choice stand for."""
-        return BUILT_IN
 
     def apply(
         self, frame: Any, *, feature: str | None = None, by_group: bool = False
@@ -239,37 +231,6 @@ class ThresholdChoice(ShownResult):
         every = ", ".join(quote(each.feature) for each in self.features)
         raise DataError(f"name the feature whose thresholds are applied: {every}")
 
-    def to_dict(self) -> Plain:
-        """Return the choice as plain values, in the order and names of its JSON."""
-        return {
-            "schema": SCHEMA,
-            "tool": {"name": "fairgauge", "version": self.version},
-            "created": self.created,
-            "data": {"source": self.source, "rows": self.rows},
-            "score": self.score,
-            "accepts": str(self.accepts),
-            "today": self.today,
-            "goal": self.goal,
-            "kept": self.kept,
-            "margin": self.margin,
-            "confidence": self.confidence,
-            "seed": self.seed,
-            "features": [_plain_feature(each) for each in self.features],
-            "diagnostics": [plain_diagnostic(each) for each in self.diagnostics],
-        }
-
-    @classmethod
-    def from_dict(cls, found: Saved) -> ThresholdChoice:
-        """Read what `to_dict` wrote.
-
-        Raises
-        ------
-        FairgaugeError
-            The values are no choice of thresholds of this version.
-        """
-        with reading("a choice of thresholds"):
-            return _read(found)
-
 
 def _groups_of(columns: Sequence[Sequence[Value]]) -> list[str | None]:
     """Return the name of the group of every row; None where a value is missing."""
@@ -277,106 +238,3 @@ def _groups_of(columns: Sequence[Sequence[Value]]) -> list[str | None]:
         None if None in values else " & ".join(map(name_of, values))
         for values in zip(*columns, strict=True)
     ]
-
-
-def _plain_feature(each: FeatureThresholds) -> Plain:
-    return {
-        "feature": each.feature,
-        "columns": list(each.columns),
-        "frontier": [_plain_point(point) for point in each.frontier],
-        "common": _plain_effect(each.common),
-        "by_group": _plain_effect(each.by_group),
-        "reweighing": plain(each.reweighing),
-    }
-
-
-def _plain_effect(effect: ThresholdEffect | None) -> Plain | None:
-    if effect is None:
-        return None
-    return {
-        "thresholds": dict(effect.thresholds),
-        "performance": plain_change(effect.performance),
-        "disparities": [plain_change(each) for each in effect.disparities],
-        "choosing_outcome": str(effect.choosing_outcome),
-        "choosing_keeps": effect.choosing_keeps,
-        "value_meets": effect.value_meets,
-        "outcome": str(effect.outcome),
-        "needed_rows": effect.needed_rows,
-    }
-
-
-def _plain_point(each: OperatingPoint) -> Plain:
-    return {
-        "threshold": each.threshold,
-        "performance": plain(each.performance),
-        "performance_interval": _plain_ends(each.performance_interval),
-        "group": each.group,
-        **plain_reference(each.reference),
-        "disparity": plain(each.disparity),
-        "disparity_interval": _plain_ends(each.disparity_interval),
-        "value_meets": each.value_meets,
-        "outcome": str(each.outcome),
-    }
-
-
-def _plain_ends(interval: Interval | None) -> Plain | None:
-    return None if interval is None else plain_interval(interval)
-
-
-def _read_point(values: Saved) -> OperatingPoint:
-    intervals = {
-        name: None if values[name] is None else read_interval(dict(values[name]))
-        for name in ("performance_interval", "disparity_interval")
-    }
-    return OperatingPoint(
-        threshold=values["threshold"],
-        performance=number(values["performance"]),
-        group=values["group"],
-        reference=read_reference(values) if "reference" in values else None,
-        disparity=number(values["disparity"]),
-        value_meets=values["value_meets"],
-        outcome=Outcome(values["outcome"]),
-        **intervals,
-    )
-
-
-def _read(values: Saved) -> ThresholdChoice:
-    if values["schema"] != SCHEMA:
-        raise ValueError(f"its schema is not {SCHEMA}")
-    names = ("score", "today", "goal", "kept", "margin", "confidence", "seed")
-    return ThresholdChoice(
-        version=values["tool"]["version"],
-        created=values["created"],
-        source=values["data"]["source"],
-        rows=values["data"]["rows"],
-        accepts=Accepts(values["accepts"]),
-        features=tuple(map(_read_feature, values["features"])),
-        diagnostics=tuple(map(read_diagnostic, values["diagnostics"])),
-        **{name: values[name] for name in names},
-    )
-
-
-def _read_feature(values: Saved) -> FeatureThresholds:
-    return FeatureThresholds(
-        feature=values["feature"],
-        columns=tuple(values["columns"]),
-        frontier=tuple(map(_read_point, values["frontier"])),
-        common=_read_effect(values["common"]),
-        by_group=_read_effect(values["by_group"]),
-        reweighing=values["reweighing"],
-    )
-
-
-def _read_effect(values: Saved | None) -> ThresholdEffect | None:
-    if values is None:
-        return None
-    return ThresholdEffect(
-        thresholds=values["thresholds"],
-        performance=read_rate_change(values["performance"]),
-        disparities=tuple(read_disparity_change(each) for each in values["disparities"]),
-        choosing_outcome=Outcome(values["choosing_outcome"]),
-        choosing_keeps=values["choosing_keeps"],
-        value_meets=values["value_meets"],
-        outcome=Outcome(values["outcome"]),
-        needed_rows=values["needed_rows"],
-    )

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
+from fairgauge.results.codec import Finite, Inline, Worded
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
-from fairgauge.results.scopes import NO_CLASS, ClassScope
+from fairgauge.results.identities import SavedFeatureId, SavedGroupId
+from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.identity import FeatureId, GroupId
-    from fairgauge.results.scopes import Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,16 +40,16 @@ class Verdict:
     rule: str
     metric: str
     feature: str | None
+    feature_id: SavedFeatureId = None
     group: str | None
+    group_id: SavedGroupId = None
+    class_scope: Inline[ClassScope] = NO_CLASS
+    threshold: Finite | None = None
     outcome: Outcome
-    reason: Reason
-    class_scope: ClassScope = NO_CLASS
-    threshold: float | None = None
+    reason: Annotated[Reason, Worded("says")]
     value: float | None = None
-    interval: Interval | None = None
+    interval: Inline[Interval | None] = None
     alternatives: tuple[Verdict, ...] = ()
-    feature_id: FeatureId | None = None
-    group_id: GroupId | None = None
     definition: Metric | Statistic = field(
         default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED
     )

@@ -11,7 +11,8 @@ from tests.model_rows import QUESTION, rows
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.render import render
-from fairgauge.results.schemas import models_schema, thresholds_schema
+from fairgauge.results.model_comparison import ModelComparison
+from fairgauge.results.threshold_choice import ThresholdChoice
 
 PEOPLE = rows(2_000)
 FLAGS = ("--label", "repaid", "--prediction", "current", "--sensitive", "sex")
@@ -112,12 +113,12 @@ def test_json_keeps_to_its_schema():
         metrics=["selection_rate.ratio", "f1.difference", "selection_rate.gini", "theil_index"],
         margins={"accuracy": 0.1},
     )  # fmt: skip
-    jsonschema.validate(json.loads(found.to_json()), models_schema())
+    jsonschema.validate(json.loads(found.to_json()), ModelComparison.json_schema())
     scored = PEOPLE.with_columns(score=0.2 + pl.col("fairer") * 0.6)
     choice = fg.thresholds(
         scored, label="repaid", score="score", sensitive="sex", rules="selection_rate.ratio >= 0.5"
     )
-    jsonschema.validate(json.loads(choice.to_json()), thresholds_schema())
+    jsonschema.validate(json.loads(choice.to_json()), ThresholdChoice.json_schema())
 
 
 def test_thresholds_end_with_what_the_goal_comes_to(people):

@@ -15,7 +15,7 @@ from fairgauge.question.rules import Rule, parse_rule
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
 from fairgauge.render.words.verdict_sentences import describe_outcome
-from fairgauge.results.schemas import report_schema
+from fairgauge.results.report import Report
 from fairgauge.results.verdicts import counted_as
 
 AIR, DIFFERENCE = "selection_rate.ratio", "selection_rate.difference"
@@ -192,7 +192,7 @@ def test_text_table_and_keywords_are_one_rule():
 
 def test_rules_are_saved_and_read_again(tmp_path):
     report = lend([PRACTICAL, f"{AIR} >= 0.8"])
-    jsonschema.validate(report.to_dict(), report_schema())
+    jsonschema.validate(report.to_dict(), Report.json_schema())
     report.save(tmp_path / "report.json")
     again = fg.load(tmp_path / "report.json")
     assert again.verdicts == report.verdicts

@@ -9,12 +9,11 @@ import pytest
 from tests.monitored_days import RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
-from fairgauge.results.monitor_results import ImportedValue
-from fairgauge.results.schemas import monitor_schema
+from fairgauge.results.monitor_results import ImportedValue, MonitorReport
 
 
 def errors(report):
-    schema = monitor_schema()
+    schema = MonitorReport.json_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     found = jsonschema.Draft202012Validator(schema).iter_errors(json.loads(report.to_json()))
     return [f"{error.json_path}: {error.message[:200]}" for error in found]
@@ -54,4 +53,4 @@ def test_something_else_is_an_error():
     written = json.loads(report.to_json())
     del written["comparisons"][0]["says"]
     with pytest.raises(jsonschema.ValidationError, match="'says' is a required"):
-        jsonschema.validate(written, monitor_schema())
+        jsonschema.validate(written, MonitorReport.json_schema())

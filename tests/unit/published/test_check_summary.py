@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.published.check_summary import Decision
 from fairgauge.render.writers.terminal import _lengths
+from fairgauge.results.check import Decision
 
 DECIDED = "group,n,hired,ratio\nA,5000,2500,1.00\nB,4000,1800,0.90\nC,1000,300,0.60\nD,60,24,0.80\n"
 OPEN = "group,n,hired,ratio\nA,100,40,1.00\nB,90,31,0.86\nC,15,5,0.83\n"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from printed_tables import RATE, RATIO, SELECTED, STYLES, N, csv, markdown, printed
 
 import fairgauge as fg
-from fairgauge.published.faults import FaultCode
 from fairgauge.published.sources import read_sources
+from fairgauge.results.table_faults import FaultCode
 
 SEX = [(("Male",), 1390, 667), (("Female",), 1181, 555)]
 RACE = [

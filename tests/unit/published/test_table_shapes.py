@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fairgauge as fg
-from fairgauge.published.faults import FaultCode
+from fairgauge.results.table_faults import FaultCode
 
 COUNTS = {
     ("Male", "A"): (1100, 550),

@@ -19,7 +19,7 @@ from fairgauge.enums import Outcome
 from fairgauge.errors import DataError, MissingExtra
 from fairgauge.render import formats, names, render, save, suffixes
 from fairgauge.render.writers import data_frames
-from fairgauge.render.writers.flat_rows import ESTIMATES, TABLES, table_of
+from fairgauge.render.writers.flat_rows import ESTIMATES, table_of
 from fairgauge.results.verdicts import counted_as
 
 
@@ -49,7 +49,7 @@ def test_the_command_line_offers_the_formats_of_the_registry():
     for command, *of in (
         (audit_command.command, "report"),
         (compare_command.command, "comparison"),
-        (render_command.command, *formats.SUBJECTS),
+        (render_command.command,),
     ):
         assert choices(command) == names(*of, files=True)
         (output,) = (p for p in command.params if p.name == "outputs")
@@ -176,7 +176,7 @@ def test_csv_writes_every_estimate_and_leaves_the_undefined_empty():
     assert all(line.split(",")[at] == "" for line in undefined)
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", fg.Report.KIND.tables)
 def test_every_table_has_its_columns_in_csv_and_frames(table):
     report = sample_reports.several()
     found = table_of(report, table)

@@ -14,7 +14,7 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.monitoring.monitor_spec import read_monitor_spec
 from fairgauge.render import render
-from fairgauge.results.schemas import report_schema
+from fairgauge.results.report import Report
 
 LEVELS = ("top", "middle", "bottom")
 
@@ -83,7 +83,7 @@ def test_the_worst_cut_decides_a_rule():
 
 def test_every_format_names_the_selections(tmp_path):
     report = audit(fg.ordered(*LEVELS), rules=["selection_rate.ratio >= 0.8"])
-    jsonschema.validate(report.to_dict(), report_schema())
+    jsonschema.validate(report.to_dict(), Report.json_schema())
     report.save(tmp_path / "report.json")
     assert fg.load(tmp_path / "report.json") == report
     for selected in ("top", "top or middle"):  # one screen has a table of each

@@ -11,7 +11,9 @@ import pytest
 import compared_reports
 import fairgauge as fg
 import sample_reports
-from fairgauge.results.schemas import comparison_schema, cube_schema, report_schema
+from fairgauge.cube.cube_schema import cube_schema
+from fairgauge.results.comparison import Comparison
+from fairgauge.results.report import Report
 
 SAMPLES = {
     name: getattr(sample_reports, name)
@@ -28,12 +30,15 @@ def errors(schema, written):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_reports_keep_to_their_schema(name):
-    assert errors(report_schema(), json.loads(SAMPLES[name]().to_json())) == []
+    assert errors(Report.json_schema(), json.loads(SAMPLES[name]().to_json())) == []
 
 
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_comparisons_keep_to_their_schema(name):
-    assert errors(comparison_schema(), json.loads(fg.compare(*COMPARISONS[name]()).to_json())) == []
+    assert (
+        errors(Comparison.json_schema(), json.loads(fg.compare(*COMPARISONS[name]()).to_json()))
+        == []
+    )
 
 
 def test_cubes_keep_to_their_schema():
@@ -46,6 +51,6 @@ def test_a_word_outside_the_enums_and_a_missing_key_are_errors():
     written = next(iter(SAMPLES.values()))().to_dict()
     wrong = copy.deepcopy(written)
     wrong["estimates"][0]["scope"] = "margin"
-    assert any("margin" in error for error in errors(report_schema(), wrong))
+    assert any("margin" in error for error in errors(Report.json_schema(), wrong))
     del written["estimates"][0]["scope"]
-    assert any("'scope' is a required" in error for error in errors(report_schema(), written))
+    assert any("'scope' is a required" in error for error in errors(Report.json_schema(), written))

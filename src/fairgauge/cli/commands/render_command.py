@@ -10,7 +10,6 @@ from fairgauge.cli.command_group import Command
 from fairgauge.cli.output import check_outputs, shown_options, shows_result
 from fairgauge.cli.streams import print_message, print_result
 from fairgauge.errors import DataError, quote
-from fairgauge.render.formats import SUBJECTS
 
 if TYPE_CHECKING:
     from fairgauge.results.report import Report
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command("render", cls=Command, short_help="Write a saved result in another format.")
 @click.argument("saved")
-@shows_result(*SUBJECTS)
+@shows_result()
 def command(saved: str, format_: str, outputs: tuple[str, ...], full: bool, quiet: bool) -> int:
     """Render SAVED, the JSON of a report, a comparison, a check, thresholds or a monitor.
 

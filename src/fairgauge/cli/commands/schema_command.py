@@ -9,13 +9,12 @@ import click
 
 from fairgauge.cli.command_group import Command
 from fairgauge.cli.streams import print_result
+from fairgauge.errors import DataError, nearest, quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairgauge.values import Json
-
-NAMES = ("report", "comparison", "models", "thresholds", "monitor", "cube", "spec")
 
 
 @click.command(
@@ -23,28 +22,31 @@ NAMES = ("report", "comparison", "models", "thresholds", "monitor", "cube", "spe
     cls=Command,
     short_help="Print the JSON Schema of a report, a cube or a specification.",
 )
-@click.argument("name", type=click.Choice(NAMES))
-def command(name: str) -> None:
+@click.argument("name", required=False)
+def command(name: str | None) -> None:
     """Print the JSON Schema of a file that fairgauge reads or writes.
+
+    Without NAME the names are listed: of every kind of result, of a cube and of a specification.
 
     \b
     fairgauge schema report > report.schema.json
     fairgauge schema spec > audit.schema.json
     """  # noqa: D301 - the paragraph mark of click
-    print_result(json.dumps(_schema(name)(), indent=2, ensure_ascii=False))
+    schemas = _schemas()
+    if name is None:
+        print_result("\n".join(schemas))
+    elif name not in schemas:
+        known = list(schemas)
+        raise DataError(f"no schema {quote(name)}.{nearest(name, known)} Use {', '.join(known)}")
+    else:
+        print_result(json.dumps(schemas[name](), indent=2, ensure_ascii=False))
 
 
-def _schema(name: str) -> Callable[[], dict[str, Json]]:
-    """Return what makes a schema, imported when it is asked for."""
+def _schemas() -> dict[str, Callable[[], dict[str, Json]]]:
+    """Return what makes each schema, by name; results are imported when they are asked for."""
+    from fairgauge.cube.cube_schema import cube_schema
     from fairgauge.monitoring.spec_schema import schema as spec_schema
-    from fairgauge.results import schemas
+    from fairgauge.results.shown_result import result_classes
 
-    return {
-        "report": schemas.report_schema,
-        "comparison": schemas.comparison_schema,
-        "models": schemas.models_schema,
-        "thresholds": schemas.thresholds_schema,
-        "monitor": schemas.monitor_schema,
-        "cube": schemas.cube_schema,
-        "spec": spec_schema,
-    }[name]
+    of_results = {each.KIND.name: each.json_schema for each in result_classes().values()}
+    return {**of_results, "cube": cube_schema, "spec": spec_schema}

@@ -37,7 +37,7 @@ from fairgauge.render.words.metric_words import (
     compared_rate,
 )
 from fairgauge.render.words.names_in_use import all_rates
-from fairgauge.results.plain_values import plain
+from fairgauge.results.codec import plain
 from fairgauge.results.sections import comparisons
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Level, Outcome, RateTest
-from fairgauge.published.check_summary import Decision
 from fairgauge.render.document_tree import (
     Block,
     Cell,
@@ -28,19 +27,20 @@ from fairgauge.render.document_tree import (
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.fault_sentences import describe_kind
 from fairgauge.render.words.numbers import listing, plural
+from fairgauge.results.check import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fairgauge.published.check_results import (
+    from fairgauge.results.check import (
         AlternativeReference,
         Check,
         CheckedGroup,
         CheckedTable,
+        SmallestReference,
     )
-    from fairgauge.published.faults import Fault
-    from fairgauge.published.smallest_reference import SmallestReference
     from fairgauge.results.scopes import Interval
+    from fairgauge.results.table_faults import Fault
 
 _FEW = 3
 """Tables that are shown whole where not everything is."""
@@ -365,7 +365,10 @@ def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
 
 
 def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
-    yield "read as", "; ".join(f"{role}: {called(header)}" for role, header in table.columns)
+    yield (
+        "read as",
+        "; ".join(f"{role}: {called(header)}" for role, header in table.columns.items()),
+    )
     if table.reference is not None:
         named = table.reference in check.references
         words = "as named" if named else _chosen(table, check.smallest_reference)

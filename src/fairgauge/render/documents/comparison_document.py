@@ -78,8 +78,9 @@ METHOD = (
 """How a change is tested."""
 
 
-def comparison_document(comparison: Comparison) -> DocumentTree:
+def comparison_document(comparison: Comparison, *, full: bool = True) -> DocumentTree:
     """Build the document of a comparison of two reports."""
+    del full  # it has no summary
     old, new = comparison.old, comparison.new
     sections = [
         Section("asked", "Asked differently", tuple(_differences(comparison)), short="Question"),

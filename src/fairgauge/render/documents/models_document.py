@@ -100,15 +100,16 @@ CAVEAT = (
 )
 
 
-def models_document(comparison: ModelComparison) -> DocumentTree:
+def models_document(comparison: ModelComparison, *, full: bool = True) -> DocumentTree:
     """Build the document of candidates against the model in use."""
+    del full  # it has no summary
     comparison = _at_one_threshold(comparison)
     current = called(comparison.current)
     names = numbers.listing([called(each.name) for each in comparison.candidates])
     several = len(comparison.candidates) > 1
     lead = (
         f"{'Candidates' if several else 'The candidate'} {names} and the model in use, {current}, "
-        f"decide the same rows of {_source(comparison.source)}."
+        f"decide the same rows of {_source(comparison.data.source)}."
     )
     sections = [_candidate(each, comparison) for each in comparison.candidates]
     details = tuple(_details(i, each) for i, each in enumerate(comparison.candidates))

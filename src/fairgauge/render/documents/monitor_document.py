@@ -75,8 +75,9 @@ CAVEAT = (
 )
 
 
-def monitor_document(report: MonitorReport) -> DocumentTree:
+def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTree:
     """Build the document of a monitor."""
+    del full  # it has no summary
     sections = [
         Section("alarms", "Alarms", tuple(_alarms(report)), short="Alarms"),
         Section("comparisons", "Monitored comparisons", tuple(_comparisons(report)),

@@ -93,8 +93,9 @@ METHOD = (
 )
 
 
-def thresholds_document(choice: ThresholdChoice) -> DocumentTree:
+def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> DocumentTree:
     """Build the document of a choice of thresholds."""
+    del full  # it has no summary
     kept, margin = rate_words(choice.kept), _points(choice.kept, choice.margin)
     names = numbers.listing([called(each.feature) for each in choice.features])
     lead = (
@@ -122,7 +123,7 @@ def thresholds_document(choice: ThresholdChoice) -> DocumentTree:
     )
     return DocumentTree(
         title=f"Thresholds of {called(choice.score)}",
-        beside=f"{numbers.count(choice.rows)} rows",
+        beside=f"{numbers.count(choice.data.rows)} rows",
         lead=(lead,),
         cover=(),
         verdict=verdict,

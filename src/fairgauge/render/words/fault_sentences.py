@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.errors import listing, quote
-from fairgauge.published.faults import FaultCode
 from fairgauge.render.words import numbers
+from fairgauge.results.table_faults import FaultCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairgauge.published.faults import Fault
+    from fairgauge.results.table_faults import Fault
 
 Parameters: TypeAlias = "dict[str, Any]"
 """What a fault is about; its code decides which values there are, and of which types."""

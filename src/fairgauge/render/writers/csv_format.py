@@ -1,4 +1,4 @@
-"""The CSV format: a table of a report, the changes of a comparison, the periods of a monitor."""
+"""The CSV format: one of the tables of a result."""
 
 from __future__ import annotations
 
@@ -7,21 +7,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from fairgauge.published.check_results import Check
 from fairgauge.render.words.display_names import printable
-from fairgauge.render.writers.flat_rows import (
-    changes_of,
-    checked_table,
-    frontier_of,
-    model_changes_of,
-    periods_of,
-    table_of,
-)
-from fairgauge.results.comparison import Comparison
-from fairgauge.results.model_comparison import ModelComparison
-from fairgauge.results.monitor_results import MonitorReport
-from fairgauge.results.report import Report
-from fairgauge.results.threshold_choice import ThresholdChoice
+from fairgauge.render.writers.flat_rows import table_of
 
 if TYPE_CHECKING:
     from fairgauge.render.writers.flat_rows import Cell
@@ -33,23 +20,9 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _NEEDS_QUOTES = frozenset('",;|')
 
 
-def write(shown: ShownResult, *, table: str = "estimates") -> str:
+def write(shown: ShownResult, *, table: str | None = None) -> str:
     """Write a table as CSV with a header; texts can do no harm in a spreadsheet."""
-    match shown:
-        case Report():
-            found = table_of(shown, table)
-        case Check():
-            found = checked_table(shown, "ratios" if table == "estimates" else table)
-        case MonitorReport():
-            found = periods_of(shown)
-        case ModelComparison():
-            found = model_changes_of(shown)
-        case ThresholdChoice():
-            found = frontier_of(shown)
-        case Comparison():
-            found = changes_of(shown)
-        case _:
-            raise TypeError(f"{type(shown).__name__} has no table")
+    found = table_of(shown, table)
     lines = [",".join(found.columns)]
     lines += [",".join(map(cell, row)) for row in found.rows]
     return "\n".join(lines) + "\n"

@@ -7,26 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.errors import DataError, nearest, quote
-from fairgauge.published.check_summary import Decision
+from fairgauge.results.check import Decision
+from fairgauge.results.codec import number, to_dict
 from fairgauge.results.disparities import singled_out
-from fairgauge.results.plain_values import (
-    number,
-    plain_estimate,
-    plain_finding,
-    plain_group,
-    plain_interval,
-    plain_pair,
-    plain_verdict,
-)
+from fairgauge.results.shown_result import function_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from fairgauge.published.check_results import Check
+    from fairgauge.results.check import Check
     from fairgauge.results.comparison import Comparison
+    from fairgauge.results.finding import Finding
     from fairgauge.results.model_comparison import ModelComparison
     from fairgauge.results.monitor_results import MonitorReport
     from fairgauge.results.report import Report
+    from fairgauge.results.shown_result import ShownResult
     from fairgauge.results.threshold_choice import ThresholdChoice
 
 Cell: TypeAlias = "str | float | None"
@@ -66,21 +61,27 @@ class FlatTable:
     rows: tuple[tuple[Cell, ...], ...]
 
 
-def table_of(report: Report, name: str = "estimates") -> FlatTable:
-    """Return one table of a report: estimates, groups, verdicts, pairs or findings.
+def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
+    """Return one table of a result, by default its first.
 
     Raises
     ------
     DataError
         There is no such table.
     """
-    if name not in TABLES:
-        allowed = ", ".join(TABLES)
-        raise DataError(f"no table {quote(name)}.{nearest(name, list(TABLES))} Allowed: {allowed}")
-    columns, make = TABLES[name]
-    return FlatTable(
-        columns, tuple(tuple(each.get(column) for column in columns) for each in make(report))
-    )
+    tables = shown.KIND.tables
+    if not tables:
+        raise DataError(f"{shown.KIND.called} has no table of numbers")
+    name = next(iter(tables)) if name is None else name
+    if name not in tables:
+        allowed = ", ".join(tables)
+        raise DataError(f"no table {quote(name)}.{nearest(name, list(tables))} Allowed: {allowed}")
+    table: FlatTable = function_at(tables[name])(shown)
+    return table
+
+
+def _table(columns: tuple[str, ...], rows: Iterable[Mapping[str, Cell]]) -> FlatTable:
+    return FlatTable(columns, tuple(tuple(row.get(name) for name in columns) for row in rows))
 
 
 def _flat(fields: Mapping[str, Any]) -> Row:
@@ -97,14 +98,19 @@ def _flat(fields: Mapping[str, Any]) -> Row:
     return found
 
 
-def _estimates(report: Report) -> Iterator[Row]:
-    return (_flat(plain_estimate(each)) for each in report.estimates)
+def estimates_of(report: Report) -> FlatTable:
+    """Return a row for every estimate."""
+    return _table(ESTIMATES, (_flat(to_dict(each)) for each in report.estimates))
 
 
-def _groups(report: Report) -> Iterator[Row]:
-    """Yield a row for every rate of every group, and of all groups together."""
+def groups_of(report: Report) -> FlatTable:
+    """Return a row for every rate of every group, and of all groups together."""
+    return _table(GROUPS, _rates(report))
+
+
+def _rates(report: Report) -> Iterator[Row]:
     for group in (*report.groups, *report.totals):
-        fields = plain_group(group)
+        fields = to_dict(group)
         rates = fields.pop("rates")
         own = _flat(fields) | _flat(fields["counts"] or {})
         for name, rate in rates.items():
@@ -113,39 +119,34 @@ def _groups(report: Report) -> Iterator[Row]:
             yield own
 
 
-def _verdicts(report: Report) -> Iterator[Row]:
-    return (_flat(plain_verdict(each)) for each in report.verdicts)
+def verdicts_of(report: Report) -> FlatTable:
+    """Return a row for every verdict."""
+    return _table(VERDICTS, (_flat(to_dict(each)) for each in report.verdicts))
 
 
-def _pairs(report: Report) -> Iterator[Row]:
-    return (_flat(plain_pair(each)) for each in report.pairs)
+def pairs_of(report: Report) -> FlatTable:
+    """Return a row for every pair of groups in a rate."""
+    return _table(PAIRS, (_flat(to_dict(each)) for each in report.pairs))
 
 
-def _findings(report: Report) -> Iterator[Row]:
-    """Yield a row for every finding, with the contrasts that it states beside its own."""
-    for each in report.findings:
-        row = _flat(plain_estimate(each.estimate)) | _flat(plain_finding(each))
-        row |= _flat(plain_interval(each.interval))
-        row |= {"procedure": str(each.family.procedure), "family_size": each.family.size}
-        for name in ("ratio", "adjusted", "beside"):
-            contrast = getattr(each, name)
-            if contrast is not None:
-                shown = singled_out(contrast)
-                value = "beside_value" if name == "beside" else name
-                row |= {value: shown.value, f"{name}_low": shown.low, f"{name}_high": shown.high}
-        row["beside"] = each.beside.metric if each.beside else None
-        row["others"] = ", ".join(str(other.group) for other in each.others) or None
-        yield row
+def findings_of(report: Report) -> FlatTable:
+    """Return a row for every finding, with the contrasts that it states beside its own."""
+    return _table(FINDINGS, map(_finding, report.findings))
 
 
-TABLES: dict[str, tuple[tuple[str, ...], Callable[[Report], Iterator[Row]]]] = {
-    "estimates": (ESTIMATES, _estimates),
-    "groups": (GROUPS, _groups),
-    "verdicts": (VERDICTS, _verdicts),
-    "pairs": (PAIRS, _pairs),
-    "findings": (FINDINGS, _findings),
-}
-"""The tables of a report, each with its columns."""
+def _finding(finding: Finding) -> Row:
+    row = _flat(to_dict(finding.estimate)) | _flat(to_dict(finding))
+    row |= {"procedure": str(finding.family.procedure), "family_size": finding.family.size}
+    for name in ("ratio", "adjusted", "beside"):
+        contrast = getattr(finding, name)
+        if contrast is not None:
+            shown = singled_out(contrast)
+            value = "beside_value" if name == "beside" else name
+            row |= {value: shown.value, f"{name}_low": shown.low, f"{name}_high": shown.high}
+    row["beside"] = finding.beside.metric if finding.beside else None
+    row["others"] = ", ".join(str(other.group) for other in finding.others) or None
+    return row
+
 
 CHANGES = ("metric", "feature", "group", "scope", "stratum", "class_scope", "class", "average",
            "threshold", "reference", "old_group", "old_reference", "old_value", "old_low",
@@ -226,24 +227,7 @@ RATIOS = ("source", "table", "name", "n", "selected", "fewest_selected", "most_s
           "verdict_reason")  # fmt: skip
 
 
-def checked_table(check: Check, name: str = "ratios") -> FlatTable:
-    """Return a table of a check: its ``ratios``, ``tables`` or ``faults``.
-
-    Raises
-    ------
-    DataError
-        A check has no such table.
-    """
-    makers = {"ratios": ratios_of, "tables": _checked_tables, "faults": _faults}
-    if name not in makers:
-        known = list(makers)
-        raise DataError(
-            f"a check has no table {quote(name)}.{nearest(name, known)} Allowed: {', '.join(known)}"
-        )
-    return makers[name](check)
-
-
-def _checked_tables(check: Check) -> FlatTable:
+def tables_of(check: Check) -> FlatTable:
     """Return one row for every published table."""
     rows = []
     for table in check.to_dict()["tables"]:
@@ -254,7 +238,7 @@ def _checked_tables(check: Check) -> FlatTable:
     return FlatTable(CHECKED_TABLES, tuple(rows))
 
 
-def _faults(check: Check) -> FlatTable:
+def faults_of(check: Check) -> FlatTable:
     """Return one row for every fault of every published table."""
     rows = [
         tuple({**fault, "source": table["source"], "table": table["name"]}[name] for name in FAULTS)

@@ -16,8 +16,8 @@ from fairgauge.errors import MissingExtra
 from fairgauge.render.document_tree import Facts, Items, Paragraph
 from fairgauge.render.words.display_names import printable, shorten, width
 from fairgauge.render.words.limitations import LIMITS
-from fairgauge.render.writers.flat_rows import TABLES, table_of
-from fairgauge.results.plain_values import plain
+from fairgauge.render.writers.flat_rows import table_of
+from fairgauge.results.codec import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ def write(document: DocumentTree, report: Report) -> bytes:
         book.set_properties({"title": printable(document.title), "created": made})
         writer = _Workbook(book)
         writer.summary(document)
-        for name in TABLES:
+        for name in report.KIND.tables:
             table = table_of(report, name)
             if table.rows:
                 writer.table(name, table)

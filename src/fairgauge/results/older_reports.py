@@ -1,7 +1,9 @@
-"""Reports that version 1 saved, read into the plain values of version 2.
+"""Reports that earlier versions saved, as the plain values that the present one writes.
 
-Version 1 wrote "pooled", "worst", "macro", "rest" into the fields that hold names of users; what
-they meant is inferred here. Its sentences and names of methods are kept as texts.
+Fields that they did not have are left to the defaults of the classes. Version 2 kept only the ends
+of a simultaneous interval. Version 1 wrote "pooled", "worst", "macro", "rest" into the
+fields that hold names of users; what they meant is inferred here. Its sentences and names of
+methods are kept as texts.
 """
 
 from __future__ import annotations
@@ -11,20 +13,36 @@ from typing import TYPE_CHECKING
 from fairgauge.enums import Average, ClassKind, IntervalMethod, ReferenceKind, ScopeKind
 
 if TYPE_CHECKING:
-    from fairgauge.results.plain_values import Plain
+    from fairgauge.results.codec import Plain
     from fairgauge.values import Saved
 
 _OTHERS = "rest"
 
 
-def upgraded(report: Saved) -> Saved:
-    """Return the plain values of a version-1 report as version 2 writes them."""
+def report_of_2(report: Saved) -> Saved:
+    """Return the plain values of a version-2 report as they are written now."""
+    return {**report, "estimates": [estimate_of_2(each) for each in report["estimates"]]}
+
+
+def estimate_of_2(old: Saved) -> Saved:
+    """Return the plain values of an estimate of version 2, of a report or a comparison."""
+    ends = old.get("simultaneous")
+    if ends is None:
+        return old
+    single = {name: old[name] for name in ("low", "high", "confidence", "method")}
+    if (ends["low"], ends["high"]) != (old["low"], old["high"]):
+        methods = [str(IntervalMethod.SIMULTANEOUS_GROUPS), *old["method"]]
+        single |= {"low": ends["low"], "high": ends["high"], "method": methods}
+    return {**old, "simultaneous": single}
+
+
+def report_of_1(report: Saved) -> Saved:
+    """Return the plain values of a version-1 report as they are written now."""
     names = _Names(report)
     return {
         **report,
         "groups": [_group(each) for each in report["groups"]],
         "estimates": [_estimate(each, names) for each in report["estimates"]],
-        "totals": [],
         "pairs": [_pair(each) for each in report.get("pairs", ())],
         "verdicts": [_verdict(each) for each in report["verdicts"]],
         "verdict": _outcome(report["verdict"]),
@@ -70,12 +88,6 @@ def _estimate(old: Saved, names: _Names) -> Plain:
         **_scope(old["stratum"], of_data=names.is_stratum(old)),
         **_class(old["class"], of_data=names.is_class(old)),
         "method": _method(old["method"]),
-        "error": old.get("error"),
-        "rate_group": old.get("rate_group"),
-        "rate_reference": old.get("rate_reference"),
-        "expected": None,
-        "corrected": None,
-        "simultaneous": None,
         "reason": _reason(old["reason"]),
     }
 
@@ -86,7 +98,6 @@ def _group(old: Saved) -> Plain:
         **_others(old["group"]),
         **_scope(old["stratum"], of_data=True),
         **_class(old["class"], of_data=old["counts"] is not None),
-        "weighted_counts": old.get("weighted_counts"),
         "rates": {name: _rate(each) for name, each in old["rates"].items()},
     }
 
@@ -97,7 +108,6 @@ def _rate(old: Saved) -> Plain:
         "confidence": None,
         "method": _method(old.get("method")),
         "partially_pooled": old.get("shrunken"),
-        "error": old.get("error"),
         "reason": _reason(old["reason"]),
     }
 
@@ -113,17 +123,9 @@ def _pair(old: Saved) -> Plain:
 
 
 def _verdict(old: Saved) -> Plain:
-    nothing: Plain = {
-        "value": None,
-        "low": None,
-        "high": None,
-        "confidence": None,
-        "method": [],
-    }
     reason = _reason(old["reason"] or old["outcome"])
-    outcome = _outcome(old["outcome"])
-    fields = {"outcome": outcome, "threshold": None, "reason": reason}
-    return {**old, **_class(None, of_data=False), **nothing, **fields}
+    fields = {"outcome": _outcome(old["outcome"]), "reason": reason}
+    return {**old, **_class(None, of_data=False), **fields}
 
 
 def _outcome(text: str) -> str:

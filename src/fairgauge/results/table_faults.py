@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from fairgauge.enums import Level
+from fairgauge.results.codec import Form, read_parameters, write_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairgauge.reasons import Parameter
+    from fairgauge.results.codec import Plain
+    from fairgauge.values import Json, Saved
 
 
 class FaultCode(StrEnum):
@@ -77,22 +80,18 @@ class Fault:
     Attributes
     ----------
     code : what it is.
-    table : the name of the table.
     row : the number and the name of the row, None where it is about the whole table.
     parameters : the names and values that the code calls for, sorted by name.
     """
 
     code: FaultCode
-    table: str
     row: tuple[int, str] | None
     parameters: tuple[tuple[str, Parameter], ...] = ()
 
     @classmethod
-    def of(
-        cls, code: FaultCode, table: str, row: tuple[int, str] | None, **parameters: Parameter
-    ) -> Fault:
+    def of(cls, code: FaultCode, row: tuple[int, str] | None, **parameters: Parameter) -> Fault:
         """Make a fault."""
-        return cls(code, table, row, tuple(sorted(parameters.items())))
+        return cls(code, row, tuple(sorted(parameters.items())))
 
     @property
     def level(self) -> Level:
@@ -109,6 +108,37 @@ class Fault:
 
         return describe_fault(self)
 
+
+def _write_fault(fault: Fault) -> Plain:
+    """Return a fault as an object: its parameters stand among the keys that all faults have."""
+    return {
+        "code": str(fault.code),
+        "level": str(fault.level),
+        "row": fault.row and fault.row[0],
+        "category": fault.row and fault.row[1],
+        **write_parameters(fault.parameters),
+        "message": fault.message,
+    }
+
+
+def _read_fault(values: Saved) -> Fault:
+    parameters = {name: value for name, value in values.items() if name not in _KEYS}
+    row = None if values["row"] is None else (values["row"], values["category"])
+    return Fault(FaultCode(values["code"]), row, read_parameters(parameters))
+
+
+_KEYS: dict[str, Json] = {
+    "code": {"enum": [str(code) for code in FaultCode]},
+    "level": {"enum": [str(level) for level in Level]},
+    "row": {"type": ["integer", "null"]},
+    "category": {"type": ["string", "null"]},
+    "message": {"type": "string"},
+}
+"""The keys that all faults have, each with its schema; the others are the parameters."""
+SavedFault = Annotated[
+    Fault,
+    Form(_write_fault, _read_fault, {"type": "object", "properties": _KEYS, "required": [*_KEYS]}),
+]
 
 Finding: TypeAlias = "Fault | None"
 """What holding a printed number against others comes to; None where it agrees with them."""

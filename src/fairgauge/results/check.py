@@ -1,0 +1,350 @@
+"""The result of checking published tables, as frozen values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, ClassVar
+
+from fairgauge.enums import Level, Outcome, RateTest
+from fairgauge.results.codec import Finite, Inline, Key, Nullable, Plain, Share, Version
+from fairgauge.results.scopes import Interval
+from fairgauge.results.shown_result import ResultKind, ShownResult, as_before
+from fairgauge.results.table_faults import FaultCode, SavedFault
+from fairgauge.results.verdicts import Verdict, overall
+from fairgauge.stats.verdict_power import FEWEST_ROWS
+
+
+class Decision(StrEnum):
+    """What is known of a ratio; every ratio has one."""
+
+    PASS = "pass"  # noqa: S105 - an outcome
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+    BELOW_SHARE = "below_share"  # a category of a smaller share than the smallest reference
+    FEW_PEOPLE = "few_people"  # too few for a verdict
+    SMALL_REFERENCE = "small_reference"  # too few people in the reference for a verdict
+    NOT_COMPUTED = "not_computed"  # no counts, or nobody is selected
+
+
+@dataclass(frozen=True, slots=True)
+class FaultKind:
+    """How often a kind of fault was found.
+
+    Attributes
+    ----------
+    code, level : the kind, and whether it is an error or a note.
+    faults, tables : how many there are, and in how many tables.
+    """
+
+    code: FaultCode
+    level: Level
+    faults: int
+    tables: int
+
+
+@dataclass(frozen=True, slots=True)
+class SmallestReference:
+    """How many people a category must have to be the reference of the ratios that are computed.
+
+    Attributes
+    ----------
+    share : the smallest share of the people of all categories.
+    people : the smallest number of people, which is that of every audit.
+    """
+
+    share: Annotated[Share, Key("min_share")]
+    people: Annotated[int, Key("min_n")] = FEWEST_ROWS
+
+    def admits(self, n: float, total: float) -> bool:
+        """Return whether a category of ``n`` of ``total`` people may be the reference."""
+        return n >= self.people and n >= self.share * total
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadTable:
+    """A file of a folder, or a table in it, that was not read.
+
+    Attributes
+    ----------
+    source : the file.
+    reason : why, in one sentence without a full stop.
+    counts : whether the check is undecided by it; a file that was read and holds no table is only
+        listed.
+    """
+
+    source: str
+    reason: str
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedGroup:
+    """A category of a published table, computed again from its counts.
+
+    Attributes
+    ----------
+    name : the category.
+    n, selected, rate : the people, those selected, and their share; None where not printed.
+    selected_range : the least and the greatest number of selected people that agree with the
+        printed rate; None where their number is printed, or nothing is known of it. The interval,
+        the p-value (the largest) and the verdict then hold for all numbers in between.
+    printed : the printed ratio as it stands, None without one.
+    is_reference : whether ratios are computed to it.
+    ratio, interval : the ratio to the reference, with its confidence interval as if the reference
+        had been chosen before the data were seen.
+    p_value : of the test of equal selection rates; None of the reference.
+    flips : whether one more selection here and one fewer in the reference would make this the
+        higher rate; None where the ratio is 1 or more, or the counts do not decide it.
+    possible : the smallest and the largest ratio to the highest rate over everything that is not
+        printed: the category of unknown people, and selected people of whom only the rate is
+        printed; None where the counts are known.
+    verdict : what the limit comes to, by an interval that allows for the choice of the reference by
+        the data; None without a limit, and of the reference.
+    """
+
+    DERIVED: ClassVar = ("decision",)
+
+    name: str
+    n: int | None
+    selected: int | None
+    rate: Finite | None
+    printed: str | None
+    ratio: float | None = None
+    selected_range: tuple[int, int] | None = None
+    interval: Inline[Interval | None] = None
+    p_value: Share | None = None
+    flips: bool | None = None
+    possible: tuple[float, float] | None = None
+    is_reference: bool = False
+    verdict: Verdict | None = None
+
+    @property
+    def deciding(self) -> Interval | None:
+        """Return the interval by which the limit is decided, None without one."""
+        return None if self.verdict is None else self.verdict.interval
+
+    @property
+    def decision(self) -> Decision | None:
+        """Return what a limit comes to for the ratio; None of a reference."""
+        if self.is_reference:
+            return None
+        if self.verdict is None:
+            return Decision.NOT_COMPUTED
+        match self.verdict.outcome:
+            case Outcome.PASS:
+                return Decision.PASS
+            case Outcome.FAIL:
+                return Decision.FAIL
+            case Outcome.INCONCLUSIVE:
+                return Decision.INCONCLUSIVE
+        reason = self.verdict.reason
+        if reason.side == "reference":
+            return Decision.SMALL_REFERENCE
+        by_share = reason.get("share") is not None
+        return Decision.BELOW_SHARE if by_share else Decision.FEW_PEOPLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlternativeReference:
+    """Another category that a rule could name as the reference.
+
+    Attributes
+    ----------
+    name : the category.
+    same_rate : whether its selection rate is that of the reference.
+    changes : the categories whose verdict would be another one of pass, fail and inconclusive.
+    not_evaluated : those that would have no verdict, because too few people are in this category.
+    """
+
+    name: Annotated[str, Key("category")]
+    same_rate: bool
+    changes: tuple[str, ...]
+    not_evaluated: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedTable:
+    """A published table that was checked.
+
+    Attributes
+    ----------
+    source, name : the file, None of pasted text, and the name of the table in it.
+    columns : which header was read as what.
+    reference : the category that ratios are computed to; ``printed_reference`` the one of the
+        printed ratios, None where they do not show it.
+    other_reference : another category that a rule could name as the reference.
+    unknown : people of unknown category, None where the table does not state it.
+    groups, faults : its categories, and what is wrong with it.
+    numbers_checked : how many printed numbers were held against others that they follow from.
+    """
+
+    DERIVED: ClassVar = ("ratios", "decisions")
+
+    source: str | None
+    name: str
+    columns: Mapping[str, str]
+    reference: str | None
+    printed_reference: str | None
+    other_reference: AlternativeReference | None
+    unknown: int | None
+    numbers_checked: int
+    groups: tuple[CheckedGroup, ...]
+    faults: tuple[SavedFault, ...]
+
+    @property
+    def errors(self) -> tuple[SavedFault, ...]:
+        """Return the faults that are errors."""
+        return tuple(fault for fault in self.faults if fault.level is Level.WARNING)
+
+    @property
+    def ratios(self) -> int:
+        """Return how many categories are compared with the reference."""
+        return sum(not group.is_reference for group in self.groups)
+
+    @property
+    def decisions(self) -> Nullable[Mapping[Decision, int]]:
+        """Return how many of its ratios pass the limit, fail it, or are undecided, and why."""
+        return _decisions([self])
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSummary:
+    """What a check of many tables comes to.
+
+    Attributes
+    ----------
+    ratios : how many categories are compared with the reference.
+    decisions : how many of them pass the limit, fail it, or are undecided, and why.
+    faults : the kinds of faults, errors first and the most frequent of them.
+    """
+
+    ratios: int
+    decisions: Nullable[Mapping[Decision, int]]
+    faults: tuple[FaultKind, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(ShownResult):
+    """Published tables that were checked; `print` shows them.
+
+    Attributes
+    ----------
+    version, created : which fairgauge checked them, and when.
+    limit : the smallest ratio allowed, None where none was asked.
+    level : the confidence level of intervals and verdicts.
+    smallest_reference : how many people a category must have to be the reference.
+    references : the categories that were named to compare with, empty for the highest rates.
+    test : the test of equal selection rates that p-values are of.
+    tables : the tables, in the order in which they were read.
+    unread : what could not be read in a folder.
+    """
+
+    KIND: ClassVar = ResultKind(
+        name="check",
+        schema="fairgauge.check/2",
+        title="Published tables checked",
+        called="a check of published tables",
+        document="fairgauge.render.documents.check_document:check_document",
+        tables={
+            name: f"fairgauge.render.writers.flat_rows:{name}_of"
+            for name in ("ratios", "tables", "faults")
+        },
+        older={"fairgauge.check/1": as_before},
+    )
+    DERIVED: ClassVar = ("errors", "verdict", "numbers_checked", "summary")
+
+    version: Version
+    created: str
+    limit: Finite | None
+    level: Annotated[Share, Key("confidence")]
+    smallest_reference: Inline[SmallestReference]
+    references: tuple[str, ...]
+    test: RateTest
+    unread: tuple[UnreadTable, ...] = ()
+    tables: tuple[CheckedTable, ...]
+
+    @property
+    def errors(self) -> int:
+        """Return how many errors all tables have."""
+        return sum(len(table.errors) for table in self.tables)
+
+    @property
+    def numbers_checked(self) -> int:
+        """Return how many printed numbers were held against others, in all tables."""
+        return sum(table.numbers_checked for table in self.tables)
+
+    @property
+    def decisions(self) -> Mapping[Decision, int]:
+        """Return how many ratios pass the limit, fail it, or are undecided, and why."""
+        return _decisions(self.tables)
+
+    @property
+    def fault_kinds(self) -> tuple[FaultKind, ...]:
+        """Return the kinds of faults of all tables, errors first and the most frequent of them."""
+        codes = [[fault.code for fault in table.faults] for table in self.tables]
+        faults = Counter(code for table in codes for code in table)
+        affected = Counter(code for table in codes for code in set(table))
+        levels = {fault.code: fault.level for table in self.tables for fault in table.faults}
+        kinds = [FaultKind(code, levels[code], faults[code], affected[code]) for code in faults]
+        return tuple(sorted(kinds, key=lambda kind: (kind.level is Level.NOTE, -kind.faults)))
+
+    @property
+    def summary(self) -> CheckSummary:
+        """Return what all tables together come to."""
+        ratios = sum(table.ratios for table in self.tables)
+        return CheckSummary(ratios, self.decisions, self.fault_kinds)
+
+    @property
+    def counted(self) -> bool:
+        """Return whether a table has counts from which ratios have intervals."""
+        return any(group.interval is not None for table in self.tables for group in table.groups)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return the verdicts of all categories."""
+        return tuple(
+            group.verdict for table in self.tables for group in table.groups if group.verdict
+        )
+
+    @property
+    def verdict(self) -> Outcome:
+        """Return what the limit comes to over all tables; none without a limit."""
+        if self.limit is not None and not self.verdicts:
+            return Outcome.INCONCLUSIVE
+        return overall(self.verdicts)
+
+    def amend(self, written: Plain) -> None:
+        """Leave out the decisions where no limit was asked for."""
+        if self.limit is not None:
+            return
+        written["summary"]["decisions"] = None
+        for table in written["tables"]:
+            table["decisions"] = None
+            for group in table["groups"]:
+                group["decision"] = None
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 for an error in a table or a failed limit, 3 for what is undecided, else 0.
+
+        A file or table of a folder that cannot be read is undecided; a file without a table is not.
+        Undecided is a check without a limit, too, that found no printed number to check.
+        """
+        if self.errors or self.verdict is Outcome.FAIL:
+            return 1
+        unread = any(each.counts for each in self.unread)
+        if self.limit is None and not self.numbers_checked:
+            return 3
+        return 3 if unread or self.verdict is Outcome.INCONCLUSIVE else 0
+
+    def __repr__(self) -> str:
+        return f"<Check of {len(self.tables)} tables: {self.errors} errors; print() shows it>"
+
+
+def _decisions(tables: Iterable[CheckedTable]) -> Mapping[Decision, int]:
+    """Return how many ratios of some tables have each decision; all decisions are listed."""
+    counted = Counter(group.decision for table in tables for group in table.groups)
+    return {decision: counted[decision] for decision in Decision}

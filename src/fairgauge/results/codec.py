@@ -1,0 +1,656 @@
+"""The codec of results: their JSON, its readers and its JSON Schema, from the frozen dataclasses.
+
+A field of a result is stated once, in its class: its name is the key, its type states how it is
+written, read and described. What a type does not state stands beside it in `Annotated`: another
+`Key`, a record that is written `Inline`, a number that is a `Share`. A class whose JSON differs
+from its fields names another dataclass that is saved in its place, as the return type of its
+method ``saved_as``, and is made from it again by ``of_saved``; values that follow from the fields
+are listed in ``DERIVED``, or in ``DERIVED_FIRST``.
+"""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from enum import StrEnum
+from functools import cache
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from fairgauge.errors import FairgaugeError, quote
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.results.definitions import saved_fields
+from fairgauge.values import Json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.values import Saved
+
+Plain = dict[str, Any]
+"""An object of the JSON format, as it is written."""
+Schema = dict[str, Any]
+Result = TypeVar("Result")
+
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_WORDS_OF_INFINITY = {math.inf: "Infinity", -math.inf: "-Infinity"}
+_INFINITIES = {word: number for number, word in _WORDS_OF_INFINITY.items()}
+
+
+# ---- what a field states beside its type --------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The key of a field, where it is not the field's name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of a mapping that always has the same ones."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Restored:
+    """A field that is not written itself, but made from a derived value that is.
+
+    Attributes
+    ----------
+    key, type : the key of that value, and its type.
+    read : what makes the field from the value.
+    """
+
+    key: str
+    type: Any
+    read: Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredAs:
+    """A value in whose place a dataclass is saved, as `saved_as` of its class would return it.
+
+    For classes that know nothing of results.
+    """
+
+    record: type
+    write: Callable[[Any], Any]
+    read: Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """A reason whose sentence is its owner's, in the property of this name, as it states more."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Form:
+    """A value that is written in another form than its type's."""
+
+    write: Callable[[Any], Json]
+    read: Callable[[Any], Any]
+    schema: Schema
+
+
+class _Mark(StrEnum):
+    INLINE = "inline"
+    SHARE = "share"
+    FINITE = "finite"
+    NULLABLE = "nullable"
+
+
+_Value = TypeVar("_Value")
+Inline = Annotated[_Value, _Mark.INLINE]
+"""A record whose keys stand beside those of its owner; all are null where there is none."""
+Finite = Annotated[float, _Mark.FINITE]
+"""A number that is never infinite."""
+Share = Annotated[float, _Mark.SHARE]
+"""A number from 0 to 1."""
+
+Nullable = Annotated[_Value, _Mark.NULLABLE]
+"""A value in whose place the owner may write null."""
+
+
+def _version_of(tool: Saved) -> str:
+    version: str = tool["version"]
+    return version
+
+
+Version = Annotated[
+    str,
+    Key("tool"),
+    Form(
+        write=lambda version: {"name": "fairgauge", "version": version},
+        read=_version_of,
+        schema={
+            "type": "object",
+            "properties": {"name": {"const": "fairgauge"}, "version": {"type": "string"}},
+            "required": ["name", "version"],
+            "additionalProperties": False,
+        },
+    ),
+]
+"""The version of fairgauge that made a result."""
+
+
+# ---- the three functions ------------------------------------------------------------------------
+
+
+def to_dict(value: Any) -> Plain:
+    """Return the plain values of a frozen dataclass: infinities are words, tuples lists.
+
+    Examples
+    --------
+    >>> from fairgauge.results.scopes import Bounds
+    >>> to_dict(Bounds(0.5, math.inf))
+    {'low': 0.5, 'high': 'Infinity'}
+    """
+    kind: Any = type(value)
+    return _record(kind).write(value)
+
+
+def from_dict(kind: type[Result], values: Saved, *, lenient: bool = False) -> Result:
+    """Read what `to_dict` wrote.
+
+    Parameters
+    ----------
+    kind : type
+        The dataclass.
+    values : mapping
+        Its plain values. Keys that it does not have are ignored: they follow from the others.
+    lenient : bool
+        Whether fields with a default may be absent, as they are in results of versions that did not
+        have them yet. What this version wrote has all of them, and is damaged otherwise.
+
+    Examples
+    --------
+    >>> from fairgauge.results.scopes import Bounds
+    >>> from_dict(Bounds, {"low": 0.5, "high": "Infinity"})
+    Bounds(low=0.5, high=inf)
+    """
+    hashable: Any = kind
+    result: Result = _record(hashable, lenient).read(values)
+    return result
+
+
+def json_schema(kind: type, title: str, first: Schema | None = None) -> Schema:
+    """Return the JSON Schema of what `to_dict` writes; ``first`` are keys that stand before it.
+
+    Every class inside is described once, under ``$defs``.
+    """
+    definitions: Schema = {}
+    described = _described_object((first or {}) | _record(kind).properties(definitions))
+    definitions.pop(kind.__name__, None)
+    return {"$schema": _DRAFT, "title": title, **described, "$defs": definitions}
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Raise a `FairgaugeError` where plain values are not those of a result.
+
+    Parameters
+    ----------
+    what : str
+        What the values should be, as it stands in the message: "a report of fairgauge".
+
+    Examples
+    --------
+    >>> with reading("a report"):
+    ...     {"schema": "fairgauge.report/2"}["tool"]
+    Traceback (most recent call last):
+    ...
+    fairgauge.errors.FairgaugeError: this is not a report: it has no field 'tool'
+    """
+    try:
+        yield
+    except KeyError as error:
+        field = quote(error.args[0])
+        raise FairgaugeError(f"this is not {what}: it has no field {field}") from None
+    except (TypeError, ValueError, AttributeError, AssertionError) as error:
+        raise FairgaugeError(f"this is not {what}: {error}") from None
+
+
+def plain(value: object) -> Json:
+    """Return a value of strict JSON: infinities are words, tuples lists, enums their words."""
+    if isinstance(value, float) and math.isinf(value):
+        return _WORDS_OF_INFINITY[value]
+    if isinstance(value, StrEnum):
+        return str(value)
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [plain(item) for item in value]
+    raise TypeError(f"{type(value).__name__} has no plain value")
+
+
+def number(value: _Value) -> _Value | float:
+    """Return a number that `plain` wrote."""
+    return _INFINITIES.get(value, value) if isinstance(value, str) else value
+
+
+# ---- records: dataclasses as objects ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Codec:
+    """How the values of one type are written, read and described.
+
+    ``schema`` takes the definitions to which the classes inside are added.
+    """
+
+    write: Callable[[Any], Any]
+    read: Callable[[Any], Any]
+    schema: Callable[[Schema], Schema]
+    none: Json = None
+    """What stands for it where the record that it belongs to is absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Keyed:
+    """What a field of a dataclass is among the keys of an object: one key, or those of a record."""
+
+    put: Callable[[Any, Plain], None]
+    take: Callable[[Saved], Any]
+    properties: Callable[[Schema], Schema]
+    nulls: Plain
+    name: str | None
+    """The parameter that is read; None of derived values, which are not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """How a dataclass is written, read and described as an object."""
+
+    write: Callable[[Any], Plain]
+    read: Callable[[Saved], Any]
+    properties: Callable[[Schema], Schema]
+    nulls: Plain
+
+
+@cache
+def _record(kind: type, lenient: bool = False) -> _Record:
+    if hasattr(kind, "saved_as"):
+        saved = _record(get_type_hints(kind.saved_as)["return"], lenient)
+        return _Record(
+            write=lambda value: saved.write(value.saved_as()),
+            read=lambda values: kind.of_saved(saved.read(values)),  # type: ignore[attr-defined]
+            properties=saved.properties,
+            nulls=saved.nulls,
+        )
+    hints = get_type_hints(kind, include_extras=True)
+    parts = [
+        _part(each.name, hints[each.name], lenient, optional=lenient and _has_default(each))
+        for each in saved_fields(kind)
+    ]
+    before, after = (getattr(kind, name, ()) for name in ("DERIVED_FIRST", "DERIVED"))
+    parts = [*(_derived(kind, n) for n in before), *parts, *(_derived(kind, n) for n in after)]
+    puts = tuple(part.put for part in parts)
+    takes = {part.name: part.take for part in parts if part.name is not None}
+    amend = getattr(kind, "amend", None)
+
+    def write(value: Any) -> Plain:
+        written: Plain = {}
+        for put in puts:
+            put(value, written)
+        if amend is not None:
+            amend(value, written)
+        return written
+
+    def read(values: Saved) -> Any:
+        arguments = {name: take(values) for name, take in takes.items()}
+        return kind(**{k: v for k, v in arguments.items() if v is not MISSING})
+
+    def properties(definitions: Schema) -> Schema:
+        return {k: v for part in parts for k, v in part.properties(definitions).items()}
+
+    return _Record(write, read, properties, {k: v for part in parts for k, v in part.nulls.items()})
+
+
+def _has_default(each: Any) -> bool:
+    return each.default is not MISSING or each.default_factory is not MISSING
+
+
+def _derived(kind: type, name: str) -> _Keyed:
+    """Return what writes a value that follows from the fields, a property."""
+    hint = get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
+    part = _part(name, hint, lenient=False)
+    return _Keyed(part.put, part.take, part.properties, part.nulls, name=None)
+
+
+def _part(name: str, hint: Any, lenient: bool, *, optional: bool = False) -> _Keyed:
+    marks = _marks(hint)
+    if _Mark.INLINE in marks:
+        return _inline(name, hint, lenient, optional)
+    restored = next((mark for mark in marks if isinstance(mark, Restored)), None)
+    key = next((mark.name for mark in marks if isinstance(mark, Key)), name.removesuffix("_"))
+    if restored is not None:
+        return _restored(name, restored, lenient)
+    codec = _codec(hint, lenient)
+    worded = next((mark.by for mark in marks if isinstance(mark, Worded)), "")
+
+    def put(value: Any, written: Plain) -> None:
+        written[key] = codec.write(getattr(value, name))
+
+    def put_worded(value: Any, written: Plain) -> None:
+        written[key] = _write_reason(getattr(value, name), getattr(value, worded))
+
+    def take(values: Saved) -> Any:
+        return MISSING if optional and key not in values else codec.read(values[key])
+
+    write = put_worded if worded else put
+    return _Keyed(write, take, lambda defs: {key: codec.schema(defs)}, {key: codec.none}, name)
+
+
+def _stored(stored: StoredAs, lenient: bool) -> _Record:
+    """Return the record of a value in whose place another is saved."""
+    record: Any = stored.record
+    saved = _record(record, lenient)
+    return _Record(
+        write=lambda value: saved.write(stored.write(value)),
+        read=lambda values: stored.read(saved.read(values)),
+        properties=saved.properties,
+        nulls=saved.nulls,
+    )
+
+
+def _restored(name: str, restored: Restored, lenient: bool) -> _Keyed:
+    codec = _codec(restored.type, lenient)
+
+    def take(values: Saved) -> Any:
+        if lenient and restored.key not in values:
+            return MISSING
+        return restored.read(codec.read(values[restored.key]))
+
+    return _Keyed(lambda _value, _written: None, take, lambda _definitions: {}, {}, name)
+
+
+def _inline(name: str, hint: Any, lenient: bool, optional: bool) -> _Keyed:
+    """Return the part of a record whose keys stand among those of its owner."""
+    kind, nullable = _without_none(_bare(hint))
+    stored = next((mark for mark in _marks(hint) if isinstance(mark, StoredAs)), None)
+    record = _record(kind, lenient) if stored is None else _stored(stored, lenient)
+    first = next(iter(record.nulls))
+
+    def put(value: Any, written: Plain) -> None:
+        inner = getattr(value, name)
+        written.update(record.nulls if inner is None else record.write(inner))
+
+    def take(values: Saved) -> Any:
+        if optional and first not in values:
+            return MISSING
+        return None if nullable and values[first] is None else record.read(values)
+
+    def properties(definitions: Schema) -> Schema:
+        described = record.properties(definitions)
+        if not nullable:
+            return described
+        return {k: v if record.nulls[k] == [] else _nullable(v) for k, v in described.items()}
+
+    return _Keyed(put, take, properties, record.nulls, name)
+
+
+# ---- the types of fields ------------------------------------------------------------------------
+
+
+def _marks(hint: Any) -> tuple[Any, ...]:
+    return hint.__metadata__ if get_origin(hint) is Annotated else ()
+
+
+def _bare(hint: Any) -> Any:
+    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
+
+
+def _without_none(hint: Any) -> tuple[Any, bool]:
+    """Return a type without None, and whether it has it."""
+    if get_origin(hint) not in (Union, types.UnionType):
+        return hint, False
+    others = tuple(each for each in get_args(hint) if each is not type(None))
+    return Union[others], len(others) < len(get_args(hint))  # noqa: UP007 - made of a tuple
+
+
+@cache
+def _codec(hint: Any, lenient: bool) -> _Codec:
+    """Return how the values of a type are written, read and described."""
+    marks, bare = _marks(hint), _bare(hint)
+    form = next((mark for mark in marks if isinstance(mark, Form)), None)
+    if form is not None:
+        return _Codec(form.write, form.read, lambda _: form.schema)
+    if _Mark.SHARE in marks or _Mark.FINITE in marks:
+        limits: Schema = {"minimum": 0, "maximum": 1} if _Mark.SHARE in marks else {}
+        return _Codec(_write_number, _read_number, lambda _: {"type": "number"} | limits)
+    kind, nullable = _without_none(bare)
+    if nullable or _Mark.NULLABLE in marks:
+        return _or_none(_codec(kind, lenient))
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        return _any_of(get_args(kind), lenient)
+    if origin is Literal:
+        return _leaf({"enum": list(get_args(kind))})
+    if origin is tuple:
+        return _array(get_args(kind), lenient)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        keys = next((mark.names for mark in marks if isinstance(mark, Keys)), ())
+        return _mapping(get_args(kind), keys, lenient)
+    if kind in _PLAIN_TYPES:
+        return _PLAIN_TYPES[kind]
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        words: Schema = {"enum": [str(word) for word in kind]}
+        return _Codec(str, kind, lambda _: words)
+    if is_dataclass(kind) and isinstance(kind, type):
+        return _object(kind, lenient)
+    raise TypeError(f"the codec has no form for the type {kind}; state one with Form")
+
+
+def _leaf(schema: Schema) -> _Codec:
+    return _Codec(lambda value: value, lambda value: value, lambda _: schema)
+
+
+def _or_none(codec: _Codec) -> _Codec:
+    def write(value: Any) -> Any:
+        # not a number is an undefined value, which is null
+        return None if value is None or value != value else codec.write(value)
+
+    def read(value: Any) -> Any:
+        return None if value is None else codec.read(value)
+
+    return _Codec(write, read, lambda definitions: _nullable(codec.schema(definitions)))
+
+
+def _nullable(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]} if schema else schema
+
+
+def _array(items: tuple[Any, ...], lenient: bool) -> _Codec:
+    """Return the codec of a tuple: of any length, or with a type for each place."""
+    if items[-1] is Ellipsis:
+        item = _codec(items[0], lenient)
+        return _Codec(
+            write=lambda values: [item.write(value) for value in values],
+            read=lambda values: tuple([item.read(value) for value in values]),
+            schema=lambda defs: {"type": "array", "items": item.schema(defs)},
+            none=[],
+        )
+    codecs = [_codec(each, lenient) for each in items]
+
+    def schema(definitions: Schema) -> Schema:
+        places: list[Json] = [codec.schema(definitions) for codec in codecs]
+        size = len(codecs)
+        return {"type": "array", "prefixItems": places, "minItems": size, "maxItems": size}
+
+    return _Codec(
+        write=lambda values: [c.write(v) for c, v in zip(codecs, values, strict=True)],
+        read=lambda values: tuple(c.read(v) for c, v in zip(codecs, values, strict=True)),
+        schema=schema,
+    )
+
+
+def _mapping(types: tuple[Any, ...], keys: tuple[str, ...], lenient: bool) -> _Codec:
+    """Return the codec of a mapping; the words of an enum are all its keys."""
+    key, item = types
+    read_key, codec = _codec(key, lenient).read, _codec(item, lenient)
+    names = keys or (tuple(map(str, key)) if isinstance(key, type(StrEnum)) else ())
+
+    def schema(definitions: Schema) -> Schema:
+        described = codec.schema(definitions)
+        if names:
+            return _described_object(dict.fromkeys(names, described))
+        return {"type": "object", "additionalProperties": described}
+
+    return _Codec(
+        write=lambda values: {str(name): codec.write(value) for name, value in values.items()},
+        read=lambda values: {read_key(name): codec.read(v) for name, v in values.items()},
+        schema=schema,
+    )
+
+
+def _any_of(kinds: tuple[type, ...], lenient: bool) -> _Codec:
+    """Return the codec of several dataclasses; their first field is the word of each."""
+    words = {get_args(get_type_hints(kind)[fields(kind)[0].name])[0]: kind for kind in kinds}
+    key = fields(kinds[0])[0].name
+    return _Codec(
+        write=to_dict,
+        read=lambda values: _record(words[values[key]], lenient).read(values),
+        schema=lambda defs: {"oneOf": [_object(kind, lenient).schema(defs) for kind in kinds]},
+    )
+
+
+def _object(kind: type, lenient: bool) -> _Codec:
+    def schema(definitions: Schema) -> Schema:
+        name = kind.__name__
+        if name not in definitions:
+            definitions[name] = {}  # before its fields, one of which may be of this class
+            definitions[name] = _described_object(_record(kind).properties(definitions))
+        return {"$ref": f"#/$defs/{name}"}
+
+    # the record is looked up when it is needed: a field may be of the class that is being read
+    return _Codec(
+        write=lambda value: _record(kind).write(value),
+        read=lambda values: _record(kind, lenient).read(values),
+        schema=schema,
+    )
+
+
+def _described_object(properties: Schema) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+# both take None: version 1 saved intervals without their level
+
+
+def _write_number(value: float | None) -> float | str | None:
+    return value if value is None or math.isfinite(value) else _WORDS_OF_INFINITY[value]
+
+
+def _read_number(value: Any) -> Any:
+    if isinstance(value, str):
+        return _INFINITIES[value]
+    if value is not None and not isinstance(value, (int, float)):
+        raise TypeError(f"{value!r} is no number")
+    return value
+
+
+_PLAIN_TYPES: dict[Any, _Codec] = {
+    str: _leaf({"type": "string"}),
+    bool: _leaf({"type": "boolean"}),
+    int: _leaf({"type": "integer", "minimum": 0}),
+    float: _Codec(
+        _write_number,
+        _read_number,
+        lambda _: {"anyOf": [{"type": "number"}, {"enum": [*_INFINITIES]}]},
+    ),
+    object: _Codec(plain, lambda value: value, lambda _: {}),
+    Any: _Codec(plain, lambda value: value, lambda _: {}),
+}
+
+
+# ---- reasons and diagnostics: a code with the parameters it calls for ---------------------------
+
+_NAMES = frozenset({"name", "nearest", "group", "reference", "references", "column", "columns",
+                    "label", "chosen", "other", "others", "values", "categories", "taken", "rule",
+                    "metric", "printed", "selected", "not_selected", "n"})  # fmt: skip
+"""The parameters that hold texts of users, in which "Infinity" is a name and not a number."""
+
+
+def write_parameters(parameters: tuple[tuple[str, Any], ...]) -> Plain:
+    """Return parameters as an object."""
+    return {name: _write_parameter(value) for name, value in parameters}
+
+
+def read_parameters(values: Saved) -> tuple[tuple[str, Any], ...]:
+    """Read what `write_parameters` wrote, sorted by name."""
+    return tuple(sorted((name, _read_parameter(name, value)) for name, value in values.items()))
+
+
+def _write_parameter(value: Any) -> Json:
+    if isinstance(value, tuple):
+        return [_write_parameter(item) for item in value]
+    if isinstance(value, Reason):  # the sentence of the whole has that of each reason in it
+        return {key: item for key, item in _write_reason(value, "").items() if key != "message"}
+    return plain(value)
+
+
+def _read_parameter(name: str, value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_read_parameter(name, item) for item in value)
+    if isinstance(value, dict):
+        return _read_reason(value)
+    return value if name in _NAMES else number(value)
+
+
+def _write_reason(reason: Reason, message: str | None = None) -> Plain:
+    from fairgauge.render.words.reason_sentences import describe_reason
+
+    return {
+        "code": str(reason.code),
+        "message": describe_reason(reason) if message is None else message,
+        "side": reason.side,
+        "parameters": write_parameters(reason.parameters),
+    }
+
+
+def _read_reason(values: Saved) -> Reason:
+    parameters = read_parameters(values["parameters"])
+    return Reason(ReasonCode(values["code"]), values.get("side"), parameters)
+
+
+def _reason_schema(definitions: Schema) -> Schema:
+    definitions["Reason"] = _described_object(
+        {
+            "code": {"enum": [str(code) for code in ReasonCode]},
+            "message": {"type": "string"},
+            "side": _nullable({"enum": ["group", "reference"]}),
+            "parameters": {"type": "object"},
+        }
+    )
+    return {"$ref": "#/$defs/Reason"}
+
+
+_PLAIN_TYPES[Reason] = _Codec(_write_reason, _read_reason, _reason_schema)
+Parameters = Annotated[
+    tuple[tuple[str, Any], ...], Form(write_parameters, read_parameters, {"type": "object"})
+]
+"""Names and values that a code calls for, sorted by name."""
