@@ -26,6 +26,7 @@ from fairgauge.published.table_arithmetic import (
     printed_reference,
 )
 from fairgauge.question.readers import read_word
+from fairgauge.resolve.references import FEWEST_ROWS
 from fairgauge.results.check import Check, CheckedGroup, CheckedTable, SmallestReference
 from fairgauge.results.table_faults import Fault, FaultCode, Findings
 from fairgauge.stats.fisher import fisher
@@ -98,7 +99,9 @@ def check(
     """
     chosen = _check_options(limit, min_share, confidence, columns or {}, test)
     references = (reference,) if isinstance(reference, str) else tuple(reference)
-    asked = CheckOptions(limit, SmallestReference(min_share), confidence, references, chosen)
+    asked = CheckOptions(
+        limit, SmallestReference(min_share, FEWEST_ROWS), confidence, references, chosen
+    )
     sources, unread = read_sources(source, columns or {})
     _check_references(references, [table for each in sources for table in each.tables])
     checked = tuple(

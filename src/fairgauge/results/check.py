@@ -14,7 +14,6 @@ from fairgauge.results.scopes import Interval
 from fairgauge.results.shown_result import ResultKind, ShownResult, as_before
 from fairgauge.results.table_faults import FaultCode, SavedFault
 from fairgauge.results.verdicts import Verdict, overall
-from fairgauge.stats.verdict_power import FEWEST_ROWS
 
 
 class Decision(StrEnum):
@@ -56,7 +55,7 @@ class SmallestReference:
     """
 
     share: Annotated[Share, Key("min_share")]
-    people: Annotated[int, Key("min_n")] = FEWEST_ROWS
+    people: Annotated[int, Key("min_n")]
 
     def admits(self, n: float, total: float) -> bool:
         """Return whether a category of ``n`` of ``total`` people may be the reference."""
