@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.catalogue import RATES
@@ -11,6 +11,7 @@ from fairgauge.enums import Role, Task
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.question.needs import unmet_need
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.group_counts import weights_differ
 from fairgauge.resolve.protected_metrics import protection_obstacle
 
 if TYPE_CHECKING:
@@ -103,12 +104,24 @@ def asked_rates(
             rate.name for each in asked if each.obstacle is None for rate in each.metric.statistics
         }
         listed = {rate: None for rate in listed if rate.name in wanted}
-    available = _available(cube)
+    available, asking = _available(cube), without_equal_weights(cube, spec)
     return [
         rate
         for rate in listed
-        if task in rate.tasks and rate.needs <= available and unmet_need(rate, spec) is None
+        if task in rate.tasks and rate.needs <= available and unmet_need(rate, asking) is None
     ]
+
+
+def without_equal_weights(cube: Cube, spec: Spec) -> Spec:
+    """Return the question without a weight that all rows have alike: such weights are none.
+
+    Where rows are excluded some of these may have no weight, and single rows are read without it.
+    """
+    if spec.weight is None or cube.excluded:
+        return spec
+    sums = cube.tables[0].sums
+    n, w, w2 = (float(sums[name].sum()) for name in ("n" if "n" in sums else "rows", "w", "w2"))
+    return spec if weights_differ(n, w, w2) else replace(spec, weight=None)
 
 
 def _available(cube: Cube) -> frozenset[Need]:
@@ -127,7 +140,7 @@ def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | No
     missing = " and ".join(sorted(metric.needs - _available(cube)))
     if missing:
         return Reason.of(ReasonCode.NEEDS_COLUMNS, columns=missing)
-    unmet = unmet_need(metric, spec)
+    unmet = unmet_need(metric, without_equal_weights(cube, spec))
     if unmet is None and cube.min_cell is not None:
         return protection_obstacle(metric, spec)
     return unmet

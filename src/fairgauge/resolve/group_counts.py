@@ -122,6 +122,11 @@ class ClusterCells:
         return replace(self, group=codes.ravel(), levels=tuple(values[:, codes.ravel()]))
 
 
+def weights_differ(n: float, w: float, w2: float) -> bool:
+    """Return whether rows are weighted differently, from sums over them of w^0, w and w^2."""
+    return n * w2 > w**2 * (1 + _ROUNDING)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupCounts:
     """Counts of one feature (or intersection).
@@ -178,7 +183,7 @@ class GroupCounts:
         if not self.weighted:
             return False
         n, w, w2 = (float(self.counts[name][:, 0].sum()) for name in ("n", "w", "w2"))
-        return n * w2 > w**2 * (1 + _ROUNDING)
+        return weights_differ(n, w, w2)
 
     @property
     def has_moments(self) -> bool:
