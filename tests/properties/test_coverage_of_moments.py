@@ -138,7 +138,15 @@ def scores(rng, sets):
             every = np.bincount(at.ravel(), minlength=100 * sets).reshape(sets, 100).astype(float)
             none = np.zeros((sets, 2, 100))
             held = Scores(
-                edges[:-1], edges[1:], none, every, none, {}, each.sum(1), (each**2).sum(1)
+                edges[:-1],
+                edges[1:],
+                (edges[:-1] + edges[1:]) / 2,
+                none,
+                every,
+                none,
+                {},
+                each.sum(1),
+                (each**2).sum(1),
             )
             group = ConfusionCounts(size=np.full(sets, float(each.shape[1])), scores=held)
             pair.append(Evidence(group, group))

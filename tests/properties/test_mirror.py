@@ -129,3 +129,24 @@ def test_a_rate_and_its_complement_mirror_each_other(
         assert close([*expected, *others], numbers(found[f"{complement}.difference", *key[1:]]))
         checked += low is not None
     assert checked >= 3
+
+
+def test_counts_of_distinct_scores_have_the_intervals_of_the_rows() -> None:
+    """Engines that do not read rows again, such as PostgreSQL and Spark, have the same limits."""
+    rng = np.random.default_rng(8)
+    data = table(5, 240).with_columns(score=pl.Series(rng.permutation(480)[:240] / 480 + 0.0003))
+    asked = {"label": "label", "score": "score", "positive": 1, "sensitive": "group"}
+    # of rows; and areas between curves, drawn curves of which step where rounding errors decide
+    by_rows = {"top_selection_ratio", "skew", "exposure_ratio", "ndkl", "abroca"}
+    for more in ({}, {"weight": "w"}):
+        question = {**asked, **more, "metrics": "all", "replicates": 50}
+        of_rows, of_counts = (
+            fg.audit(each, **question).to_dict() for each in (data, fg.count(data, **question))
+        )
+        for one, other in zip(of_rows["estimates"], of_counts["estimates"], strict=True):
+            if one["metric"] not in by_rows:
+                assert close(numbers(one), numbers(other)), (one["metric"], one["group"])
+        for one, other in zip(of_rows["groups"], of_counts["groups"], strict=True):
+            for name, rate in one["rates"].items():
+                mine, yours = ([row[k] for k in FIELDS[:3]] for row in (rate, other["rates"][name]))
+                assert close(mine, yours), name

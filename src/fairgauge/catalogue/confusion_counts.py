@@ -23,6 +23,8 @@ class Scores:
     ----------
     low, high : array of shape (B,)
         The edges of the bins; equal where a bin is a single value (scores that lie on an edge).
+    centre : array of shape (B,)
+        The mean score of all rows in each bin.
     counts : array of shape (n, 2, B)
         Rows with a positive and with a negative label.
     every : array of shape (n, B)
@@ -37,6 +39,7 @@ class Scores:
 
     low: Array
     high: Array
+    centre: Array
     counts: Array
     every: Array
     sums: Array

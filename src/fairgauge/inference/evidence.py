@@ -252,8 +252,7 @@ def generator(spec: Spec, key: str, *counts: Array) -> np.random.Generator:
     They depend on what is counted alone: not on names, nor on the order of groups, nor on what
     else is asked for, nor on the rounding errors of sums of weights.
     """
-    rounded = (np.round(np.asarray(each, dtype=float), _DECIMALS) + 0.0 for each in counts)
-    content = (zlib.crc32(np.ascontiguousarray(each).tobytes()) for each in rounded)
+    content = (zlib.crc32(np.ascontiguousarray(_rounded(each)).tobytes()) for each in counts)
     return np.random.default_rng([spec.seed, zlib.crc32(key.encode()), *content])
 
 
@@ -264,9 +263,9 @@ def canonical_pair(one: Array, two: Array, *, symmetric: bool) -> tuple[Array, A
     rows. Draws made of these are those of any other order.
     """
     first, second = one, two
-    if symmetric and sorted(one.tolist()) > sorted(two.tolist()):
+    if symmetric and sorted(_rounded(one).tolist()) > sorted(_rounded(two).tolist()):
         first, second = two, one
-    order = np.lexsort((second, first))
+    order = np.lexsort((_rounded(second), _rounded(first)))
     return first[order], second[order]
 
 
@@ -276,4 +275,9 @@ def precedes(one: Array, two: Array) -> bool:
     The order is that of the counts, so that group and reference may change places and every draw of
     theirs stays what it was.
     """
-    return bool(one.ravel().tolist() <= two.ravel().tolist())
+    return bool(_rounded(one).ravel().tolist() <= _rounded(two).ravel().tolist())
+
+
+def _rounded(counts: Array) -> Array:
+    """Return counts without the rounding errors of sums of weights, which must decide nothing."""
+    return np.asarray(np.round(np.asarray(counts, dtype=float), _DECIMALS) + 0.0)

@@ -67,6 +67,18 @@ class Histogram:
     high: Array
     counts: dict[str, Array]
 
+    @property
+    def centre(self) -> Array:
+        """Return the mean score of all rows in each bin.
+
+        Where one score alone falls into a bin it is that score, as if the rows had been read.
+        """
+        rows, scores = (
+            self.counts[name].sum(axis=(0, 1)) for name in ("w" if "w" in self.counts else "n", "s")
+        )
+        mean = np.divide(scores, rows, out=(self.low + self.high) / 2, where=rows > 0)
+        return np.asarray(np.clip(mean, self.low, self.high))
+
     def turned(self, whole: float) -> Histogram:
         """Return the histogram of ``whole`` less each score: the scores of the other class."""
         rows, s, s2 = self.counts.get("w", self.counts["n"]), self.counts["s"], self.counts["s2"]

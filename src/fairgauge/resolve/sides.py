@@ -154,6 +154,7 @@ class Histograms:
         if histogram is None:
             return
         counts = {m: with_others(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
+        self._centre = histogram.centre
         self._every = counts[measure].sum(axis=1)
         self._total, self._squares = (counts[m].sum(axis=(1, 2)) for m in ("s", "s2"))
         by_label = {m: _by_label(c, outcome.labels) for m, c in counts.items()}
@@ -167,6 +168,7 @@ class Histograms:
         return Scores(
             low=self._histogram.low,
             high=self._histogram.high,
+            centre=self._centre,
             counts=self._counts[which],
             every=self._every[which],
             sums=self._sums[which],

@@ -205,7 +205,7 @@ def sides(positive, negative):
     counts = np.stack([positive, negative], axis=1).astype(float)
     at = (np.arange(BINS) + 0.5) / BINS
     every = counts.sum(axis=1)
-    scores = Scores(at, at, counts, every, counts * at, {}, every @ at, every @ at**2)
+    scores = Scores(at, at, at, counts, every, counts * at, {}, every @ at, every @ at**2)
     return ConfusionCounts(size=every.sum(axis=1), scores=scores)
 
 

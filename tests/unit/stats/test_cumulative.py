@@ -83,7 +83,8 @@ def test_bins_of_scores_step_from_middle_to_middle():
     low, high = edges[:-1], edges[1:]
     none = np.zeros((3, 2, 5))
     one, two = (
-        Scores(low, high, none, each, none, {}, each.sum(1), each.sum(1)) for each in (ours, theirs)
+        Scores(low, high, (low + high) / 2, none, each, none, {}, each.sum(1), each.sum(1))
+        for each in (ours, theirs)
     )
     widths = np.diff((low + high) / 2)
     assert cumulative_distance(ours, theirs, widths, "ks") == pytest.approx(score_ks(one, two))

@@ -1,7 +1,7 @@
 """Scored: the limits of the statistics of score_statistics, each by what it is.
 
-Scores are spread over fine bins, and a bin's middle stands for its scores (exactly, where scores
-lie on an edge).
+Scores are spread over fine bins, and the mean of all scores in a bin stands for each of them:
+exactly, where they are one.
 """
 
 from __future__ import annotations
@@ -104,16 +104,16 @@ def _labelled(side: ConfusionCounts, label: int) -> Array:
 @score_interval.register(ScoreMean)
 def _score_mean_interval(statistic: ScoreMean, evidence: Evidence) -> StatisticInterval:
     of, held = _OF_A_ROW[statistic.of], scores_of(evidence.side)
-    middle, n = (held.low + held.high) / 2, evidence.rows(statistic.size)
+    centre, n = held.centre, evidence.rows(statistic.size)
     labels = (1.0, 0.0) if statistic.labelled else (0.0,)
-    values = np.stack([of(middle, label) for label in labels]).ravel()
+    values = np.stack([of(centre, label) for label in labels]).ravel()
 
     def counts(side: ConfusionCounts) -> Array:
         scores = scores_of(side)
         return scores.counts.reshape(len(n), -1) if statistic.labelled else scores.every
 
     if not statistic.labelled and evidence.squares is None:
-        away = middle - quotient(held.every @ middle, n)[:, None]
+        away = centre - quotient(held.every @ centre, n)[:, None]
         about2, about3 = (quotient((held.every * away**k).sum(axis=1), n) for k in (2, 3))
         return of_mean(statistic.of_scores(held), about2, about3, n)
     unseen = np.tile(_half_a_row(held) / 2, 2) if statistic.labelled else np.zeros_like(held.every)
@@ -164,8 +164,8 @@ def _label_mean_interval(statistic: LabelMeanScore, evidence: Evidence) -> Stati
     def counts(side: ConfusionCounts) -> Array:
         return np.asarray(scores_of(side).counts[:, label])
 
-    middle, unseen = (held.low + held.high) / 2, _half_a_row(held)
-    return _mean_of_bins(mean, n, middle, counts, unseen, evidence)
+    centre, unseen = held.centre, _half_a_row(held)
+    return _mean_of_bins(mean, n, centre, counts, unseen, evidence)
 
 
 @score_interval.register(RocAuc)
@@ -203,8 +203,8 @@ def _calibration_interval(statistic: CalibrationError, evidence: Evidence) -> St
     held = scores_of(evidence.side)
     per_weight = evidence.rows_per_weight(statistic.size)
     counts = held.counts * per_weight[:, None, None]
-    middle = (held.low + held.high) / 2
-    squares = counts[:, 0] * (middle - 1) ** 2 + counts[:, 1] * middle**2
+    centre = held.centre
+    squares = counts[:, 0] * (centre - 1) ** 2 + counts[:, 1] * centre**2
     inside = in_deciles(held)
     bins = Bins(
         *(

@@ -140,6 +140,7 @@ class _DistanceInterval:
 
 
 _CELLS = 256
+_ROUNDING = 1e-9
 _MOST_CURVES = 500
 
 
@@ -155,7 +156,6 @@ def _between_scores(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
     a, d = rows
     scores = compared.group.side.scores
     assert scores is not None
-    middle = (scores.low + scores.high) / 2
     value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
     apart = np.ones(len(a))
     if compared.rest is not None:  # the whole lies between the group and its rest
@@ -165,7 +165,7 @@ def _between_scores(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
     far, floor, p = (np.full(len(a), np.nan) for _ in range(3))
     for i in range(len(a)):
         starts = _cell_starts(a[i] + d[i])
-        widths = np.diff(middle[starts])
+        widths = np.diff(scores.centre[starts])
         sides = _in_cells(a[i], d[i], starts)
         rng, draws = generator(spec, metric.name, *sides), spec.replicates
         one, two = (each[None] for each in sides)
@@ -237,7 +237,8 @@ def _cell_starts(rows: Array) -> NDArray[np.int64]:
     """Return the first bins of cells that hold about as many of the rows each."""
     after = np.cumsum(rows)
     before = np.concatenate([[0.0], after[:-1]])
-    cell = np.minimum(before * _CELLS // max(after[-1], 1e-300), _CELLS)
+    # rounding errors of sums of weights must not move a bin from one cell into the next
+    cell = np.minimum(np.floor(before * _CELLS / max(after[-1], 1e-300) + _ROUNDING), _CELLS)
     return np.flatnonzero(np.diff(cell, prepend=-1.0))
 
 

@@ -132,12 +132,12 @@ def _moments(metric: StandardisedDifference, side: ConfusionCounts) -> Moments:
 
 
 def _score_moments(side: ConfusionCounts) -> Moments:
-    """Return the moments of scores, each in the middle of its bin."""
+    """Return the moments of scores, each at the centre of its bin."""
     assert side.scores is not None
-    middle = (side.scores.low + side.scores.high) / 2
+    centre = side.scores.centre
     n = side.scores.every.sum(axis=-1)
-    mean = quotient(side.scores.every @ middle, n)
-    away = middle - mean[:, None]
+    mean = quotient(side.scores.every @ centre, n)
+    away = centre - mean[:, None]
     second, third, fourth = (
         quotient((side.scores.every * away**power).sum(axis=-1), n) for power in (2, 3, 4)
     )
