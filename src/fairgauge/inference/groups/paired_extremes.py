@@ -30,7 +30,7 @@ from fairgauge.inference.two.paired_changes import (
     Quantity,
     constant,
     correlation_of_halves,
-    logs_of,
+    logarithm,
 )
 from fairgauge.reasons import ReasonCode
 
@@ -190,7 +190,7 @@ def norm_changes(
 def _items(metric: Spread, change: StatisticChange) -> LinearItems | None:
     """Return the items of a spread: pairs of groups, or groups; None with too few of them."""
     logs = metric.by == "smallest_ratio"
-    under = [_log(each) if logs else each for each in change.models]
+    under = [logarithm(each) if logs else each for each in change.models]
     with np.errstate(invalid="ignore"):
         known = np.isfinite(under[0].value) & np.isfinite(under[1].value)
     groups = np.flatnonzero(known)
@@ -285,16 +285,6 @@ def _groups(items: LinearItems, rows: Array) -> tuple[int, int]:
     at = np.lexsort((-sizes[1], -sizes[0], -sizes.min(axis=0)))[0]
     first, second = both[:, at].tolist()
     return (second if first == ZERO else first), (first if second == ZERO else second)
-
-
-def _log(of: Quantity) -> Quantity:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.log(of.value)
-        influence = None
-        if of.influence is not None:
-            influence = np.nan_to_num(of.influence / of.value[:, None, None, None],
-                                      posinf=0.0, neginf=0.0)  # fmt: skip
-    return Quantity(value, lambda z: logs_of(of.at(z)), influence)
 
 
 def _are_clustered(change: StatisticChange) -> bool:

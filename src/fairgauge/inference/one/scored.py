@@ -7,7 +7,7 @@ exactly, where they are one.
 from __future__ import annotations
 
 from functools import partial, singledispatch
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -54,23 +54,27 @@ from fairgauge.stats.weighted import MeanMoments, mean_limits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
     from fairgauge.inference.evidence import Count, Evidence
     from fairgauge.inference.interval import Methods
     from fairgauge.stats.arrays import Limits
 
-_SURE = 1e-12  # keeps logarithms finite, as log loss does
+_LEAST = 2.0**-52  # keeps logarithms finite; the value of log loss is cut off there too
 _HALF_A_ROW = 0.5  # corrects a count for continuity, or stands for what was not seen
 _OF_CUT = (IntervalMethod.WILSON, IntervalMethod.ESTIMATED_CUT)
 
-_OF_A_ROW: dict[ScoreTerm, Callable[[Array, float], Array]] = {
+RowNumber: TypeAlias = "Callable[[Array, NDArray[np.bool_]], Array]"
+
+NUMBER_OF_A_ROW: dict[ScoreTerm, RowNumber] = {
     ScoreTerm.SCORE: lambda s, _: s,
     ScoreTerm.CALIBRATION_GAP: lambda s, y: s - y,
     ScoreTerm.SQUARED_ERROR: lambda s, y: (s - y) ** 2,
-    ScoreTerm.LOG_LOSS: lambda s, y: -np.log(np.clip(s if y else 1 - s, _SURE, 1.0)),
+    ScoreTerm.LOG_LOSS: lambda s, y: -np.log(np.clip(np.where(y, s, 1 - s), _LEAST, 1.0)),
 }
-"""The number of a row's score and label that a statistic is the mean of."""
+"""The number of rows, by their scores and labels, that a statistic is the mean of."""
 
 
 @singledispatch
@@ -103,10 +107,10 @@ def _labelled(side: ConfusionCounts, label: int) -> Array:
 
 @score_interval.register(ScoreMean)
 def _score_mean_interval(statistic: ScoreMean, evidence: Evidence) -> StatisticInterval:
-    of, held = _OF_A_ROW[statistic.of], scores_of(evidence.side)
+    of, held = NUMBER_OF_A_ROW[statistic.of], scores_of(evidence.side)
     centre, n = held.centre, evidence.rows(statistic.size)
-    labels = (1.0, 0.0) if statistic.labelled else (0.0,)
-    values = np.stack([of(centre, label) for label in labels]).ravel()
+    labels = (True, False) if statistic.labelled else (False,)
+    values = np.stack([of(centre, np.full(centre.shape, y)) for y in labels]).ravel()
 
     def counts(side: ConfusionCounts) -> Array:
         scores = scores_of(side)

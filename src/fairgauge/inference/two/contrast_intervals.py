@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Contrast
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.interval import MappedProportion, Methods
+    from fairgauge.inference.interval import At, MappedProportion, Methods
     from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 
@@ -442,7 +442,7 @@ def _mover(
     spec: Spec,
 ) -> Intervals:
     n = [each.sum(axis=1) for each in rows]
-    first, second = (_mean_over_strata(b, share, total) for b, total in zip(sides, n, strict=True))
+    first, second = (_mean_of_side(b, share, total) for b, total in zip(sides, n, strict=True))
 
     def interval(z: Array) -> Limits:
         return mover_difference(first.estimate, *first.at(z), second.estimate, *second.at(z))
@@ -459,30 +459,40 @@ def _mover(
     return Intervals(made.low, made.high, made.p, methods, made.too_few, made.reason)
 
 
-def _mean_over_strata(side: StatisticInterval, share: Array, n: Array) -> StatisticInterval:
+def _mean_of_side(side: StatisticInterval, share: Array, n: Array) -> StatisticInterval:
     """Return the weighted mean over strata of a number of one side."""
-    used = share > 0
-
-    def mean(values: Array) -> Array:
-        joined: Array = (share * np.where(used, values.reshape(share.shape), 0.0)).sum(axis=1)
-        return joined
-
-    def far(distances: Array) -> Array:
-        squares = (share * np.where(used, distances.reshape(share.shape), 0.0)) ** 2
-        root: Array = np.sqrt(squares.sum(axis=1))
-        return root
-
-    estimate = mean(side.estimate)
+    estimate, distances = mean_over_strata(side.estimate, side.at, share)
 
     def at(z: Array) -> Limits:
-        # one critical value for each group, the same in all of its strata
-        c = np.broadcast_to(z, (len(share),)).repeat(share.shape[1])
-        low, high = side.at(c)
+        below, above = distances(np.broadcast_to(z, (len(share),)))
         with np.errstate(invalid="ignore"):  # infinite on both sides: undefined
-            below, above = far(side.estimate - low), far(high - side.estimate)
             return estimate - below, estimate + above
 
     return StatisticInterval(estimate, n, at, side.methods, reason=side.reason)
+
+
+def mean_over_strata(values: Array, at: At, share: Array) -> tuple[Array, At]:
+    """Return weighted means over strata, and the distances of their limits at critical values.
+
+    Parameters
+    ----------
+    values, at : the numbers, stratum after stratum, and their limits.
+    share : array of shape (n, strata)
+        The weights of the strata, which sum to 1; 0 where a stratum is excluded.
+    """
+    used = share > 0
+
+    def weighted(numbers: Array) -> Array:
+        return np.asarray(share * np.where(used, numbers.reshape(share.shape), 0.0))
+
+    def distances(z: Array) -> Limits:
+        # one critical value for each mean, the same in all of its strata
+        low, high = at(np.repeat(z, share.shape[1]))
+        with np.errstate(invalid="ignore"):
+            below, above = weighted(values - low) ** 2, weighted(high - values) ** 2
+        return np.sqrt(below.sum(axis=1)), np.sqrt(above.sum(axis=1))
+
+    return weighted(values).sum(axis=1), distances
 
 
 def _distance_to_others(metric: Contrast, compared: Comparisons, weights: Array) -> Array:

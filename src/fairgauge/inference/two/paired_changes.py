@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 At: TypeAlias = "Callable[[ArrayLike], Limits]"
 """Limits at a normal critical value."""
+_Mover: TypeAlias = "Callable[..., Limits]"
+"""The limits of a difference of two numbers with limits, and of their correlation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +91,16 @@ class Quantity:
 
         influence = None if self.influence is None else -self.influence
         return Quantity(-self.value, at, influence)
+
+
+def student_limits(value: Array, error: Array, degrees: Array) -> At:
+    """Return limits by Student's t (normal ones with infinite degrees of freedom)."""
+
+    def at(z: ArrayLike) -> Limits:
+        half = as_critical_t(np.broadcast_to(_z(z), value.shape), degrees) * error
+        return value - half, value + half
+
+    return at
 
 
 def constant(value: float, size: int = 1) -> Quantity:
@@ -172,8 +184,7 @@ def change_of_models(
     Zou & Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER of correlated numbers); errors
     that both models share are subtracted on the same side.
     """
-    old, new = models
-    h_old, h_new = old.influence, new.influence
+    h_old, h_new = (model.influence for model in models)
     assert h_old is not None
     assert h_new is not None
     var_old, var_new, both = (
@@ -181,43 +192,54 @@ def change_of_models(
         for a, b in ((h_old, h_old), (h_new, h_new), (h_old, h_new))
     )
     r = correlation(both, var_old, var_new)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_old, log_new = np.log(old.value), np.log(new.value)
-        to_logs = [quotient(h, value[:, None, None, None]) for h, value in
-                   ((h_old, old.value), (h_new, new.value))]  # fmt: skip
-    l_old, l_new = (np.nan_to_num(each, posinf=0.0, neginf=0.0) for each in to_logs)
+    return correlated_change(models, r, rows, methods, mover_shared_difference, table)
 
-    def plain(sign: int) -> At:
+
+def correlated_change(
+    models: tuple[Quantity, Quantity],
+    r: Array,
+    rows: Array,
+    methods: tuple[IntervalMethod, ...],
+    mover: _Mover,
+    table: PairedTable | None = None,
+) -> StatisticChange:
+    """Return what becomes of a number, from its limits under both models and their correlation."""
+    logs = (logarithm(models[0]), logarithm(models[1]))
+
+    def joined(pair: tuple[Quantity, Quantity], sign: int, *, equal_is_0: bool = False) -> Quantity:
+        """Return new plus or less old; a sum is the difference to the negative of the old one."""
+        old, new = pair
+
         def at(z: ArrayLike) -> Limits:
             low, high = old.at(z)
             if sign > 0:
                 low, high = -high, -low
-            return mover_shared_difference(
-                new.value, *new.at(z), -sign * old.value, low, high, -sign * r
-            )
+            return mover(new.value, *new.at(z), -sign * old.value, low, high, -sign * r)
 
-        return at
+        with np.errstate(invalid="ignore"):
+            value = new.value + sign * old.value
+            if equal_is_0:  # also of logarithms of 0
+                value = _equal(new.value, old.value)
+            if new.influence is None or old.influence is None:
+                return Quantity(value, at)
+            return Quantity(value, at, new.influence + sign * old.influence)
 
-    def logs(sign: int) -> At:
-        def at(z: ArrayLike) -> Limits:
-            low, high = logs_of(old.at(z))
-            if sign > 0:
-                low, high = -high, -low
-            return mover_shared_difference(
-                log_new, *logs_of(new.at(z)), -sign * log_old, low, high, -sign * r
-            )
-
-        return at
-
-    with np.errstate(invalid="ignore"):
-        difference = Quantity(new.value - old.value, plain(-1), h_new - h_old)
-        ratio = Quantity(_equal(log_new, log_old), logs(-1), l_new - l_old)
-        total = Quantity(new.value + old.value, plain(1), h_new + h_old)
-        log_total = Quantity(log_new + log_old, logs(1), l_new + l_old)
     return StatisticChange(
-        table, old.value, new.value, rows, difference, ratio, total, log_total,
+        table, models[0].value, models[1].value, rows,
+        joined(models, -1), joined(logs, -1, equal_is_0=True), joined(models, 1), joined(logs, 1),
         methods, methods, None, models,
     )  # fmt: skip
+
+
+@quiet
+def logarithm(of: Quantity) -> Quantity:
+    """Return the logarithm of a number; its influences are 0 where it is infinite."""
+    influence = of.influence
+    if influence is not None:
+        influence = np.nan_to_num(
+            quotient(influence, of.value[:, None, None, None]), posinf=0.0, neginf=0.0
+        )
+    return Quantity(np.log(of.value), lambda z: logs_of(of.at(z)), influence)
 
 
 def change_of_discordant(

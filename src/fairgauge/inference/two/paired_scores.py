@@ -10,19 +10,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.score_statistics import RocAuc, ScoreMean, ScoreTerm
+from fairgauge.catalogue.score_statistics import RocAuc, ScoreMean
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.two.paired_changes import Quantity, StatisticChange, logs_of
+from fairgauge.inference.one.scored import NUMBER_OF_A_ROW
+from fairgauge.inference.two.paired_changes import (
+    Quantity,
+    StatisticChange,
+    correlated_change,
+    student_limits,
+)
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.auc_interval import area_score_interval
 from fairgauge.stats.contrasts import mover_difference
-from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.paired import paired_areas
 
 if TYPE_CHECKING:
@@ -32,9 +36,8 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.score_statistics import ScoreStatistic
+    from fairgauge.inference.one.scored import RowNumber
     from fairgauge.stats.arrays import Limits
-
-_SURE = 2.0**-52
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +60,7 @@ def score_change(statistic: ScoreStatistic, sides: Sequence[ScoredRows]) -> Stat
     if isinstance(statistic, RocAuc):
         return _areas(sides)
     if isinstance(statistic, ScoreMean):
-        return _means(partial(_term, statistic.of), sides)
+        return _means(NUMBER_OF_A_ROW[statistic.of], sides)
     raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=statistic.title)
 
 
@@ -82,18 +85,19 @@ def _areas(sides: Sequence[ScoredRows]) -> StatisticChange:
     old, new = (np.array([float(each.area) for each in of]) for of in areas)
     rows = np.array([float(min(each.positives, each.negatives)) for each in areas[0]])
     methods = (IntervalMethod.PAIRED_MOVER, IntervalMethod.DELONG, IntervalMethod.AUC_SCORE)
-    made = _correlated(old, new, limits(0), limits(1), r, rows, methods)
+    models = (Quantity(old, limits(0)), Quantity(new, limits(1)))
+    made = correlated_change(models, r, rows, methods, mover_difference)
     errors = np.array([math.sqrt(each.difference_variance) for each in found])
+
+    by_student = student_limits(made.difference.value, errors, rows - 1)
 
     def paired(z: ArrayLike) -> Limits:
         low, high = made.difference.at(z)
-        t = as_critical_t(np.broadcast_to(np.asarray(z, dtype=float), rows.shape), rows - 1)
-        half = t * errors
+        below, above = by_student(z)
         known = errors > 0  # areas of 1 do not vary, though their difference may
-        change = made.difference.value
         return (
-            np.where(known, np.maximum(change - half, -1.0), low),
-            np.where(known, np.minimum(change + half, 1.0), high),
+            np.where(known, np.maximum(below, -1.0), low),
+            np.where(known, np.minimum(above, 1.0), high),
         )
 
     difference = Quantity(made.difference.value, paired)
@@ -101,9 +105,7 @@ def _areas(sides: Sequence[ScoredRows]) -> StatisticChange:
     return replace(made, difference=difference, methods=own)
 
 
-def _means(
-    of: Callable[[Array, NDArray[np.bool_]], Array], sides: Sequence[ScoredRows]
-) -> StatisticChange:
+def _means(of: RowNumber, sides: Sequence[ScoredRows]) -> StatisticChange:
     both = [np.stack([of(each.old, each.label), of(each.new, each.label)]) for each in sides]
     rows = np.array([float(each.shape[1]) for each in both])
     spread = np.array([np.cov(each) if each.shape[1] > 1 else np.full((2, 2), np.nan)
@@ -118,64 +120,11 @@ def _means(
             np.maximum(spread[:, 0, 0] + spread[:, 1, 1] - 2 * spread[:, 0, 1], 0.0) / rows
         )
 
-    def around(value: Array, error: Array) -> Callable[[ArrayLike], Limits]:
-        def at(z: ArrayLike) -> Limits:
-            t = as_critical_t(np.broadcast_to(np.asarray(z, dtype=float), rows.shape), rows - 1)
-            return value - t * error, value + t * error
-
-        return at
-
-    methods = (IntervalMethod.STUDENT_T,)
-    made = _correlated(
-        old, new, around(old, errors[0]), around(new, errors[1]), np.nan_to_num(r), rows, methods
+    models = (
+        Quantity(old, student_limits(old, errors[0], rows - 1)),
+        Quantity(new, student_limits(new, errors[1], rows - 1)),
     )
-    difference = Quantity(new - old, around(new - old, paired))
-    return StatisticChange(
-        None, old, new, rows, difference, made.ratio, made.total, made.log_total, methods,
-        made.ratio_methods, None, made.models,
-    )  # fmt: skip
-
-
-def _correlated(
-    old: Array,
-    new: Array,
-    old_at: Callable[[ArrayLike], Limits],
-    new_at: Callable[[ArrayLike], Limits],
-    r: Array,
-    rows: Array,
-    methods: tuple[IntervalMethod, ...],
-) -> StatisticChange:
-    """Return the change of two correlated numbers from the limits of both."""
-
-    def joined(sign: int, *, logs: bool) -> Callable[[ArrayLike], Limits]:
-        def at(z: ArrayLike) -> Limits:
-            first, second = new_at(z), old_at(z)
-            values = new, old
-            if logs:
-                first, second, values = logs_of(first), logs_of(second), logs_of((new, old))
-            low, high = second if sign < 0 else (-second[1], -second[0])
-            return mover_difference(values[0], *first, -sign * values[1], low, high, -sign * r)
-
-        return at
-
-    log_new, log_old = logs_of((new, old))
-    with np.errstate(invalid="ignore"):
-        difference = Quantity(new - old, joined(-1, logs=False))
-        ratio = Quantity(log_new - log_old, joined(-1, logs=True))
-        total = Quantity(new + old, joined(1, logs=False))
-        log_total = Quantity(log_new + log_old, joined(1, logs=True))
-    return StatisticChange(
-        None, old, new, rows, difference, ratio, total, log_total, methods, methods,
-        None, (Quantity(old, old_at), Quantity(new, new_at)),
-    )  # fmt: skip
-
-
-def _term(term: ScoreTerm, score: Array, label: NDArray[np.bool_]) -> Array:
-    """Return the number of each row that a statistic is the mean of."""
-    if term is ScoreTerm.SQUARED_ERROR:
-        return (score - label) ** 2
-    if term is ScoreTerm.CALIBRATION_GAP:
-        return score - label
-    if term is ScoreTerm.LOG_LOSS:
-        return np.asarray(-np.log(np.clip(np.where(label, score, 1 - score), _SURE, 1.0)))
-    return score
+    methods = (IntervalMethod.STUDENT_T,)
+    made = correlated_change(models, np.nan_to_num(r), rows, methods, mover_difference)
+    difference = Quantity(new - old, student_limits(new - old, paired, rows - 1))
+    return replace(made, difference=difference)

@@ -14,6 +14,7 @@ import numpy as np
 from fairgauge.catalogue.pooling import pool
 from fairgauge.catalogue.statistics import Quotient
 from fairgauge.enums import IntervalMethod, Profile
+from fairgauge.inference.two.contrast_intervals import mean_over_strata
 from fairgauge.inference.two.paired_changes import (
     DisparityChanges,
     Quantity,
@@ -21,6 +22,7 @@ from fairgauge.inference.two.paired_changes import (
     change_of_discordant,
     change_of_models,
     discordant_rows,
+    student_limits,
 )
 from fairgauge.inference.two.paired_tables import confusion, of_both
 from fairgauge.stats.arrays import quotient
@@ -68,25 +70,15 @@ def pooled_change(
 def _mean(of: Quantity, share: Array, joined: PairedTable) -> Quantity:
     """Return the weighted mean over strata of a number: MOVER, no narrower than by influences."""
     assert of.influence is not None
-    used = share > 0
-
-    def mean(values: Array) -> Array:
-        return np.asarray((share * np.where(used, values.reshape(share.shape), 0.0)).sum(axis=1))
-
-    def far(distances: Array) -> Array:
-        squares = (share * np.where(used, distances.reshape(share.shape), 0.0)) ** 2
-        return np.asarray(np.sqrt(squares.sum(axis=1)))
-
-    value = mean(of.value)
+    value, distances = mean_over_strata(of.value, of.at, share)
     influence = (share.reshape(-1, 1, 1, 1) * of.influence).reshape(joined.weights.shape)
     degrees, correction = joined.degrees, joined.correction
     error = np.sqrt(correction * joined.covariance(influence, influence))
 
     def at(z: ArrayLike) -> Limits:
         critical = np.broadcast_to(np.asarray(z, dtype=float), value.shape)
-        low, high = of.at(np.repeat(critical, share.shape[1]))
+        below, above = distances(critical)
         with np.errstate(invalid="ignore"):
-            below, above = far(of.value - low), far(high - of.value)
             usual = np.sqrt((below**2 + above**2) / 2)
         # limits of thin strata are too close to the middle; clusters may have rows in several
         wider = quotient(as_critical_t(critical, degrees) * error, usual)
@@ -131,12 +123,7 @@ def pooled_odds_change(
 def _normal(value: Array, variance: Array, degrees: Array) -> Quantity:
     """Return a number with limits of a normal distribution, or of Student's t."""
     error = np.sqrt(np.where(variance > 0, variance, np.nan))
-
-    def at(z: ArrayLike) -> Limits:
-        half = as_critical_t(np.broadcast_to(z, value.shape), degrees) * error
-        return value - half, value + half
-
-    return Quantity(value, at)
+    return Quantity(value, student_limits(value, error, degrees))
 
 
 def _odds_ratio(metric: Contrast, margins: Array, *, classes: bool) -> tuple[Array, Array]:
