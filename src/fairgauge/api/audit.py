@@ -38,7 +38,7 @@ from fairgauge.resolve.data_checks import (
 )
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.group_counts import count_groups
-from fairgauge.resolve.resolution import resolve
+from fairgauge.resolve.resolution import resolve, resolve_groups
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic
@@ -48,17 +48,24 @@ from fairgauge.scan.source import at_hand, readable
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from fairgauge.cube.cube import Sums
     from fairgauge.cube.plan import Axis
+    from fairgauge.identity import FeatureId
     from fairgauge.measure.measure import ByRows
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
+    from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.results.estimates import Measured
     from fairgauge.results.verdicts import Verdict
     from fairgauge.scan.source import Source
 
+_OF_OUTCOMES = (
+    "label", "prediction", "score", "candidate", "margins", "score_of", "threshold", "positive",
+    "strata", "cluster", "task",
+)  # fmt: skip
+"""The options that say nothing of groups, and without which these can be counted alone."""
 _MOST_REPEATED = 10_000_000
 """Cases of a count column up to which each becomes a row, for the metrics of single rows."""
 
@@ -224,9 +231,10 @@ def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
 
 
 def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | None:
-    """Read the groups of the data, and warn of names in the specification that no group has.
+    """Resolve the groups of the data as an audit does, and warn of names that no group has.
 
-    Only the sensitive features are read; None where even that would need a query elsewhere.
+    Of counts everything is resolved; of rows only the sensitive features are read, and None is
+    returned where even that would need a query elsewhere.
 
     Raises
     ------
@@ -235,31 +243,29 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     DataError, CubeError
         A feature has too many values or is not held.
     """
-    of_groups = Spec(
-        sensitive=spec.sensitive,
-        intersections=spec.intersections,
-        reference=spec.reference,
-        unknown=spec.unknown,
-        missing=spec.missing,
-        profile=spec.profile,
-    )
     if isinstance(data, Cube):
-        _check_held(data, of_groups)
-        cube = data
+        _check_held(data, spec)
+        cube, asked = data, spec
     elif at_hand(data):
-        cube = data.count(plan(of_groups), spec.max_groups)
+        # all that is asked of groups, and of rows what states how often they count
+        asked = replace(spec, **{name: getattr(Spec(), name) for name in _OF_OUTCOMES})
+        cube = data.count(plan(asked), spec.max_groups)
     else:
         return None
-    groups = group_texts(count_groups(cube, of_groups))
     rows_by_level = cube.rows_by_level()
+    check_known(cube, asked, rows_by_level)
+    if isinstance(data, Cube):
+        features: Sequence[GroupCounts] = resolve(cube, spec).features
+    else:
+        features = resolve_groups(cube, asked)
     return (
         *sensitive_outcomes(spec),
-        *single_row_groups(cube, spec, rows_by_level),
-        *numeric_groups(cube, spec, rows_by_level),
-        *missing_markers(cube, spec, rows_by_level),
-        *same_names(cube, spec, rows_by_level),
-        *unmatched_groups(cube, spec, groups),
-        *unmatched_rules(spec, groups),
+        *single_row_groups(cube, asked, rows_by_level),
+        *numeric_groups(cube, asked, rows_by_level),
+        *missing_markers(cube, asked, rows_by_level),
+        *same_names(cube, asked, rows_by_level),
+        *_unmatched(cube, spec),
+        *unmatched_rules(spec, group_texts(features)),
         *limits_outside_range(spec),
     )
 
@@ -390,13 +396,16 @@ def _likely_mistakes(
     yield from missing_markers(cube, spec, rows_by_level)
     yield from same_names(cube, spec, rows_by_level)
     yield from limits_outside_range(spec)
-    if spec.exclude_groups or spec.population:
-        counts = count_groups(
-            cube, replace(spec, exclude_groups=())
-        )  # with those that are excluded
-        yield from unmatched_groups(cube, spec, group_texts(counts))
-    elif spec.unknown:
-        yield from unmatched_groups(cube, spec, {})
+    yield from _unmatched(cube, spec)
+
+
+def _unmatched(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of groups and values in the specification that the data do not have."""
+    groups: Mapping[FeatureId, Collection[str]] = {}
+    if spec.exclude_groups or spec.population:  # with those that are excluded
+        groups = group_texts(count_groups(cube, replace(spec, exclude_groups=())))
+    if groups or spec.unknown:
+        yield from unmatched_groups(cube, spec, groups)
 
 
 def _task_is_stated(spec: Spec, options: Options) -> bool:

@@ -286,7 +286,9 @@ def _unmatched(
     groups: dict[str | None, list[str]] = {each.feature: list(each.groups) for each in every}
     groups[None] = [name for names in groups.values() for name in names]
     return tuple(
-        Unmatched(rule=rule, feature=feature, group=name, nearest=closest(name, groups[feature]))
+        Unmatched(
+            rule=rule, feature=feature, group=name, nearest=closest(name, groups.get(feature, ()))
+        )
         for rule, feature, name in absent
     )
 

@@ -75,17 +75,31 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
     task = decide_task(cube, spec)
     metrics = collected(lambda: asked_metrics(cube, spec, task))
     outcomes = collected(lambda: outcome_masks(cube, spec, task))
-    features = collected(lambda: count_groups(cube, spec))
+    features = collected(lambda: resolve_groups(cube, spec))
     if metrics is None or outcomes is None or features is None:
-        raise SpecError(problems)
-    problems = list(_wrong_populations(features, spec))
-    if problems:
         raise SpecError(problems)
     everyone = count_everyone(cube)
     if mean_weight != 1:
         features = [replace(each, mean_weight=mean_weight) for each in features]
         everyone = replace(everyone, mean_weight=mean_weight)
     return Resolution(spec, task, outcomes, tuple(features), everyone, tuple(metrics))
+
+
+def resolve_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
+    """Resolve groups, named references and populations, which need no label and no prediction.
+
+    Raises
+    ------
+    SpecError
+        A group, a value or a share that the data do not have.
+    DataError
+        Missing values where the specification treats them as errors.
+    """
+    features = count_groups(cube, spec)
+    problems = list(_wrong_populations(features, spec))
+    if problems:
+        raise SpecError(problems)
+    return features
 
 
 def _wrong_populations(features: Sequence[GroupCounts], spec: Spec) -> Iterator[Problem]:
