@@ -65,7 +65,7 @@ _OF_OUTCOMES = (
     "label", "prediction", "score", "candidate", "margins", "score_of", "threshold", "positive",
     "strata", "cluster", "task",
 )  # fmt: skip
-"""The options that say nothing of groups, and without which these can be counted alone."""
+"""The options of outcomes, without which groups can be counted alone."""
 _MOST_REPEATED = 10_000_000
 """Cases of a count column up to which each becomes a row, for the metrics of single rows."""
 
