@@ -6,13 +6,13 @@ import datetime as dt
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from fairgauge.api.published_ratios import CheckOptions, TableRatios
 from fairgauge.enums import RateTest
-from fairgauge.errors import Problem, SpecError, nearest, quote
+from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.published.margins import check_margins
 from fairgauge.published.printed_numbers import is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
@@ -26,6 +26,9 @@ from fairgauge.published.table_arithmetic import (
     printed_reference,
 )
 from fairgauge.question.readers import read_word
+from fairgauge.question.rules import Rule
+from fairgauge.question.spec_file import with_config
+from fairgauge.question.specification import read_part
 from fairgauge.resolve.references import FEWEST_ROWS
 from fairgauge.results.check import Check, CheckedGroup, CheckedTable, SmallestReference
 from fairgauge.results.table_faults import Fault, FaultCode, Findings
@@ -40,43 +43,53 @@ if TYPE_CHECKING:
 
     from fairgauge.published.published_table import PublishedRow, PublishedTable
     from fairgauge.published.selected_people import CountedCategory
+    from fairgauge.question.options import Options
+    from fairgauge.question.spec_file import Config
 
 
 def check(
     source: str | Path | Iterable[str | Path],
     *,
-    limit: float | None = None,
-    columns: Mapping[str, str] | None = None,
-    min_share: float = MIN_SHARE,
+    config: Config = None,
+    rules: str | Rule | Sequence[str | Rule] | None = None,
+    min_n: int | None = None,
+    min_share: float | None = None,
+    confidence: float | None = None,
     reference: str | Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
     test: str = "fisher",
-    confidence: float = 0.95,
 ) -> Check:
     r"""Check published tables of selection rates: what is wrong in them, and what they show.
 
     Every printed number is held against the numbers it is made of. Ratios are computed again from
-    the counts, with confidence intervals and, where a limit is given, a verdict of three values.
+    the counts, with confidence intervals and, where a rule is given, a verdict of three values.
 
     Parameters
     ----------
     source : path, several paths, a folder, or the text of a table
         CSV, TSV, XLSX, Markdown, HTML or plain text; of a folder, every such file in it, where what
         cannot be read is stated and no error. A text of several lines is a table that was pasted.
-    limit : number in (0, 1], optional
-        The smallest ratio that is allowed, such as 0.8. New York's Local Law 144 has none.
+    config : str, Path or mapping, optional
+        A specification file, or its keys, of which ``rules``, ``min_n``, ``min_share`` and
+        ``confidence`` hold here unless they are given.
+    rules : str or Rule, optional
+        The one rule that every ratio must keep to, such as ``"selection_rate.ratio >= 0.8"``. New
+        York's Local Law 144 has none.
+    min_n : number of people, default 20
+        A category of fewer people is never the reference that ratios are computed to.
+    min_share : share in (0, 1), default 0.02
+        Nor is one of a smaller share of the people, which need not have a ratio either.
+    confidence : share in (0, 1), default 0.95
+        The confidence level.
     columns : mapping of roles to headers, optional
         What the columns hold, where headers do not show it: ``category`` (several separated by
         commas), ``n``, ``selected``, ``rate``, ``ratio``.
-    min_share : share in [0, 1), default 0.02
-        A category of a smaller share of the people is never the reference that ratios are computed
-        to, and need not have a ratio; nor is one of fewer than 20 people.
     reference : name of a category, or several, optional
         The category that ratios are computed to: of each table the first one that it has. Default:
         the one with the highest selection rate.
     test : {"fisher", "pearson", "yates"}
         What p-values are of: Fisher's exact test, or the chi-square test without (Pearson) or with
         continuity correction (Yates).
-    confidence : share in (0, 1), default 0.95
 
     Returns
     -------
@@ -97,11 +110,12 @@ def check(
     >>> found.errors, round(found.tables[0].groups[1].ratio, 2)
     (1, 0.5)
     """
-    chosen = _check_options(limit, min_share, confidence, columns or {}, test)
+    chosen = _check_options(columns or {}, test)
     references = (reference,) if isinstance(reference, str) else tuple(reference)
-    asked = CheckOptions(
-        limit, SmallestReference(min_share, FEWEST_ROWS), confidence, references, chosen
-    )
+    given: dict[str, Any] = {
+        "rules": rules, "min_n": min_n, "min_share": min_share, "confidence": confidence,
+    }  # fmt: skip
+    asked = _asked(with_config(config, cast("Options", given)), references, chosen)
     sources, unread = read_sources(source, columns or {})
     _check_references(references, [table for each in sources for table in each.tables])
     checked = tuple(
@@ -112,8 +126,8 @@ def check(
     return Check(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        limit=limit,
-        level=confidence,
+        limit=asked.limit,
+        level=asked.confidence,
         smallest_reference=asked.smallest,
         references=references,
         test=chosen,
@@ -122,17 +136,9 @@ def check(
     )
 
 
-def _check_options(
-    limit: float | None, min_share: float, confidence: float, columns: Mapping[str, str], test: str
-) -> RateTest:
+def _check_options(columns: Mapping[str, str], test: str) -> RateTest:
     problems: list[Problem] = []
     chosen = read_word(RateTest)(test, "test", problems)
-    if limit is not None and not 0 < limit <= 1:
-        problems.append(Problem("limit", f"must be above 0 and at most 1, not {quote(limit)}"))
-    if not 0 <= min_share < 1:
-        problems.append(Problem("min_share", f"must be in [0, 1), not {quote(min_share)}"))
-    if not 0 < confidence < 1:
-        problems.append(Problem("confidence", f"must be in (0, 1), not {quote(confidence)}"))
     for role in columns:
         if role not in list(ColumnRole):
             allowed = ", ".join(ColumnRole)
@@ -140,6 +146,29 @@ def _check_options(
     if problems:
         raise SpecError(problems)
     return chosen
+
+
+def _asked(
+    options: Mapping[str, object], references: tuple[str, ...], test: RateTest
+) -> CheckOptions:
+    """Read the options that a check shares with audits."""
+    spec = read_part(("rules", "min_n", "min_share", "confidence"), options)
+    smallest = SmallestReference(spec.min_share or MIN_SHARE, spec.min_n or FEWEST_ROWS)
+    return CheckOptions(_limit(spec.rules), smallest, spec.confidence, references, test)
+
+
+def _limit(rules: Sequence[Rule]) -> float | None:
+    """Return the smallest ratio that a rule allows; None without a rule."""
+    if not rules:
+        return None
+    (first, *others) = rules
+    if others or first != Rule("selection_rate.ratio", low=first.low) or not 0 < first.low <= 1:
+        message = (
+            "published tables decide one rule, 'selection_rate.ratio >= LIMIT' with a limit above "
+            f"0 and at most 1, not {listing([quote(str(rule)) for rule in rules])}"
+        )
+        raise SpecError(Problem("rules", message))
+    return first.low
 
 
 def _check_references(references: tuple[str, ...], tables: list[PublishedTable]) -> None:

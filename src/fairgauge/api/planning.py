@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fairgauge.api.audit import audit
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.sample_size import POWER, detectable_disparity
+from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import ask
 from fairgauge.stats.power import design_effect, paired_power
 from fairgauge.stats.verdict_power import rows_for_verdict
@@ -17,11 +18,14 @@ from fairgauge.stats.verdict_power import rows_for_verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from fairgauge.question.options import Options
+    from fairgauge.question.spec_file import Config
     from fairgauge.results.report import Report
     from fairgauge.stats.power import Comparison
     from fairgauge.stats.verdict_power import Goal
     from fairgauge.values import Json
 
+_LEVEL = 0.95
 _RATIO = 0.8
 _TOLERANCE = 0.1
 _BELOW = 1e-9
@@ -132,7 +136,8 @@ def plan(
     tolerance: float | None = None,
     ratio: float = _RATIO,
     power: float = POWER,
-    confidence: float = 0.95,
+    config: Config = None,
+    confidence: float | None = None,
     share: float = 0.5,
     among: float = 1.0,
     cluster_size: float = 1.0,
@@ -159,6 +164,8 @@ def plan(
     power : float in (0, 1), default 0.8
         The probability of the wanted verdict: to pass where the rates are equal, to be found where
         they differ as much.
+    config : str, Path or mapping, optional
+        A specification file, or its keys, which the options override.
     confidence : float in (0, 1), default 0.95
         The level of the intervals.
     share : float in (0, 1), default 0.5
@@ -205,6 +212,9 @@ def plan(
       to pass equal rates as at least 0.8 times: 739 rows of the group, 739 others
       to find a ratio of 0.8: 861 rows of the group, 861 others
     """
+    options = {**with_config(config, cast("Options", {**options, "confidence": confidence}))}
+    confidence = options.pop("confidence", None)
+    confidence = _LEVEL if confidence is None else confidence
     stated = tolerance is not None
     tolerance = _TOLERANCE if tolerance is None else tolerance
     numbers = {

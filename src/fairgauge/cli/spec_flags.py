@@ -96,10 +96,17 @@ def question(*refused: str) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         for flag in reversed([*_flags(refused=refused)]):
             command = flag(command)
-        text = "Specification file (.toml .yaml .json), whose keys flags override."
-        return click.option("-c", "--config", metavar="FILE", help=text)(command)
+        return config_option(command)
 
     return decorate
+
+
+config_option = click.option(
+    "-c",
+    "--config",
+    metavar="FILE",
+    help="Specification file (.toml .yaml .json), whose keys flags override.",
+)
 
 
 def flags_for(*names: str) -> Callable[[Command], Command]:

@@ -102,6 +102,27 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     return spec
 
 
+def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:
+    """Return a specification of some options, for functions that audit no rows.
+
+    Other options of an audit may stand in a file that several functions share, and are passed over.
+
+    Raises
+    ------
+    SpecError
+        There is no option of a name, or a value is none of its option.
+    """
+    problems: list[Problem] = [_unknown_option(name) for name in options if name not in BY_NAME]
+    given: dict[str, Any] = {  # every reader returns the type of its field
+        name: BY_NAME[name].type.read(options[name], name, problems)
+        for name in names
+        if options.get(name) is not None
+    }
+    if problems:
+        raise SpecError(problems)
+    return replace(Spec(), **given)
+
+
 def _option(problem: Problem) -> str:
     """Return the option that a problem is of: ``rules`` of ``rules[0].metric``."""
     return problem.path.split(".")[0].split("[")[0]

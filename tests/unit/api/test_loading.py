@@ -157,7 +157,7 @@ RESULTS = {
     "thresholds": lambda: fg.thresholds(
         SCORED, label="repaid", score="score", sensitive="sex",
         rules=GOAL, margins={"accuracy": 0.3}),
-    "check": lambda: fg.check(PUBLISHED, limit=0.8),
+    "check": lambda: fg.check(PUBLISHED, rules="selection_rate.ratio >= 0.8"),
     "check of a reference": lambda: fg.check(PUBLISHED, reference="B", test="pearson"),
     "monitor": lambda: fg.monitor(
         days(8, 4, 0.1),

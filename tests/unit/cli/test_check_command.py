@@ -21,11 +21,15 @@ def run(*args, text=None):
     ("text", "args", "code"),
     [
         (CLEAN, (), 0),
-        (CLEAN, ("--limit", "0.8"), 0),
+        (CLEAN, ("--rule", "selection_rate.ratio >= 0.8"), 0),
         (CLEAN.replace("0.96", "0.69"), (), 1),
-        (CLEAN.replace("480,0.96", "300,0.60"), ("--limit", "0.8"), 1),
-        (CLEAN.replace("1000,480,0.96", "100,41,0.82"), ("--limit", "0.8"), 3),
-        (CLEAN, ("--limit", "8"), 2),
+        (CLEAN.replace("480,0.96", "300,0.60"), ("--rule", "selection_rate.ratio >= 0.8"), 1),
+        (
+            CLEAN.replace("1000,480,0.96", "100,41,0.82"),
+            ("--rule", "selection_rate.ratio >= 0.8"),
+            3,
+        ),
+        (CLEAN, ("--rule", "selection_rate.ratio >= 8"), 2),
         (CLEAN, ("--column", "n"), 2),
         (CLEAN, ("--column", "selected=hired", "--column", "n=n"), 0),
         ("", (), 2),
@@ -41,7 +45,12 @@ def test_formats_agree(tmp_path):
     path = tmp_path / "audit.csv"
     path.write_text(CLEAN.replace("0.96", "0.69"), encoding="utf-8")
     names = [tmp_path / f"check.{suffix}" for suffix in ("json", "csv", "md", "html", "txt")]
-    found = run(str(path), "--limit", "0.8", *(a for n in names for a in ("-o", str(n))))
+    found = run(
+        str(path),
+        "--rule",
+        "selection_rate.ratio >= 0.8",
+        *(a for n in names for a in ("-o", str(n))),
+    )
     assert found.exit_code == 1
     plain = json.loads(names[0].read_text(encoding="utf-8"))
     assert plain["errors"] == 1
@@ -61,5 +70,5 @@ def test_formats_agree(tmp_path):
 def test_several_tables_have_a_summary(tmp_path):
     for i in range(3):
         (tmp_path / f"{i}.csv").write_text(CLEAN, encoding="utf-8")
-    found = run(str(tmp_path), "--limit", "0.8")
+    found = run(str(tmp_path), "--rule", "selection_rate.ratio >= 0.8")
     assert "Of 3 ratios, 3 pass." in found.output

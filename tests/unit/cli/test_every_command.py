@@ -81,7 +81,6 @@ def test_a_key_of_a_repeatable_option_that_is_given_twice_is_an_error(fails, loa
 OTHERS = {
     ("clarify", "--profile"),  # its default is that of the service
     ("clarify-monitor", "--metrics"),  # a file
-    ("check", "--confidence"),
     ("compare", "--candidate"),  # hidden, and refused
     ("check", "--reference"),  # a category of a table that has no columns of rows
     ("monitor import", "--period"),  # of the history

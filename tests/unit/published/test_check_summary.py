@@ -33,7 +33,7 @@ def run(*arguments):
 
 
 def test_every_ratio_has_one_decision(folder):
-    found = fg.check(folder, limit=0.8)
+    found = fg.check(folder, rules="selection_rate.ratio >= 0.8")
     by_name = {table.source: dict(table.decisions) for table in found.tables}
     assert {d: n for d, n in by_name["decided.csv"].items() if n} == {
         Decision.PASS: 1,
@@ -71,9 +71,9 @@ def test_what_cannot_be_read_is_named_with_the_flag_and_the_others_are_checked(f
 def test_a_file_that_cannot_be_read_is_undecided_and_one_without_a_table_is_not(tmp_path):
     (tmp_path / "one.csv").write_text("group,n,hired\nA,1000,500\nB,1000,490\n", encoding="utf-8")
     (tmp_path / "notes.txt").write_text("Sources\n", encoding="utf-8")
-    assert run(tmp_path, "--limit", "0.8").exit_code == 0
+    assert run(tmp_path, "--rule", "selection_rate.ratio >= 0.8").exit_code == 0
     (tmp_path / "broken.xlsx").write_bytes(b"PK no workbook")
-    assert run(tmp_path, "--limit", "0.8").exit_code == 3
+    assert run(tmp_path, "--rule", "selection_rate.ratio >= 0.8").exit_code == 3
 
 
 def test_a_folder_without_any_table_is_an_error(tmp_path):
@@ -85,7 +85,12 @@ def test_a_folder_without_any_table_is_an_error(tmp_path):
 def test_all_formats_show_the_summary(folder, tmp_path_factory):
     out = tmp_path_factory.mktemp("out")
     files = [out / f"check.{suffix}" for suffix in ("html", "md", "json", "txt")]
-    found = run(folder, "--limit", "0.8", *(part for file in files for part in ("-o", file)))
+    found = run(
+        folder,
+        "--rule",
+        "selection_rate.ratio >= 0.8",
+        *(part for file in files for part in ("-o", file)),
+    )
     assert found.exit_code == 1
     summary = "Of 8 ratios, 2 pass, 1 fails"
     assert summary in found.output
@@ -101,7 +106,11 @@ def test_all_formats_show_the_summary(folder, tmp_path_factory):
 
 def test_tables_and_faults_are_printed_as_csv(folder):
     rows = list(
-        csv.DictReader(run(folder, "--limit", "0.8", "--table", "tables").output.split("\n"))
+        csv.DictReader(
+            run(folder, "--rule", "selection_rate.ratio >= 0.8", "--table", "tables").output.split(
+                "\n"
+            )
+        )
     )
     assert [row["source"] for row in rows] == ["decided.csv", "open.csv", "rates.csv", "wrong.csv"]
     assert (rows[0]["pass"], rows[3]["errors"]) == ("1", "2")
@@ -111,16 +120,20 @@ def test_tables_and_faults_are_printed_as_csv(folder):
 
 
 def test_the_interval_that_decides_is_in_the_table_of_ratios(folder):
-    shown = run(folder / "decided.csv", "--limit", "0.8", "--table", "ratios").stdout
+    shown = run(
+        folder / "decided.csv", "--rule", "selection_rate.ratio >= 0.8", "--table", "ratios"
+    ).stdout
     row = next(each for each in csv.DictReader(shown.splitlines()) if each["name"] == "B")
-    group = fg.check(folder / "decided.csv", limit=0.8).tables[0].groups[1]
+    group = (
+        fg.check(folder / "decided.csv", rules="selection_rate.ratio >= 0.8").tables[0].groups[1]
+    )
     assert float(row["deciding_low"]) == pytest.approx(group.deciding.low)
     assert float(row["deciding_high"]) == pytest.approx(group.deciding.high)
     assert row["low"] != row["deciding_low"]
 
 
 def test_a_narrow_window_shows_the_tables_as_labelled_cells(folder):
-    page = run(folder, "--limit", "0.8", "--format", "html").stdout
+    page = run(folder, "--rule", "selection_rate.ratio >= 0.8", "--format", "html").stdout
     assert page.count('class="data sortable stacked"') == 5
     assert 'data-label="Inconclusive"' in page
 
@@ -146,13 +159,19 @@ def test_a_bar_has_a_letter_for_every_count(counts):
 
 def test_a_table_with_an_impossible_row_has_as_many_ratios_as_one_without():
     for hired in (40, 130):
-        (table,) = fg.check(f"group,n,hired\nA,100,50\nB,100,{hired}\n", limit=0.8).tables
+        (table,) = fg.check(
+            f"group,n,hired\nA,100,50\nB,100,{hired}\n", rules="selection_rate.ratio >= 0.8"
+        ).tables
         assert table.reference == "A"
         assert table.ratios == sum(table.decisions.values()) == 1
 
 
 def test_a_limit_is_stated_as_asked_and_what_a_check_does_not_show():
-    text = " ".join(str(fg.check("group,n,hired\nA,100,50\nB,100,40\n", limit=0.8)).split())
+    text = " ".join(
+        str(
+            fg.check("group,n,hired\nA,100,50\nB,100,40\n", rules="selection_rate.ratio >= 0.8")
+        ).split()
+    )
     assert (
         "The limit for impact ratios is 0.8, as asked; New York's Local Law 144 sets none" in text
     )

@@ -58,13 +58,13 @@ def test_new_yorks_example(name, ratio, low, high):
 
 def test_the_four_fifths_cases_of_the_uniform_guidelines():
     """29 CFR 1607.4 D and its questions and answers 21 and 22."""
-    large = groups("group,n,hired\nA,80,48\nB,40,12\n", limit=0.8)["B"]
+    large = groups("group,n,hired\nA,80,48\nB,40,12\n", rules="selection_rate.ratio >= 0.8")["B"]
     assert large.ratio == pytest.approx(0.5)
     assert large.p_value == pytest.approx(0.0034, abs=5e-5)
     assert tuple(large.interval) == pytest.approx((0.295, 0.795), abs=5e-4)
     assert large.verdict.outcome is Outcome.FAIL
     assert large.flips is False
-    small = groups("group,n,hired\nA,20,3\nB,10,1\n", limit=0.8)["B"]
+    small = groups("group,n,hired\nA,20,3\nB,10,1\n", rules="selection_rate.ratio >= 0.8")["B"]
     assert small.ratio == pytest.approx(0.667, abs=5e-4)
     assert small.p_value == 1.0
     assert small.verdict.outcome is Outcome.NOT_EVALUATED
@@ -131,7 +131,7 @@ def test_people_of_unknown_category_bound_every_ratio():
 
 def test_the_limit_gives_three_outcomes_and_a_clean_table_exits_with_0():
     text = "group,n,hired\nA,1000,500\nB,1000,480\nC,1000,300\nD,100,41\n"
-    found = groups(text, limit=0.8)
+    found = groups(text, rules="selection_rate.ratio >= 0.8")
     outcomes = {name: group.verdict and group.verdict.outcome for name, group in found.items()}
     assert outcomes == {
         "A": None,
@@ -143,21 +143,39 @@ def test_the_limit_gives_three_outcomes_and_a_clean_table_exits_with_0():
 
 def test_a_small_category_is_never_the_reference_and_the_table_says_what_it_would_change():
     text = "group,n,hired\nA,5000,2500\nB,4000,1800\nC,60,48\n"
-    (table,) = fg.check(text, limit=0.8).tables
+    (table,) = fg.check(text, rules="selection_rate.ratio >= 0.8").tables
     assert table.reference == "A"
     assert (table.other_reference.name, table.other_reference.not_evaluated) == ("C", ("B",))
-    shown = " ".join(str(fg.check(text, limit=0.8)).split())
+    shown = " ".join(str(fg.check(text, rules="selection_rate.ratio >= 0.8")).split())
     assert "C: a higher selection rate; with it as the reference, B would not be" in shown
     printed = "group,n,hired,ratio\nA,5000,2500,1.11\nB,4000,1800,1\n"
     assert "B: the reference of the printed ratios" in " ".join(str(fg.check(printed)).split())
 
 
+def test_a_specification_file_is_shared_with_audits(tmp_path):
+    (tmp_path / "audit.toml").write_text(
+        'label = "y"\nsensitive = "sex"\nrules = ["selection_rate.ratio >= 0.8"]\n'
+        "min_n = 50\nmin_share = 0.1\nconfidence = 0.9\n"
+    )
+    text = "group,n,hired\nA,80,48\nB,40,12\n"
+    found = fg.check(text, config=tmp_path / "audit.toml")
+    asked = {"min_n": 50, "min_share": 0.1, "confidence": 0.9}
+    assert found.to_dict() == found.to_dict() | {"limit": 0.8, "min_n": 50, "min_share": 0.1}
+    assert found.tables == fg.check(text, rules="selection_rate.ratio >= 0.8", **asked).tables
+    assert fg.check(text, config=tmp_path / "audit.toml", min_n=20).smallest_reference.people == 20
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"limit": 0}, "limit: must be above 0"),
-        ({"min_share": 1}, "min_share: must be in"),
-        ({"confidence": 95}, "confidence: must be in"),
+        ({"rules": "selection_rate.ratio >= 0"}, "rules: published tables decide one rule"),
+        ({"rules": "selection_rate.ratio <= 0.8"}, "rules: published tables decide one rule"),
+        ({"rules": "accuracy >= 0.8"}, "rules: published tables decide one rule"),
+        ({"rules": ["selection_rate.ratio >= 0.8", "selection_rate.ratio >= 0.7"]}, "one rule"),
+        ({"min_share": 1}, "min_share: must be a number between 0 and 1, not 1"),
+        ({"min_n": 0}, "min_n: must be a whole number"),
+        ({"confidence": 95}, "confidence: must be a number between 0 and 1, not 95"),
+        ({"config": {"min_shaer": 0.1}}, "min_shaer: unknown option. Did you mean 'min_share'"),
         ({"columns": {"applicants": "n"}}, "unknown role"),
         ({"columns": {"n": "Aplicants"}}, "Did you mean 'applicants'"),
     ],
@@ -169,14 +187,16 @@ def test_options_out_of_range_are_named(options, message):
 
 def test_a_verdict_never_contradicts_the_interval_that_is_shown():
     text = "group,n,hired\nA,400,200\nB,400,145\nC,400,190\nD,400,197\nE,400,193\n"
-    found = groups(text, limit=0.8)
+    found = groups(text, rules="selection_rate.ratio >= 0.8")
     for group in found.values():
         if group.verdict is not None:
             low, high = group.deciding
             assert low <= group.interval.low <= group.interval.high <= high
             expected = Outcome.PASS if low >= 0.8 else Outcome.FAIL if high < 0.8 else None
             assert group.verdict.outcome is (expected or Outcome.INCONCLUSIVE)
-    assert f"{found['C'].deciding.low:.3f} to" in str(fg.check(text, limit=0.8))
+    assert f"{found['C'].deciding.low:.3f} to" in str(
+        fg.check(text, rules="selection_rate.ratio >= 0.8")
+    )
 
 
 def test_a_category_that_stands_twice_is_not_called_the_reference():
@@ -186,7 +206,9 @@ def test_a_category_that_stands_twice_is_not_called_the_reference():
 
 
 def test_rates_without_counts_have_ratios_and_no_interval():
-    found = fg.check("Category  Scoring Rate\nMale  52%\nFemale  30%\n", limit=0.8)
+    found = fg.check(
+        "Category  Scoring Rate\nMale  52%\nFemale  30%\n", rules="selection_rate.ratio >= 0.8"
+    )
     (table,) = found.tables
     assert table.groups[1].ratio == pytest.approx(0.30 / 0.52)
     assert table.groups[1].interval is None
@@ -208,7 +230,7 @@ def test_what_is_possible_holds_the_ratio_of_a_category_too_small_to_be_the_refe
 
 
 def test_nobody_selected_gives_no_ratio_and_no_false_reason():
-    found = fg.check("group,n,hired\nA,80,0\nB,40,0\n", limit=0.8)
+    found = fg.check("group,n,hired\nA,80,0\nB,40,0\n", rules="selection_rate.ratio >= 0.8")
     assert [group.ratio for group in found.tables[0].groups] == [None, None]
     assert "decided by the limit: nobody is selected." in " ".join(str(found).split())
 
@@ -278,7 +300,7 @@ def test_a_named_reference_is_compared_with_and_is_no_fault():
     text = "race,n,hired,ratio\nWhite,400,200,1.000\nBlack,300,120,0.800\nAsian,300,180,1.200\n"
     (unasked,) = fg.check(text).tables
     assert "reference_not_highest" in [str(fault.code) for fault in unasked.faults]
-    found = fg.check(text, reference="White", limit=0.8)
+    found = fg.check(text, reference="White", rules="selection_rate.ratio >= 0.8")
     (table,) = found.tables
     assert (table.reference, table.other_reference) == ("White", None)
     assert [str(fault.code) for fault in table.faults] == ["unknown_not_stated"]

@@ -19,7 +19,7 @@ def shown(found):
 
 @pytest.mark.parametrize("name", ["A", "Z"])
 def test_a_tie_for_the_highest_rate_goes_to_the_largest_category_and_is_noted(name):
-    found = fg.check(TIED.format(name), limit=0.8)
+    found = fg.check(TIED.format(name), rules="selection_rate.ratio >= 0.8")
     (table,) = found.tables
     groups = {group.name: group for group in table.groups}
     assert table.reference == "B"
@@ -59,14 +59,14 @@ def test_no_tie_is_noted_without_one_nor_with_a_named_reference():
 
 
 def test_a_small_reference_is_not_stated_of_the_categories_that_are_compared_with_it():
-    found = fg.check(SMALL, limit=0.8, reference="Native")
+    found = fg.check(SMALL, rules="selection_rate.ratio >= 0.8", reference="Native")
     assert found.decisions[Decision.SMALL_REFERENCE] == 2
     assert found.decisions[Decision.BELOW_SHARE] == 0
     assert "2 are compared with a reference of too few people" in shown(found)
 
 
 def test_another_reference_that_is_too_small_leaves_categories_without_a_verdict():
-    found = fg.check(SMALL.replace("25,10", "25,20"), limit=0.8)
+    found = fg.check(SMALL.replace("25,10", "25,20"), rules="selection_rate.ratio >= 0.8")
     (table,) = found.tables
     assert table.other_reference.name == "Native"
     assert table.other_reference.changes == ()

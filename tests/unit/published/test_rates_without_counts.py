@@ -85,8 +85,10 @@ def test_intervals_are_no_wider_than_the_counts_that_agree_need():
 @pytest.mark.parametrize("limit", [0.5, 0.8])
 def test_a_verdict_holds_for_all_counts_that_agree(limit):
     """With the reference that each of these tables would have."""
-    found = groups(SCORED, limit=limit)
-    tables = [groups(text, limit=limit) for _, text in counts_that_agree()]
+    found = groups(SCORED, rules=f"selection_rate.ratio >= {limit}")
+    tables = [
+        groups(text, rules=f"selection_rate.ratio >= {limit}") for _, text in counts_that_agree()
+    ]
     for name, group in found.items():
         every = {each[name].verdict.outcome for each in tables if each[name].verdict}
         if group.verdict is not None and group.verdict.outcome in (Outcome.PASS, Outcome.FAIL):
@@ -104,8 +106,10 @@ def test_possible_ratios_are_over_all_counts_that_agree():
 
 
 def test_rates_that_one_count_alone_agrees_with_are_counts():
-    exact = groups("group,n,hired\nA,80,48\nB,40,12\n", limit=0.8)["B"]
-    rates = groups("group,n,rate\nA,80,60.00%\nB,40,30.00%\n", limit=0.8)["B"]
+    exact = groups("group,n,hired\nA,80,48\nB,40,12\n", rules="selection_rate.ratio >= 0.8")["B"]
+    rates = groups("group,n,rate\nA,80,60.00%\nB,40,30.00%\n", rules="selection_rate.ratio >= 0.8")[
+        "B"
+    ]
     assert rates.selected_range == (12, 12)
     assert rates.interval == exact.interval
     assert rates.verdict == exact.verdict

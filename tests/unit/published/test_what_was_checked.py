@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.api.checking import exit_code
 from fairgauge.cli import main
 from fairgauge.results.table_faults import FaultCode
 
@@ -45,8 +44,13 @@ def test_a_table_of_counts_alone_is_not_said_to_have_no_error():
     shown = " ".join(str(found).split())
     assert "No error" not in shown
     assert "The arithmetic of 1 table was not checked" in shown
-    assert exit_code(found) == 3
-    assert CliRunner().invoke(main, ["check", "-", "--limit", "0.8"], input=COUNTS).exit_code == 0
+    assert found.exit_code == 3
+    assert (
+        CliRunner()
+        .invoke(main, ["check", "-", "--rule", "selection_rate.ratio >= 0.8"], input=COUNTS)
+        .exit_code
+        == 0
+    )
 
 
 def test_margins_are_numbers_that_were_checked():

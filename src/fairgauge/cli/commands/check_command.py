@@ -8,18 +8,14 @@ import click
 
 from fairgauge.cli.command_group import Command
 from fairgauge.cli.output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli.spec_flags import Texts, config_option, flags_for, given_options
 
 
 @click.command("check", cls=Command, short_help="Check published tables of selection rates.")
 @click.argument("tables", nargs=-1, required=True)
 @shows_result("check")
-@click.option(
-    "--limit",
-    type=float,
-    metavar="RATIO",
-    help="Smallest impact ratio allowed, such as 0.8: every ratio gets a verdict. There is no "
-    "default; New York's Local Law 144 has no limit.",
-)
+@config_option
+@flags_for("rules", "min_n", "min_share", "confidence")
 @click.option(
     "--column",
     "columns",
@@ -27,15 +23,6 @@ from fairgauge.cli.output import check_outputs, show_result, shown_options, show
     metavar="ROLE=HEADER",
     help="What a column holds, where its header does not show it: category (several separated by "
     "commas), n, selected, not_selected, rate or ratio. Repeatable.",
-)
-@click.option(
-    "--min-share",
-    type=float,
-    default=0.02,
-    show_default=True,
-    metavar="SHARE",
-    help="A category of a smaller share of the people is never the reference, and need not have a "
-    "ratio.",
 )
 @click.option(
     "--table",
@@ -59,33 +46,34 @@ from fairgauge.cli.output import check_outputs, show_result, shown_options, show
     help="Test of equal selection rates: Fisher's exact test, or chi-square without (pearson) or "
     "with continuity correction (yates).",
 )
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Confidence level.")
 def command(
     tables: tuple[str, ...],
+    config: str | None,
     format_: str,
     outputs: tuple[str, ...],
     full: bool,
     quiet: bool,
-    limit: float | None,
     columns: tuple[str, ...],
-    min_share: float,
     csv_table: str | None,
     references: tuple[str, ...],
     test: str,
-    confidence: float,
+    **flags: Texts,
 ) -> int:
     """Check TABLES: files or folders of CSV, TSV, XLSX, Markdown, HTML or text; - reads text from
     standard input.
 
     Holds rates, ratios, totals and references against the printed counts, computes every ratio
-    again with its confidence interval, and reports what the tables do not state. Exit code 1: a
-    table has an error, or a ratio fails the limit; 3: the limit decides nothing, no printed number
-    could be checked and there is no limit, or a file or a table of a folder cannot be read (one
-    that holds no table is listed, and changes no exit code).
+    again with its confidence interval, and reports what the tables do not state. The one rule is
+    'selection_rate.ratio >= LIMIT'; without one (New York's Local Law 144 has no limit) ratios get
+    no verdict. The reference has at least 20 people and 2% of all, unless --min-group is given.
+
+    Exit code 1: a table has an error, or a ratio fails the rule; 3: the rule decides nothing, no
+    printed number could be checked and there is no rule, or a file or a table of a folder cannot be
+    read (one that holds no table is listed, and changes no exit code).
 
     \b
     fairgauge check audit.xlsx
-    fairgauge check published/ --limit 0.8 -o check.html
+    fairgauge check published/ --rule 'selection_rate.ratio >= 0.8' -o check.html
     fairgauge check table.csv --column n=Screened --column selected=Invited
     """  # noqa: D205, D301 - the paragraph mark of click
     check_outputs(outputs, [table for table in tables if table != "-"])
@@ -96,12 +84,11 @@ def command(
 
     found = check(
         _sources(tables),
-        limit=limit,
+        config=config,
         columns=_roles(columns),
-        min_share=min_share,
         reference=references,
         test=test,
-        confidence=confidence,
+        **given_options(flags),
     )
     show_result(found, shown, outputs)
     return found.exit_code
