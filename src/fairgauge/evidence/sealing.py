@@ -258,6 +258,27 @@ def load_counts(counts: Cube | str | Path) -> Cube:
     return _loaded(counts, Cube, "cube of counts")
 
 
+def find_counts(report: str | Path) -> Path:
+    """Return the counts beside a report that it was made of.
+
+    Raises
+    ------
+    DataError
+        The path leads to no report, or no counts beside it have the digest that it states.
+    """
+    made_of = _loaded(report, Report, "report").data.fingerprint
+    for path in sorted(Path(report).parent.glob("*.cube.json")):
+        try:
+            if load_counts(path).digest == made_of:
+                return path
+        except FairgaugeError:
+            continue  # damaged, or no counts: not what is looked for
+    raise DataError(
+        f"no .cube.json beside {quote(report)} holds the counts that it was made of; name the file "
+        "(fairgauge seal REPORT COUNTS.cube.json), which fairgauge count writes"
+    )
+
+
 def _loaded(value: object, kind: type[Kind], what: str) -> Kind:
     found = load(value) if isinstance(value, (str, Path)) else value
     if not isinstance(found, kind):

@@ -202,10 +202,24 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
                 problems += [Problem("positive", str(error))] if str(error) else []
         if all(_unknown(value, levels) for levels in present):
             problems.append(Problem("positive", _no_such_value(value, present[0], axis.column)))
+    every = list(dict.fromkeys(level for levels in present for level in levels))
+    if message := _all_favourable(spec.positive, every, axis.column):
+        problems.append(Problem("positive", message))
     if problems:
         raise SpecError(problems)
     _check_predictions(spec, present)
     return spec.positive
+
+
+def _all_favourable(positive: Sequence[Value], levels: Sequence[Value], column: str) -> str:
+    """Return what is wrong where the positive values are all that a column has; else nothing."""
+    every = all(any(matches(value, level) for value in positive) for level in levels)
+    if len(positive) < 2 or len(levels) < 2 or not every:
+        return ""
+    return (
+        f"names every value of {quote(column)} ({_some(levels)}), so that no outcome is "
+        "unfavourable; name the favourable values alone"
+    )
 
 
 def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:

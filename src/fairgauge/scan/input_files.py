@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import glob
 import gzip
+import os
 import re
 import shutil
 import sys
@@ -35,6 +36,9 @@ FORMATS = {
     ".ipc": "arrow",
 }
 _COMPRESSED = ("csv", "json")
+_ZIP, _UTF_16 = b"PK\x03\x04", (b"\xff\xfe", b"\xfe\xff")
+_WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+_WORKBOOK = "a workbook, which is not read; save its sheet as CSV"
 _HEAD = 1 << 16
 _copies: list[Path] = []
 
@@ -97,6 +101,7 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
         No such file, an unknown format, files of different formats, or an unreadable header.
     """
     asked = [data] if isinstance(data, (str, Path)) else list(data)
+    _refuse_repeated(asked)
     read: dict[Path, Path] = {}
     for path in (path for each in asked for path in _paths(str(each))):
         read.setdefault(path.resolve(), path)  # a file with two names is read once
@@ -108,6 +113,14 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
     for path in paths:
         check_readable(path, kind)
     return _open(kind, paths, ", ".join(str(each) for each in asked))
+
+
+def _refuse_repeated(asked: Sequence[str | Path]) -> None:
+    """Refuse a file that is named twice by itself; a glob may find it again."""
+    names = [os.path.abspath(path) for path in asked]  # noqa: PTH100 - of "./a.csv" and "a.csv"
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise DataError(f"{quote(asked[i])} is named twice: its rows would count twice")
 
 
 def _open(kind: str, paths: list[Path], name: str) -> Source:
@@ -165,6 +178,8 @@ def _format(path: Path) -> str:
     if found is None:
         refuse_database(path)
     if found is None or (zipped and found not in _COMPRESSED):
+        if last in _WORKBOOKS:
+            raise DataError(f"{quote(path)} is {_WORKBOOK}")
         raise DataError(f"unknown format of {quote(path)}; known: {', '.join(FORMATS)}")
     return found
 
@@ -201,8 +216,23 @@ def check_readable(path: Path, kind: str) -> None:
     if not head:
         raise DataError(f"{quote(path)} is empty")
     _refuse_saved(path, _saved(head))
+    _refuse_other_formats(path, head, kind)
     if kind in _COMPRESSED and path.suffix.lower() == ".gz":
         _check_whole_gzip(path)
+
+
+def _refuse_other_formats(path: Path, head: bytes, kind: str) -> None:
+    """Refuse what tools save under the name of a text file: a workbook, or UTF-16."""
+    if kind not in ("csv", "json") or path.suffix.lower() == ".gz":
+        return
+    if head.startswith(_ZIP):
+        raise DataError(f"{quote(path)} is {_WORKBOOK}")
+    # a byte order mark, or the zero bytes of characters of two bytes
+    if head.startswith(_UTF_16) or b"\0" in head[:4]:
+        raise DataError(
+            f"{quote(path)} is UTF-16 text; save it as UTF-8, for example with "
+            "iconv -f utf-16 -t utf-8"
+        )
 
 
 def _refuse_saved(path: Path, saved: str | None) -> None:

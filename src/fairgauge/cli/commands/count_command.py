@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Print the query that would count the rows of a database, and count nothing.",
 )
+@click.option("-q", "--quiet", is_flag=True, help="Print no notes on what the counts show.")
 def command(
     data: tuple[str, ...],
     at: Where,
@@ -47,6 +48,7 @@ def command(
     output: str | None,
     min_cell: int | None,
     show_sql: bool,
+    quiet: bool,
     **flags: Texts,
 ) -> None:
     """Count the rows that an audit needs, and keep the counts instead of the rows.
@@ -88,6 +90,8 @@ def command(
     else:
         cube.save(output)
     _warn_of_decisions(cube)
+    if quiet:
+        return
     for line in opening_warnings(warnings):
         print_message(line, prefix="")
     note_cases_alone(cube)

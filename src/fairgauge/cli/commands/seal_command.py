@@ -14,7 +14,7 @@ from fairgauge.cli.streams import print_result
     "seal", cls=Command, short_help="Put a report and its counts into one verifiable file."
 )
 @click.argument("report")
-@click.argument("counts")
+@click.argument("counts", required=False)
 @click.option(
     "-o", "--output", metavar="FILE", required=True, help="The bundle, a .fairgauge file."
 )
@@ -24,8 +24,10 @@ from fairgauge.cli.streams import print_result
     default="",
     help="Ed25519 private key that signs the bundle (extra seal).",
 )
-def command(report: str, counts: str, output: str, key: str) -> int:
+def command(report: str, counts: str | None, output: str, key: str) -> int:
     """Seal REPORT, a JSON report, with COUNTS, the .cube.json that it was made of.
+
+    Without COUNTS they are looked for beside REPORT, by the digest that it states.
 
     The report is computed again from the counts first; a report that does not follow from them is
     refused. The bundle holds no rows.
@@ -35,10 +37,10 @@ def command(report: str, counts: str, output: str, key: str) -> int:
     fairgauge audit people.cube.json -o report.json
     fairgauge seal report.json people.cube.json -o audit.fairgauge
     """  # noqa: D301 - the paragraph mark of click
+    from fairgauge.evidence.sealing import find_counts, load_counts, seal
+
+    counts = counts or str(find_counts(report))
     check_outputs([output], [report, counts])
-
-    from fairgauge.evidence.sealing import load_counts, seal
-
     cube = load_counts(counts)
     print_result(str(seal(report, cube, output, key)))
     note_cases_alone(cube)
