@@ -6,6 +6,7 @@ import csv
 import html
 import io
 import json
+import math
 import re
 from dataclasses import replace
 
@@ -16,11 +17,13 @@ import pytest
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.enums import FindingReason, Status
+from fairgauge.catalogue.catalogue import METRICS
+from fairgauge.enums import FindingReason, Status, Task
 from fairgauge.evidence.recomputation import recompute
 from fairgauge.measure.findings import choose_findings
 from fairgauge.render import render
 from fairgauge.render.words.finding_sentences import describe_finding
+from fairgauge.results.disparities import is_significant
 from fairgauge.results.report import Report
 
 SUMMARY, WHOLE = 3, 5
@@ -217,3 +220,19 @@ def test_a_bundle_with_a_report_of_version_2_is_verified(tmp_path) -> None:
     del written["findings"]
     old = Report.from_dict(written | {"schema": "fairgauge.report/2"})
     assert recompute(counts, old, written | {"schema": "fairgauge.report/2"}).different == ()
+
+
+def test_what_has_no_value_of_no_difference_is_never_significant() -> None:
+    """The lowest accuracy of all groups is not compared with anything."""
+    names = [
+        metric.name
+        for metric in METRICS
+        if math.isnan(metric.neutral) and Task.BINARY in getattr(metric, "of", metric).tasks
+    ]
+    assert len(names) > 60
+    report = random_report(0, score="s", metrics=names)
+    assert {each.metric for each in report.estimates} == set(names)
+    assert not any(is_significant(each, each.definition.neutral) for each in report.estimates)
+    text = plain_text(render(report, "text", full=True))
+    assert "Statistically significant: " not in text
+    assert "No statistically significant result" not in text

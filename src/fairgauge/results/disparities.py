@@ -73,9 +73,10 @@ def singled_out(each: Estimate) -> Estimate:
 def is_significant(each: Estimate, neutral: float) -> bool:
     """Return whether an estimate on enough data differs significantly from "no difference".
 
-    The adjusted p-value decides where there is one, then the p-value, then the interval.
+    The adjusted p-value decides where there is one, then the p-value, then the interval. The lowest
+    accuracy of all groups has no value that means "no difference": nothing is tested of it.
     """
-    if each.status is not Status.OK or each.value is None:
+    if each.status is not Status.OK or each.value is None or math.isnan(neutral):
         return False
     p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
     if p_value is not None and each.confidence is not None:

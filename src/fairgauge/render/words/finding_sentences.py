@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -312,7 +313,7 @@ def _groups_of_sections(found: Mapping[str, Sequence[str]]) -> str:
 
 def _tested(each: Estimate) -> bool:
     """Return whether an estimate can be significant: a distance, never below 0, needs a test."""
-    if each.status is not Status.OK:
+    if each.status is not Status.OK or math.isnan(neutral(each.metric)):
         return False
     row = metric_row(each.metric)
     one_sided = row is not None and neutral(each.metric) in row.range
