@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import polars as pl
 import pytest
-from clarify_cases import BASELINE, after, before, config, values
+from clarify_cases import BASELINE, after, before, cases, config, values
 
+import fairgauge as fg
 from fairgauge.compat import service_texts
 from fairgauge.reasons import Reason, ReasonCode
 
@@ -64,6 +66,30 @@ def test_one_sided_strata_count_as_the_service_counts_them(folder: Any) -> None:
         each for each in folder.ours()["differs_from_documented"] if each["metric"] == "CDDL"
     ]
     assert difference["documented"] == pytest.approx(0.0)  # z says nothing, and is left out
+
+
+@pytest.mark.parametrize("facets", [["a"], ["b"], ["a", "b"]])
+def test_a_job_compares_with_the_reference_of_an_audit(folder: Any, facets: list[str]) -> None:
+    """All others, whatever the number of groups; each value of a facet by itself."""
+    cells = {"a": (30, 10, 20, 40), "b": (50, 20, 10, 20), "c": (9, 1, 3, 7)}
+    rows = cases(cells)
+    folder.csv("data.csv", [("facet", "label", "prediction"), *rows])
+    asked = config(
+        facet=[{"name_or_index": "facet", "value_or_threshold": facets}],
+        predicted_label="prediction",
+        methods=after(),
+    )
+    found = folder.clarify(asked)
+    table = pl.DataFrame(rows, schema=["facet", "label", "prediction"], orient="row")
+    report = fg.audit(
+        table, label="label", prediction="prediction", positive=1, metrics=["DI", "AD", "RD"],
+        sensitive={"facet": [[name] for name in facets]}, reference="others", profile="clarify",
+    )  # fmt: skip
+    for block, name in enumerate(facets):
+        for metric in ("DI", "AD", "RD"):
+            estimate = report[metric, "facet", name]
+            assert str(estimate.reference) == "others"
+            assert values(found, block=block)[metric] == pytest.approx(estimate.value, rel=1e-12)
 
 
 def test_monitoring_run(folder: Any, monitored: dict[str, Any]) -> None:

@@ -115,7 +115,7 @@ def test_a_model_is_compared_by_the_larger_of_tied_groups():
             })
             for name, n in size.items()
         )  # fmt: skip
-        compared = fg.compare(
+        compared = fg.compare_models(
             rows, label="y", prediction="p", candidate="q", sensitive="g",
             metrics="selection_rate.largest_gap",
         )  # fmt: skip

@@ -44,7 +44,7 @@ def test_every_threshold_has_the_reference_of_an_audit_at_it(rule, options):
     if rule == {"g": "C"} and "C" not in options.get("groups", "ABC"):
         rule = {"g": "B"}
     rows = scored(**options)
-    (choice,) = fg.thresholds(rows, reference=rule, goal=GOAL, **ASKED).features
+    (choice,) = fg.thresholds(rows, reference=rule, rules=GOAL, **ASKED).features
     points = choice.frontier[::10]
     audits = fg.audit(
         rows, reference=rule, metrics="selection_rate.ratio",
@@ -60,7 +60,7 @@ def test_the_largest_group_is_compared_with_and_not_all_others():
     """`reference="largest"` and "best" were compared with others, without a word."""
     rows = scored()
     for rule, kinds in (("largest", {"largest"}), ("best", {"best"})):
-        (choice,) = fg.thresholds(rows, reference=rule, goal=GOAL, **ASKED).features
+        (choice,) = fg.thresholds(rows, reference=rule, rules=GOAL, **ASKED).features
         assert {str(point.reference.kind) for point in choice.frontier} == kinds
         effects = [effect for effect in (choice.common, choice.by_group) if effect]
         for effect in effects:
@@ -73,7 +73,7 @@ def test_a_choice_compares_with_the_reference_at_its_own_thresholds():
     rows = scored()
     goal = "selection_rate.ratio >= 0.5"
     (choice,) = fg.thresholds(
-        rows, reference="best", goal=goal, keep="accuracy within 0.2", **ASKED
+        rows, reference="best", rules=goal, margins={"accuracy": 0.2}, **ASKED
     ).features
     cut = next(iter(choice.common.thresholds.values()))
     report = fg.audit(
@@ -85,7 +85,7 @@ def test_a_choice_compares_with_the_reference_at_its_own_thresholds():
 
 
 def test_a_saved_choice_states_the_reference():
-    choice = fg.thresholds(scored(), reference="best", goal=GOAL, **ASKED)
+    choice = fg.thresholds(scored(), reference="best", rules=GOAL, **ASKED)
     point = choice.to_dict()["features"][0]["frontier"][3]
     assert point["reference"] in ("A", "B", "C")
     assert point["reference_kind"] == "best"
