@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Protocol
 
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.cube import Cube
+    from fairgauge.cube.pairs import PairedCubes
     from fairgauge.cube.plan import Axis
     from fairgauge.inference.two.paired_changes import DisparityChanges, StatisticChange
     from fairgauge.inference.two.paired_scores import ScoredRows
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.outcomes import OutcomeMasks
+    from fairgauge.resolve.resolution import Resolution
     from fairgauge.resolve.sides import Index
     from fairgauge.results.model_comparison import Among
 
@@ -123,8 +125,8 @@ def compare_candidates(
             "which values are positive (fairgauge.above, --positive '>x')"
         )
         raise SpecError(Problem("candidate", message))
-    measured = [_Measured(cube, axis, spec, scores) for axis in candidate_axes(cube)]
-    return judged([each.candidate() for each in measured], spec.confidence)
+    candidates = [_models(cube, axis, spec, scores) for axis in candidate_axes(cube)]
+    return judged([_candidate(models) for models in candidates], spec.confidence)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,522 +155,588 @@ class _Comparisons:
         return _without_numbers(self.bases, reason)
 
 
-class _Measured:
-    """A candidate against the model in use."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Models:
+    """The model in use and a candidate, and what is asked of both.
 
-    def __init__(self, cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> None:
-        self.name = axis.column
-        self._scores = scores
-        self._made: dict[int | None, tuple[_Sliced, ...]] = {}
-        self._changes: dict[tuple[int, Statistic, bytes, bytes], StatisticChange] = {}
-        self.cubes = pair(cube, axis)
-        asked = _with_disparities(spec)
-        in_use = replace(asked, candidate=(), margins=())
-        of_candidate = (
-            replace(in_use, prediction=axis.column)
-            if spec.prediction
-            else replace(in_use, score=axis.column)
+    Attributes
+    ----------
+    name : of the candidate.
+    spec : the question, as of the model in use.
+    resolution, other : what both models' counts answer it with.
+    contrasts, others : the metrics that are contrasts of one rate, and the others, each with the
+        reason why it cannot be computed.
+    slices, changes : made once: slices by feature (None: of all rows), changes by what they are of.
+    """
+
+    name: str
+    cubes: PairedCubes
+    spec: Spec
+    margins: tuple[tuple[str, float], ...]
+    resolution: Resolution
+    other: Resolution
+    contrasts: tuple[tuple[Contrast, Reason | None], ...]
+    others: tuple[tuple[Metric, Reason | None], ...]
+    scores: PairedScores | None
+    slices: dict[int | None, tuple[_Sliced, ...]] = field(default_factory=dict)
+    changes: dict[tuple[int, Statistic, bytes, bytes], StatisticChange] = field(
+        default_factory=dict
+    )
+
+
+def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> _Models:
+    """Resolve what is asked for the model in use and for the candidate of an axis."""
+    cubes = pair(cube, axis)
+    in_use = replace(_with_disparities(spec), candidate=(), margins=())
+    of_candidate = (
+        replace(in_use, prediction=axis.column)
+        if spec.prediction
+        else replace(in_use, score=axis.column)
+    )
+    resolution = resolve(cubes.current, in_use)
+    asked = [
+        (each.metric, each.obstacle)
+        for each in asked_metrics(cube, in_use, resolution.task)
+        if each.obstacle or each.metric.needs & {"prediction", "score"}
+    ]
+    return _Models(
+        name=axis.column,
+        cubes=cubes,
+        spec=in_use,
+        margins=spec.margins,
+        resolution=resolution,
+        other=resolve(cubes.candidate, of_candidate),
+        contrasts=tuple((metric, why) for metric, why in asked if isinstance(metric, Contrast)),
+        others=tuple((metric, why) for metric, why in asked if not isinstance(metric, Contrast)),
+        scores=scores,
+    )
+
+
+def _candidate(models: _Models) -> MeasuredCandidate:
+    """Return the candidate's numbers, without a verdict."""
+    disparities = tuple(_disparities(models))  # first: it refuses features with too many cells
+    return MeasuredCandidate(
+        Candidate(
+            name=models.name,
+            rows=models.cubes.rows,
+            undecided=models.cubes.undecided,
+            disparities=(),
+            rates=tuple(_rates(models)),
+            margins=(),
+            reclassified=tuple(_reclassified(models)),
+        ),
+        disparities,
+        tuple(_margin_tests(models)),
+    )
+
+
+def _slices(models: _Models, feature: int | None) -> tuple[_Sliced, ...]:
+    """Return the slices of a feature (None: of all rows), made once."""
+    if feature not in models.slices:
+        models.slices[feature] = tuple(_sliced(models, feature))
+    return models.slices[feature]
+
+
+def _sliced(models: _Models, feature: int | None) -> Iterator[_Sliced]:
+    """Yield a slice for each threshold or class, and for all classes at once."""
+    of, other = (
+        each.everyone if feature is None else each.features[feature]
+        for each in (models.resolution, models.other)
+    )
+    counts = paired_counts(models.cubes, of, other)
+    outcomes = models.resolution.outcomes
+    for outcome in outcomes:
+        made = PairedSlice(counts, outcome, models.spec)
+        yield _Sliced(made, outcome.class_scope)
+    if models.resolution.task is Task.MULTICLASS:
+        nothing = replace(
+            outcomes[0],
+            labels=np.zeros_like(outcomes[0].labels),
+            predictions=np.zeros_like(outcomes[0].predictions),
+            class_scope=NO_CLASS,
         )
-        self.spec = in_use
-        self.margins = spec.margins
-        self.resolution = resolve(self.cubes.current, in_use)
-        self.other = resolve(self.cubes.candidate, of_candidate)
-        asked_for = [
-            (each.metric, each.obstacle)
-            for each in asked_metrics(cube, in_use, self.resolution.task)
-            if each.obstacle or each.metric.needs & {"prediction", "score"}
-        ]
-        self._contrasts = [(m, why) for m, why in asked_for if isinstance(m, Contrast)]
-        self._others = [(m, why) for m, why in asked_for if not isinstance(m, Contrast)]
+        yield _Sliced(PairedSlice(counts, nothing, models.spec, outcomes), NO_CLASS)
 
-    def candidate(self) -> MeasuredCandidate:
-        """Return the candidate's numbers, without a verdict."""
-        disparities = tuple(self._disparities())  # first: it refuses features with too many cells
-        return MeasuredCandidate(
-            Candidate(
-                name=self.name,
-                rows=self.cubes.rows,
-                undecided=self.cubes.undecided,
-                disparities=(),
-                rates=tuple(self._rates()),
-                margins=(),
-                reclassified=tuple(self._reclassified()),
-            ),
-            disparities,
-            tuple(self._margin_tests()),
-        )
 
-    def _slices(self, feature: int | None) -> tuple[_Sliced, ...]:
-        """Return the slices of a feature (None: of all rows), made once."""
-        if feature not in self._made:
-            self._made[feature] = tuple(self._sliced(feature))
-        return self._made[feature]
+def _statistics(models: _Models) -> list[Statistic]:
+    """Return the rates to show: those of the disparities, of the margins, and accuracy."""
+    catalogue = models.spec.catalogue
+    wanted = [metric.of for metric, obstacle in models.contrasts if obstacle is None]
+    wanted += [catalogue.rate(name) for name, _ in models.margins]
+    if models.spec.label:
+        wanted.append(catalogue.rate("accuracy"))
+    decided = (each for each in wanted if each.needs & {"prediction", "score"})
+    return list({each.name: each for each in decided}.values())
 
-    def _sliced(self, feature: int | None) -> Iterator[_Sliced]:
-        """Yield a slice for each threshold or class, and for all classes at once."""
-        of, other = (
-            each.everyone if feature is None else each.features[feature]
-            for each in (self.resolution, self.other)
-        )
-        counts = paired_counts(self.cubes, of, other)
-        outcomes = self.resolution.outcomes
-        for outcome in outcomes:
-            made = PairedSlice(counts, outcome, self.spec)
-            yield _Sliced(made, outcome.class_scope)
-        if self.resolution.task is Task.MULTICLASS:
-            nothing = replace(
-                outcomes[0],
-                labels=np.zeros_like(outcomes[0].labels),
-                predictions=np.zeros_like(outcomes[0].predictions),
-                class_scope=NO_CLASS,
-            )
-            yield _Sliced(PairedSlice(counts, nothing, self.spec, outcomes), NO_CLASS)
 
-    @property
-    def _statistics(self) -> list[Statistic]:
-        """Return the rates to show: those of the disparities, of the margins, and accuracy."""
-        catalogue = self.spec.catalogue
-        wanted = [metric.of for metric, obstacle in self._contrasts if obstacle is None]
-        wanted += [catalogue.rate(name) for name, _ in self.margins]
-        if self.spec.label:
-            wanted.append(catalogue.rate("accuracy"))
-        decided = (each for each in wanted if each.needs & {"prediction", "score"})
-        return list({each.name: each for each in decided}.values())
+def _rates(models: _Models) -> Iterator[RateChange]:
+    """Yield the rates of all rows, and of the groups of every feature."""
+    for feature in (None, *range(len(models.resolution.features))):
+        for sliced in _slices(models, feature):
+            slice_ = sliced.of.current
+            groups = np.arange(len(slice_.counts.groups))
+            slots = np.arange(len(slice_.counts.scopes))
+            which, at = np.tile(groups, len(slots)), np.repeat(slots, len(groups))
+            for statistic, scope in _of_scope(models.resolution, sliced, _statistics(models)):
+                if not _measured_at(models.resolution, sliced, statistic):
+                    continue
+                kept = at == 0 if "score" in statistic.needs else np.ones(len(at), dtype=bool)
+                yield from _rate_changes(models, sliced, statistic, scope, which[kept], at[kept])
 
-    def _rates(self) -> Iterator[RateChange]:
-        """Yield the rates of all rows, and of the groups of every feature."""
-        for feature in (None, *range(len(self.resolution.features))):
-            for sliced in self._slices(feature):
-                slice_ = sliced.of.current
-                groups = np.arange(len(slice_.counts.groups))
-                slots = np.arange(len(slice_.counts.scopes))
-                which, at = np.tile(groups, len(slots)), np.repeat(slots, len(groups))
-                for statistic, scope in self._of_scope(sliced, self._statistics):
-                    if not self._measured_at(sliced, statistic):
-                        continue
-                    kept = at == 0 if "score" in statistic.needs else np.ones(len(at), dtype=bool)
-                    yield from self._rate_changes(sliced, statistic, scope, which[kept], at[kept])
 
-    def _measured_at(self, sliced: _Sliced, of: Statistic | Metric) -> bool:
-        """Return whether to measure something here: without decisions at one threshold alone."""
-        first = sliced.of.current.outcome.threshold == self.resolution.outcomes[0].threshold
-        return first or "prediction" in of.needs
+def _measured_at(resolution: Resolution, sliced: _Sliced, of: Statistic | Metric) -> bool:
+    """Return whether to measure something here: without decisions at one threshold alone."""
+    first = sliced.of.current.outcome.threshold == resolution.outcomes[0].threshold
+    return first or "prediction" in of.needs
 
-    def _change(
-        self, sliced: _Sliced, statistic: Statistic, which: Index, slots: Index
-    ) -> StatisticChange:
-        """Return what becomes of a statistic of some sides, of decisions or of scores."""
-        key = (id(sliced), statistic, which.tobytes(), slots.tobytes())
-        if key not in self._changes:
-            self._changes[key] = self._changed(sliced, statistic, which, slots)
-        return self._changes[key]
 
-    def _changed(
-        self, sliced: _Sliced, statistic: Statistic, which: Index, slots: Index
-    ) -> StatisticChange:
-        if is_resampled(statistic):
-            return drawn_change(statistic, sliced.of.table(which, slots), self.spec)
-        if not isinstance(statistic, ScoreStatistic):
-            return sliced.of.change(statistic, which, slots)
-        if self._scores is None:
-            raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
-        slice_ = sliced.of.current
-        sides = self._scores.sides(slice_.counts, slice_.outcome, self.name)
-        return score_change(statistic, [sides[i] for i in which.tolist()])
+def _change(
+    models: _Models, sliced: _Sliced, statistic: Statistic, which: Index, slots: Index
+) -> StatisticChange:
+    """Return what becomes of a statistic of some sides, of decisions or of scores."""
+    key = (id(sliced), statistic, which.tobytes(), slots.tobytes())
+    if key not in models.changes:
+        models.changes[key] = _changed(models, sliced, statistic, which, slots)
+    return models.changes[key]
 
-    def _of_scope(
-        self, sliced: _Sliced, statistics: Sequence[Statistic]
-    ) -> Iterator[tuple[Statistic, ClassScope]]:
-        """Yield the statistics of a slice: of all classes, their averages, accuracy and kappa.
 
-        Kappa is one number of all classes: no class has its own, as in an audit.
-        """
-        classes = self.resolution.task is Task.MULTICLASS
-        whole = classes and sliced.class_scope == NO_CLASS
-        of_all = {each.name: each for each in (agreement(), KAPPA)}
-        for statistic in statistics:
-            if whole and statistic.name in of_all:
-                yield of_all[statistic.name], NO_CLASS
-            if classes and statistic is KAPPA:
-                continue
-            if not whole:
-                yield statistic, sliced.class_scope
-                continue
-            for how in AVERAGES:
-                yield averaged(statistic, how), ClassScope(ClassKind.AVERAGE, average=how)
+def _changed(
+    models: _Models, sliced: _Sliced, statistic: Statistic, which: Index, slots: Index
+) -> StatisticChange:
+    if is_resampled(statistic):
+        return drawn_change(statistic, sliced.of.table(which, slots), models.spec)
+    if not isinstance(statistic, ScoreStatistic):
+        return sliced.of.change(statistic, which, slots)
+    if models.scores is None:
+        raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
+    slice_ = sliced.of.current
+    sides = models.scores.sides(slice_.counts, slice_.outcome, models.name)
+    return score_change(statistic, [sides[i] for i in which.tolist()])
 
-    def _rate_changes(
-        self, sliced: _Sliced, statistic: Statistic, scope: ClassScope, which: Index, slots: Index
-    ) -> Iterator[RateChange]:
-        slice_ = sliced.of.current
-        counts = slice_.counts
-        feature = counts.feature or None
-        bases = [
-            RateChange(
-                rate=statistic.name,
-                definition=statistic,
-                feature=feature,
-                group=counts.groups[g],
-                scope=counts.scopes[s],
-                class_scope=scope,
-                threshold=slice_.outcome.threshold if "prediction" in statistic.needs else None,
-            )
-            for g, s in zip(which.tolist(), slots.tolist(), strict=True)
-        ]
-        try:
-            change = self._change(sliced, statistic, which, slots)
-        except NoInterval as refused:
-            for each in bases:
-                yield replace(each, status=Status.NOT_APPLICABLE, reason=refused.reason)
-            return
 
-        def undefined(i: int, old: bool) -> Reason:
-            if isinstance(statistic, ScoreStatistic):
-                return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels")
-            side = sliced.of.current if old else sliced.of.candidate
-            return statistic.why_undefined(side.evidence(which, slots).side, i)
+def _of_scope(
+    resolution: Resolution, sliced: _Sliced, statistics: Sequence[Statistic]
+) -> Iterator[tuple[Statistic, ClassScope]]:
+    """Yield the statistics of a slice: of all classes, their averages, accuracy and kappa.
 
-        yield from rate_records(statistic, change, bases, self.spec.confidence, undefined)
+    Kappa is one number of all classes: no class has its own, as in an audit.
+    """
+    classes = resolution.task is Task.MULTICLASS
+    whole = classes and sliced.class_scope == NO_CLASS
+    of_all = {each.name: each for each in (agreement(), KAPPA)}
+    for statistic in statistics:
+        if whole and statistic.name in of_all:
+            yield of_all[statistic.name], NO_CLASS
+        if classes and statistic is KAPPA:
+            continue
+        if not whole:
+            yield statistic, sliced.class_scope
+            continue
+        for how in AVERAGES:
+            yield averaged(statistic, how), ClassScope(ClassKind.AVERAGE, average=how)
 
-    def _disparities(self) -> Iterator[MeasuredDisparities]:
-        """Yield the contrasts of every feature, overall and in every stratum."""
-        for feature in range(len(self.resolution.features)):
-            for sliced in self._slices(feature):
-                yield from self._other_changes(sliced)
-                for metric, obstacle in self._contrasts:
-                    if not self._measured_at(sliced, metric.of):
-                        continue
-                    if obstacle is not None:
-                        yield self._not_applicable(sliced, metric, obstacle)
-                        continue
-                    for statistic, scope in self._of_scope(sliced, [metric.of]):
-                        of = replace(metric, of=statistic)
-                        yield self._disparity_changes(sliced, of, scope)
-                        yield from self._pooled_changes(sliced, of, scope)
-        if any(metric.scope == "table" for metric, _ in self._others):
-            for sliced in self._slices(None):
-                yield from self._other_changes(sliced)
 
-    def _other_changes(self, sliced: _Sliced) -> Iterator[MeasuredDisparities]:
-        """Yield the metrics that are no contrast of one rate."""
-        for metric, obstacle in self._others:
-            if not self._measured_at(sliced, metric) or not self._of_these_classes(sliced, metric):
-                continue
-            if obstacle is not None:
-                base = self._base(sliced, metric, sliced.class_scope)
-                yield _without_numbers([base], obstacle)
-            elif isinstance(metric, (Spread, Joint)) and not _is_drawn(metric):
-                yield from self._spread_changes(sliced, metric)
-            elif isinstance(metric, Across) or metric.scope == "table":
-                yield self._feature_change(sliced, metric, sliced.class_scope)
-            elif isinstance(metric, ComparisonMetric):
-                yield self._side_changes(sliced, metric)
-
-    def _of_these_classes(self, sliced: _Sliced, metric: Metric) -> bool:
-        """Return whether a metric is measured of a class, or of all classes at once, here.
-
-        Indices of all rows are measured of all rows, all others by feature.
-        """
-        if (metric.scope == "table") != (not sliced.of.current.counts.feature):
-            return False
-        if self.resolution.task is not Task.MULTICLASS:
-            return True
-        averaged_too = isinstance(metric, Spread) and not _is_drawn(metric)
-        whole = sliced.class_scope == NO_CLASS
-        return averaged_too or whole == isinstance(metric, Distance)
-
-    def _base(self, sliced: _Sliced, metric: Metric, scope: ClassScope) -> DisparityChange:
-        """Return the record of a metric of a feature, or of all rows, without numbers."""
-        return DisparityChange(
-            metric=metric.name,
-            definition=metric,
-            feature=sliced.of.current.counts.feature or None,
-            group=EVERYONE,
-            reference=None,
+def _rate_changes(
+    models: _Models,
+    sliced: _Sliced,
+    statistic: Statistic,
+    scope: ClassScope,
+    which: Index,
+    slots: Index,
+) -> Iterator[RateChange]:
+    slice_ = sliced.of.current
+    counts = slice_.counts
+    feature = counts.feature or None
+    bases = [
+        RateChange(
+            rate=statistic.name,
+            definition=statistic,
+            feature=feature,
+            group=counts.groups[g],
+            scope=counts.scopes[s],
             class_scope=scope,
-            threshold=sliced.of.current.outcome.threshold if "prediction" in metric.needs else None,
-            by="ratio" if _is_smallest_ratio(metric) else "difference",
+            threshold=slice_.outcome.threshold if "prediction" in statistic.needs else None,
         )
+        for g, s in zip(which.tolist(), slots.tolist(), strict=True)
+    ]
+    try:
+        change = _change(models, sliced, statistic, which, slots)
+    except NoInterval as refused:
+        for each in bases:
+            yield replace(each, status=Status.NOT_APPLICABLE, reason=refused.reason)
+        return
 
-    def _spread_changes(
-        self, sliced: _Sliced, metric: Spread | Joint
-    ) -> Iterator[MeasuredDisparities]:
-        """Yield what becomes of the extremes over groups: of a class, and of averages."""
-        every = np.arange(len(sliced.of.current.counts.groups))
-        zero = np.zeros_like(every)
-        spreads = (metric,) if isinstance(metric, Spread) else metric.of
-        by_statistic = [list(self._of_scope(sliced, [each.of])) for each in spreads]
-        for scoped in zip(*by_statistic, strict=True):
-            base = self._base(sliced, metric, scoped[0][1])
-            try:
-                changes = [self._change(sliced, statistic, every, zero) for statistic, _ in scoped]
-                found = (
-                    spread_change(metric, changes[0])
-                    if isinstance(metric, Spread)
-                    else joint_change(metric, changes)
-                )
-            except NoInterval as refused:
-                yield _without_numbers([base], refused.reason)
-                continue
-            if found is None:
-                reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
-                yield _without_numbers([base], reason, Status.UNDEFINED)
-                continue
-            groups = sliced.of.current.counts.groups
-            if found.apart:
-                base = replace(base, group=groups[found.first])
-            if found.apart and found.first != found.second:
-                reference = Reference(ReferenceKind.GROUP, groups[found.second])
-                base = replace(base, reference=reference)
-            level = self.spec.confidence
-            yield disparity_records(metric, found.made, found.values, [base], level)
+    def undefined(i: int, old: bool) -> Reason:
+        if isinstance(statistic, ScoreStatistic):
+            return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels")
+        side = sliced.of.current if old else sliced.of.candidate
+        return statistic.why_undefined(side.evidence(which, slots).side, i)
 
-    def _feature_change(
-        self, sliced: _Sliced, metric: Metric, scope: ClassScope
-    ) -> MeasuredDisparities:
-        """Return a smooth function of the counts of all groups, or of all rows, by draws."""
-        base = self._base(sliced, metric, scope)
-        if not _is_drawn(metric):
-            reason = Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-            return _without_numbers([base], reason)
-        assert isinstance(metric, (Across, ComparisonMetric))
-        every = np.arange(len(sliced.of.current.counts.groups))
-        made, values = drawn_feature(
-            metric, sliced.of.table(every, np.zeros_like(every)), self.spec
-        )
-        return disparity_records(metric, made, values, [base], self.spec.confidence)
+    yield from rate_records(statistic, change, bases, models.spec.confidence, undefined)
 
-    def _side_changes(self, sliced: _Sliced, metric: ComparisonMetric) -> MeasuredDisparities:
-        """Return a metric of two sides that is no contrast of one rate, over all rows."""
-        compared = self._compared(sliced, metric, sliced.class_scope, overall=True)
-        if metric.scope == "pooled":
-            bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
-            compared = replace(compared, bases=bases)
+
+def _disparities(models: _Models) -> Iterator[MeasuredDisparities]:
+    """Yield the contrasts of every feature, overall and in every stratum."""
+    for feature in range(len(models.resolution.features)):
+        for sliced in _slices(models, feature):
+            yield from _other_changes(models, sliced)
+            for metric, obstacle in models.contrasts:
+                if not _measured_at(models.resolution, sliced, metric.of):
+                    continue
+                if obstacle is not None:
+                    yield _not_applicable(sliced, metric, obstacle)
+                    continue
+                for statistic, scope in _of_scope(models.resolution, sliced, [metric.of]):
+                    of = replace(metric, of=statistic)
+                    yield _disparity_changes(models, sliced, of, scope)
+                    yield from _pooled_changes(models, sliced, of, scope)
+    if any(metric.scope == "table" for metric, _ in models.others):
+        for sliced in _slices(models, None):
+            yield from _other_changes(models, sliced)
+
+
+def _other_changes(models: _Models, sliced: _Sliced) -> Iterator[MeasuredDisparities]:
+    """Yield the metrics that are no contrast of one rate."""
+    for metric, obstacle in models.others:
+        if not _measured_at(models.resolution, sliced, metric) or not _of_these_classes(
+            models.resolution, sliced, metric
+        ):
+            continue
+        if obstacle is not None:
+            base = _base(sliced, metric, sliced.class_scope)
+            yield _without_numbers([base], obstacle)
+        elif isinstance(metric, (Spread, Joint)) and not _is_drawn(metric):
+            yield from _spread_changes(models, sliced, metric)
+        elif isinstance(metric, Across) or metric.scope == "table":
+            yield _feature_change(models.spec, sliced, metric, sliced.class_scope)
+        elif isinstance(metric, ComparisonMetric):
+            yield _side_changes(models, sliced, metric)
+
+
+def _of_these_classes(resolution: Resolution, sliced: _Sliced, metric: Metric) -> bool:
+    """Return whether a metric is measured of a class, or of all classes at once, here.
+
+    Indices of all rows are measured of all rows, all others by feature.
+    """
+    if (metric.scope == "table") != (not sliced.of.current.counts.feature):
+        return False
+    if resolution.task is not Task.MULTICLASS:
+        return True
+    averaged_too = isinstance(metric, Spread) and not _is_drawn(metric)
+    whole = sliced.class_scope == NO_CLASS
+    return averaged_too or whole == isinstance(metric, Distance)
+
+
+def _base(sliced: _Sliced, metric: Metric, scope: ClassScope) -> DisparityChange:
+    """Return the record of a metric of a feature, or of all rows, without numbers."""
+    return DisparityChange(
+        metric=metric.name,
+        definition=metric,
+        feature=sliced.of.current.counts.feature or None,
+        group=EVERYONE,
+        reference=None,
+        class_scope=scope,
+        threshold=sliced.of.current.outcome.threshold if "prediction" in metric.needs else None,
+        by="ratio" if _is_smallest_ratio(metric) else "difference",
+    )
+
+
+def _spread_changes(
+    models: _Models, sliced: _Sliced, metric: Spread | Joint
+) -> Iterator[MeasuredDisparities]:
+    """Yield what becomes of the extremes over groups: of a class, and of averages."""
+    every = np.arange(len(sliced.of.current.counts.groups))
+    zero = np.zeros_like(every)
+    spreads = (metric,) if isinstance(metric, Spread) else metric.of
+    by_statistic = [list(_of_scope(models.resolution, sliced, [each.of])) for each in spreads]
+    for scoped in zip(*by_statistic, strict=True):
+        base = _base(sliced, metric, scoped[0][1])
         try:
-            made, values = self._side_change(sliced, metric, compared)
-        except NoInterval as refused:
-            return compared.refused(refused.reason)
-        return disparity_records(metric, made, values, compared.bases, self.spec.confidence)
-
-    def _side_change(
-        self, sliced: _Sliced, metric: ComparisonMetric, compared: _Comparisons
-    ) -> tuple[DisparityChanges, tuple[Array, Array]]:
-        both = np.concatenate([compared.groups, compared.references])
-        slots = np.tile(compared.slots, 2)
-        if isinstance(metric, Combined):
-            sides = [self._change(sliced, each.of, both, slots) for each in metric.of]
-            return combined_changes(metric, sides, inside=compared.inside)
-        if isinstance(metric, ConditionalDisparity):
-            strata = len(sliced.of.current.counts.strata)
-            table = sliced.of.table(
-                np.repeat(both, strata), np.tile(np.arange(strata) + 1, len(both))
+            changes = [_change(models, sliced, statistic, every, zero) for statistic, _ in scoped]
+            found = (
+                spread_change(metric, changes[0])
+                if isinstance(metric, Spread)
+                else joint_change(metric, changes)
             )
-            return drawn_conditional(metric, table, strata, self.spec)
-        if isinstance(metric, Distance) and not self._two_decisions and not sliced.of.classes:
-            raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-        if isinstance(metric, Distance) and metric.by in NORMS:
-            if sliced.of.classes:
-                raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-            selected = self._change(sliced, self.spec.catalogue.rate("selection_rate"), both, slots)
-            return norm_changes(selected, NORMS[metric.by], inside=compared.inside)
-        if not _is_drawn(metric):
-            raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-        return self._drawn(sliced, metric, compared)
-
-    def _drawn(
-        self, sliced: _Sliced, metric: ComparisonMetric, compared: _Comparisons
-    ) -> tuple[DisparityChanges, tuple[Array, Array]]:
-        """Return a smooth function of the counts of two sides, by draws."""
-        whole = sliced.of.current.sides
-        theirs = compared.references
-        if compared.inside:
-            theirs = compared.groups + whole.others
-        table = sliced.of.table(
-            np.concatenate([compared.groups, theirs]), np.tile(compared.slots, 2)
-        )
-        return drawn_disparity(metric, table, self.spec, inside=compared.inside)
-
-    @property
-    def _two_decisions(self) -> bool:
-        """Return whether decisions have two values, so that their distribution is one rate."""
-        return len(self.resolution.outcomes[0].predictions) == _PAIR
-
-    def _not_applicable(
-        self, sliced: _Sliced, metric: Contrast, obstacle: Reason
-    ) -> MeasuredDisparities:
-        counts = sliced.of.current.counts
-        bases = [
-            DisparityChange(
-                metric=metric.name,
-                definition=metric,
-                feature=counts.feature,
-                group=group,
-                reference=None,
-                class_scope=sliced.class_scope,
-            )
-            for group in counts.groups
-        ]
-        return _without_numbers(bases, obstacle)
-
-    def _disparity_changes(
-        self, sliced: _Sliced, metric: Contrast, scope: ClassScope
-    ) -> MeasuredDisparities:
-        """Return a contrast of every group, over all rows and in every stratum."""
-        compared, level = self._compared(sliced, metric, scope), self.spec.confidence
-        if is_resampled(metric.of):
-            made, values = self._drawn(sliced, metric, compared)
-            return disparity_records(metric, made, values, compared.bases, level)
-        which = np.concatenate([compared.groups, compared.references])
-        try:
-            sides = self._change(sliced, metric.of, which, np.tile(compared.slots, 2))
-            made = disparity_changes(metric, sides, inside=compared.inside)
         except NoInterval as refused:
-            return compared.refused(refused.reason)
-        return contrast_records(metric, made, sides, compared.bases, level)
+            yield _without_numbers([base], refused.reason)
+            continue
+        if found is None:
+            reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
+            yield _without_numbers([base], reason, Status.UNDEFINED)
+            continue
+        groups = sliced.of.current.counts.groups
+        if found.apart:
+            base = replace(base, group=groups[found.first])
+        if found.apart and found.first != found.second:
+            reference = Reference(ReferenceKind.GROUP, groups[found.second])
+            base = replace(base, reference=reference)
+        level = models.spec.confidence
+        yield disparity_records(metric, found.made, found.values, [base], level)
 
-    def _pooled_changes(
-        self, sliced: _Sliced, metric: Contrast, scope: ClassScope
-    ) -> Iterator[MeasuredDisparities]:
-        """Yield a contrast adjusted for the strata, with the weights of Mantel and Haenszel."""
-        strata = len(sliced.of.current.counts.strata)
-        if not strata or "score" in metric.needs:
-            return
-        compared = self._compared(sliced, metric, scope, overall=True)
+
+def _feature_change(
+    spec: Spec, sliced: _Sliced, metric: Metric, scope: ClassScope
+) -> MeasuredDisparities:
+    """Return a smooth function of the counts of all groups, or of all rows, by draws."""
+    base = _base(sliced, metric, scope)
+    if not _is_drawn(metric):
+        reason = Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
+        return _without_numbers([base], reason)
+    assert isinstance(metric, (Across, ComparisonMetric))
+    every = np.arange(len(sliced.of.current.counts.groups))
+    made, values = drawn_feature(metric, sliced.of.table(every, np.zeros_like(every)), spec)
+    return disparity_records(metric, made, values, [base], spec.confidence)
+
+
+def _side_changes(
+    models: _Models, sliced: _Sliced, metric: ComparisonMetric
+) -> MeasuredDisparities:
+    """Return a metric of two sides that is no contrast of one rate, over all rows."""
+    compared = _compared(sliced, metric, sliced.class_scope, overall=True)
+    if metric.scope == "pooled":
         bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
         compared = replace(compared, bases=bases)
-        pooled = self._pooled_odds if is_odds_ratio(metric) else self._pooled_means
-        try:
-            made, values = pooled(sliced, metric, compared, strata)
-        except NoInterval as refused:
-            yield compared.refused(refused.reason)
-            return
-        yield disparity_records(metric, made, values, bases, self.spec.confidence)
+    try:
+        made, values = _side_change(models, sliced, metric, compared)
+    except NoInterval as refused:
+        return compared.refused(refused.reason)
+    return disparity_records(metric, made, values, compared.bases, models.spec.confidence)
 
-    def _pooled_means(
-        self, sliced: _Sliced, metric: Contrast, compared: _Comparisons, strata: int
-    ) -> tuple[DisparityChanges, tuple[Array, Array]]:
-        """Return a contrast of the means over strata of both sides."""
-        if is_resampled(metric.of):
-            raise NoInterval(ReasonCode.RESAMPLED_NOT_POOLED)
-        slots = np.tile(np.arange(strata) + 1, len(compared.groups))
-        halves = [np.repeat(of, strata) for of in (compared.groups, compared.references)]
-        weights = []
-        for slice_ in (sliced.of.current, sliced.of.candidate):
-            group, reference = (slice_.evidence(half, slots).side for half in halves)
-            of = pool(metric, group, reference, strata, Profile.DOCUMENTED)
-            weights.append(np.tile(of.weights, (2, 1)))
-        which, slots = np.concatenate(halves), np.tile(slots, 2)
-        by_stratum = self._change(sliced, metric.of, which, slots)
-        sides = pooled_change(metric.of, by_stratum, (weights[0], weights[1]))
-        made = disparity_changes(metric, sides, inside=compared.inside)
-        old, new = (contrasted(metric, *np.split(of, 2)) for of in (sides.old, sides.new))
-        return made, (old, new)
 
-    def _pooled_odds(
-        self, sliced: _Sliced, metric: Contrast, compared: _Comparisons, strata: int
-    ) -> tuple[DisparityChanges, tuple[Array, Array]]:
-        """Return Mantel and Haenszel's odds ratio."""
-        if compared.inside:
-            raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
-        both = np.stack([compared.groups, compared.references], axis=1).ravel()
+def _side_change(
+    models: _Models, sliced: _Sliced, metric: ComparisonMetric, compared: _Comparisons
+) -> tuple[DisparityChanges, tuple[Array, Array]]:
+    both = np.concatenate([compared.groups, compared.references])
+    slots = np.tile(compared.slots, 2)
+    if isinstance(metric, Combined):
+        sides = [_change(models, sliced, each.of, both, slots) for each in metric.of]
+        return combined_changes(metric, sides, inside=compared.inside)
+    if isinstance(metric, ConditionalDisparity):
+        strata = len(sliced.of.current.counts.strata)
         table = sliced.of.table(np.repeat(both, strata), np.tile(np.arange(strata) + 1, len(both)))
-        return pooled_odds_change(metric, table, strata)
-
-    def _compared(
-        self,
-        sliced: _Sliced,
-        metric: ComparisonMetric,
-        scope: ClassScope,
-        *,
-        overall: bool = False,
-    ) -> _Comparisons:
-        """Return what a metric compares here, by the model in use; ``overall``: over all rows."""
-        slice_ = sliced.of.current
-        counts, compared = slice_.counts, slice_.compared(metric)
-        kept = _unmirrored(compared, slice_)
-        kept = kept[compared.slots[kept] == 0] if overall else kept
-        groups, references, slots = (
-            of[kept] for of in (compared.groups, compared.references, compared.slots)
+        return drawn_conditional(metric, table, strata, models.spec)
+    if (
+        isinstance(metric, Distance)
+        and not _two_decisions(models.resolution)
+        and not sliced.of.classes
+    ):
+        raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
+    if isinstance(metric, Distance) and metric.by in NORMS:
+        if sliced.of.classes:
+            raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
+        selected = _change(
+            models, sliced, models.spec.catalogue.rate("selection_rate"), both, slots
         )
-        bases = tuple(
-            DisparityChange(
-                metric=metric.name,
-                definition=metric,
-                feature=counts.feature,
-                group=counts.groups[g],
-                reference=compared.each[k],
-                scope=counts.scopes[s],
-                class_scope=scope,
-                threshold=slice_.outcome.threshold if "prediction" in metric.needs else None,
-                by=metric.by if isinstance(metric, Contrast) else "difference",
-            )
-            for g, s, k in zip(groups.tolist(), slots.tolist(), kept.tolist(), strict=True)
+        return norm_changes(selected, NORMS[metric.by], inside=compared.inside)
+    if not _is_drawn(metric):
+        raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
+    return _drawn(models.spec, sliced, metric, compared)
+
+
+def _drawn(
+    spec: Spec, sliced: _Sliced, metric: ComparisonMetric, compared: _Comparisons
+) -> tuple[DisparityChanges, tuple[Array, Array]]:
+    """Return a smooth function of the counts of two sides, by draws."""
+    whole = sliced.of.current.sides
+    theirs = compared.references
+    if compared.inside:
+        theirs = compared.groups + whole.others
+    table = sliced.of.table(np.concatenate([compared.groups, theirs]), np.tile(compared.slots, 2))
+    return drawn_disparity(metric, table, spec, inside=compared.inside)
+
+
+def _two_decisions(resolution: Resolution) -> bool:
+    """Return whether decisions have two values, so that their distribution is one rate."""
+    return len(resolution.outcomes[0].predictions) == _PAIR
+
+
+def _not_applicable(sliced: _Sliced, metric: Contrast, obstacle: Reason) -> MeasuredDisparities:
+    counts = sliced.of.current.counts
+    bases = [
+        DisparityChange(
+            metric=metric.name,
+            definition=metric,
+            feature=counts.feature,
+            group=group,
+            reference=None,
+            class_scope=sliced.class_scope,
         )
-        inside = bool((references == slice_.sides.whole).any())
-        return _Comparisons(groups, references, slots, bases, inside)
+        for group in counts.groups
+    ]
+    return _without_numbers(bases, obstacle)
 
-    def _margin_tests(self) -> Iterator[MeasuredMargin]:
-        """Yield the tests of the margins, on all rows."""
-        if not self.margins:
-            return
-        sliced = self._slices(None)
-        if self.resolution.task is Task.MULTICLASS:
-            sliced = sliced[-1:]  # all classes at once
-        zero = np.zeros(1, dtype=np.int64)
-        for (name, margin), each in product(self.margins, sliced):
-            statistic, scope = next(self._of_scope(each, [self.spec.catalogue.rate(name)]))
-            if self._measured_at(each, statistic):
-                (change,) = self._rate_changes(each, statistic, scope, zero, zero)
-                yield self._margin_test(each, statistic, margin, change)
 
-    def _margin_test(
-        self, sliced: _Sliced, statistic: Statistic, margin: float, change: RateChange
-    ) -> MeasuredMargin:
-        """Test non-inferiority, one-sided."""
-        test = MarginTest(rate=statistic.name, margin=margin, change=change)
-        if change.interval is None:
-            return MeasuredMargin(test)
-        zero = np.zeros(1, dtype=np.int64)
-        made = self._change(sliced, statistic, zero, zero).difference
-        lower = statistic.better is Better.LOWER
-        gain = made.negated() if lower else made
-        two_sided = gain.p_value(null=-margin)[0]
-        p = float(two_sided / 2 if gain.value[0] > -margin else 1 - two_sided / 2)
-        return MeasuredMargin(replace(test, p_value=p), made.at, lower=lower)
+def _disparity_changes(
+    models: _Models, sliced: _Sliced, metric: Contrast, scope: ClassScope
+) -> MeasuredDisparities:
+    """Return a contrast of every group, over all rows and in every stratum."""
+    compared, level = _compared(sliced, metric, scope), models.spec.confidence
+    if is_resampled(metric.of):
+        made, values = _drawn(models.spec, sliced, metric, compared)
+        return disparity_records(metric, made, values, compared.bases, level)
+    which = np.concatenate([compared.groups, compared.references])
+    try:
+        sides = _change(models, sliced, metric.of, which, np.tile(compared.slots, 2))
+        made = disparity_changes(metric, sides, inside=compared.inside)
+    except NoInterval as refused:
+        return compared.refused(refused.reason)
+    return contrast_records(metric, made, sides, compared.bases, level)
 
-    def _reclassified(self) -> Iterator[Reclassified]:
-        """Yield who is decided differently, in all rows and in the groups of every feature."""
-        if self.resolution.task is not Task.BINARY:
-            return
-        labels: list[tuple[Among, Sequence[int]]] = [("all", (0, 1, 2))]
-        if self.spec.label:
-            labels += [("positive", (0,)), ("negative", (1,))]
-        for feature in (None, *range(len(self.resolution.features))):
-            for sliced in self._slices(feature):
-                counts = sliced.of.current.counts
-                groups = np.arange(len(counts.groups))
-                table = sliced.of.table(groups, np.zeros_like(groups))
-                for i, (among, rows) in product(groups.tolist(), labels):
-                    cells = counts.in_given_weights(table.weights[i][list(rows)].sum(axis=0))
-                    n, gained, lost = float(cells.sum()), float(cells[1, 0]), float(cells[0, 1])
-                    yield Reclassified(
-                        feature=counts.feature or None,
-                        group=counts.groups[i],
-                        among=among,
-                        threshold=sliced.of.current.outcome.threshold,
-                        n=n,
-                        gained=gained,
-                        lost=lost,
-                        gained_interval=self._share(gained, n),
-                        lost_interval=self._share(lost, n),
-                    )
 
-    def _share(self, x: float, n: float) -> Interval | None:
-        """Return the interval of a share of rows; none of weighted or clustered rows."""
-        if not n or self.spec.weight or self.spec.cluster:
-            return None
-        low, high = wilson(x, n, critical(self.spec.confidence))
-        return Interval(float(low), float(high), self.spec.confidence, (IntervalMethod.WILSON,))
+def _pooled_changes(
+    models: _Models, sliced: _Sliced, metric: Contrast, scope: ClassScope
+) -> Iterator[MeasuredDisparities]:
+    """Yield a contrast adjusted for the strata, with the weights of Mantel and Haenszel."""
+    strata = len(sliced.of.current.counts.strata)
+    if not strata or "score" in metric.needs:
+        return
+    compared = _compared(sliced, metric, scope, overall=True)
+    bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
+    compared = replace(compared, bases=bases)
+    try:
+        if is_odds_ratio(metric):
+            made, values = _pooled_odds(sliced, metric, compared, strata)
+        else:
+            made, values = _pooled_means(models, sliced, metric, compared, strata)
+    except NoInterval as refused:
+        yield compared.refused(refused.reason)
+        return
+    yield disparity_records(metric, made, values, bases, models.spec.confidence)
+
+
+def _pooled_means(
+    models: _Models, sliced: _Sliced, metric: Contrast, compared: _Comparisons, strata: int
+) -> tuple[DisparityChanges, tuple[Array, Array]]:
+    """Return a contrast of the means over strata of both sides."""
+    if is_resampled(metric.of):
+        raise NoInterval(ReasonCode.RESAMPLED_NOT_POOLED)
+    slots = np.tile(np.arange(strata) + 1, len(compared.groups))
+    halves = [np.repeat(of, strata) for of in (compared.groups, compared.references)]
+    weights = []
+    for slice_ in (sliced.of.current, sliced.of.candidate):
+        group, reference = (slice_.evidence(half, slots).side for half in halves)
+        of = pool(metric, group, reference, strata, Profile.DOCUMENTED)
+        weights.append(np.tile(of.weights, (2, 1)))
+    which, slots = np.concatenate(halves), np.tile(slots, 2)
+    by_stratum = _change(models, sliced, metric.of, which, slots)
+    sides = pooled_change(metric.of, by_stratum, (weights[0], weights[1]))
+    made = disparity_changes(metric, sides, inside=compared.inside)
+    old, new = (contrasted(metric, *np.split(of, 2)) for of in (sides.old, sides.new))
+    return made, (old, new)
+
+
+def _pooled_odds(
+    sliced: _Sliced, metric: Contrast, compared: _Comparisons, strata: int
+) -> tuple[DisparityChanges, tuple[Array, Array]]:
+    """Return Mantel and Haenszel's odds ratio."""
+    if compared.inside:
+        raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
+    both = np.stack([compared.groups, compared.references], axis=1).ravel()
+    table = sliced.of.table(np.repeat(both, strata), np.tile(np.arange(strata) + 1, len(both)))
+    return pooled_odds_change(metric, table, strata)
+
+
+def _compared(
+    sliced: _Sliced,
+    metric: ComparisonMetric,
+    scope: ClassScope,
+    *,
+    overall: bool = False,
+) -> _Comparisons:
+    """Return what a metric compares here, by the model in use; ``overall``: over all rows."""
+    slice_ = sliced.of.current
+    counts, compared = slice_.counts, slice_.compared(metric)
+    kept = _unmirrored(compared, slice_)
+    kept = kept[compared.slots[kept] == 0] if overall else kept
+    groups, references, slots = (
+        of[kept] for of in (compared.groups, compared.references, compared.slots)
+    )
+    bases = tuple(
+        DisparityChange(
+            metric=metric.name,
+            definition=metric,
+            feature=counts.feature,
+            group=counts.groups[g],
+            reference=compared.each[k],
+            scope=counts.scopes[s],
+            class_scope=scope,
+            threshold=slice_.outcome.threshold if "prediction" in metric.needs else None,
+            by=metric.by if isinstance(metric, Contrast) else "difference",
+        )
+        for g, s, k in zip(groups.tolist(), slots.tolist(), kept.tolist(), strict=True)
+    )
+    inside = bool((references == slice_.sides.whole).any())
+    return _Comparisons(groups, references, slots, bases, inside)
+
+
+def _margin_tests(models: _Models) -> Iterator[MeasuredMargin]:
+    """Yield the tests of the margins, on all rows."""
+    if not models.margins:
+        return
+    sliced = _slices(models, None)
+    if models.resolution.task is Task.MULTICLASS:
+        sliced = sliced[-1:]  # all classes at once
+    zero = np.zeros(1, dtype=np.int64)
+    for (name, margin), each in product(models.margins, sliced):
+        statistic, scope = next(
+            _of_scope(models.resolution, each, [models.spec.catalogue.rate(name)])
+        )
+        if _measured_at(models.resolution, each, statistic):
+            (change,) = _rate_changes(models, each, statistic, scope, zero, zero)
+            yield _margin_test(models, each, statistic, margin, change)
+
+
+def _margin_test(
+    models: _Models, sliced: _Sliced, statistic: Statistic, margin: float, change: RateChange
+) -> MeasuredMargin:
+    """Test non-inferiority, one-sided."""
+    test = MarginTest(rate=statistic.name, margin=margin, change=change)
+    if change.interval is None:
+        return MeasuredMargin(test)
+    zero = np.zeros(1, dtype=np.int64)
+    made = _change(models, sliced, statistic, zero, zero).difference
+    lower = statistic.better is Better.LOWER
+    gain = made.negated() if lower else made
+    two_sided = gain.p_value(null=-margin)[0]
+    p = float(two_sided / 2 if gain.value[0] > -margin else 1 - two_sided / 2)
+    return MeasuredMargin(replace(test, p_value=p), made.at, lower=lower)
+
+
+def _reclassified(models: _Models) -> Iterator[Reclassified]:
+    """Yield who is decided differently, in all rows and in the groups of every feature."""
+    if models.resolution.task is not Task.BINARY:
+        return
+    labels: list[tuple[Among, Sequence[int]]] = [("all", (0, 1, 2))]
+    if models.spec.label:
+        labels += [("positive", (0,)), ("negative", (1,))]
+    for feature in (None, *range(len(models.resolution.features))):
+        for sliced in _slices(models, feature):
+            counts = sliced.of.current.counts
+            groups = np.arange(len(counts.groups))
+            table = sliced.of.table(groups, np.zeros_like(groups))
+            for i, (among, rows) in product(groups.tolist(), labels):
+                cells = counts.in_given_weights(table.weights[i][list(rows)].sum(axis=0))
+                n, gained, lost = float(cells.sum()), float(cells[1, 0]), float(cells[0, 1])
+                yield Reclassified(
+                    feature=counts.feature or None,
+                    group=counts.groups[i],
+                    among=among,
+                    threshold=sliced.of.current.outcome.threshold,
+                    n=n,
+                    gained=gained,
+                    lost=lost,
+                    gained_interval=_share(models.spec, gained, n),
+                    lost_interval=_share(models.spec, lost, n),
+                )
+
+
+def _share(spec: Spec, x: float, n: float) -> Interval | None:
+    """Return the interval of a share of rows; none of weighted or clustered rows."""
+    if not n or spec.weight or spec.cluster:
+        return None
+    low, high = wilson(x, n, critical(spec.confidence))
+    return Interval(float(low), float(high), spec.confidence, (IntervalMethod.WILSON,))
 
 
 def _is_smallest_ratio(metric: Metric) -> bool:
