@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from fairgauge.results.finding import Finding
     from fairgauge.results.model_comparison import ModelComparison
     from fairgauge.results.monitor_results import MonitorReport
+    from fairgauge.results.plan import Planned
     from fairgauge.results.report import Report
     from fairgauge.results.threshold_choice import ThresholdChoice
     from fairgauge.results.verdicts import RulesNotMet
@@ -70,6 +71,7 @@ _HOME = {
     "MissingExtra": "errors",
     "ModelComparison": "results.model_comparison",
     "MonitorReport": "results.monitor_results",
+    "Planned": "results.plan",
     "Report": "results.report",
     "Rule": "question.rules",
     "RulesNotMet": "results.verdicts",
@@ -123,6 +125,7 @@ __all__ = [
     "MissingExtra",
     "ModelComparison",
     "MonitorReport",
+    "Planned",
     "Report",
     "Rule",
     "RulesNotMet",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from dataclasses import dataclass
 from functools import partial
@@ -12,8 +13,10 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.sample_size import POWER, detectable_disparity
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import ask
+from fairgauge.results.plan import Needed, Planned, Smallest
 from fairgauge.stats.power import design_effect, paired_power
 from fairgauge.stats.verdict_power import rows_for_verdict
+from fairgauge.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,110 +26,12 @@ if TYPE_CHECKING:
     from fairgauge.results.report import Report
     from fairgauge.stats.power import Comparison
     from fairgauge.stats.verdict_power import Goal
-    from fairgauge.values import Json
 
 _LEVEL = 0.95
 _RATIO = 0.8
 _TOLERANCE = 0.1
 _BELOW = 1e-9
 _MOST_ROWS = 1e12
-
-
-@dataclass(frozen=True, slots=True)
-class Needed:
-    """The rows that an audit needs.
-
-    Attributes
-    ----------
-    goal : what should be shown, in words.
-    group, reference : rows of both sides, whole numbers; infinite where no number suffices.
-    """
-
-    goal: str
-    group: float
-    reference: float
-
-    @property
-    def total(self) -> float:
-        """Return the rows of both sides together."""
-        return self.group + self.reference
-
-    def __str__(self) -> str:
-        if math.isinf(self.total):
-            return f"{self.goal}: no number of rows"
-        return f"{self.goal}: {self.group:,.0f} rows of the group, {self.reference:,.0f} others"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Smallest:
-    """The smallest disparity that a table can show for one group.
-
-    Attributes
-    ----------
-    metric, feature, group, reference : of what, of whom, against whom.
-    rate, n_group, n_reference : the reference's rate, and the rows that both rest on.
-    difference, ratio : the smallest of either that would probably be found; a ratio below 1.
-    """
-
-    metric: str
-    feature: str | None
-    group: str
-    reference: str | None
-    rate: float
-    n_group: float
-    n_reference: float
-    difference: float
-    ratio: float | None
-
-    def __str__(self) -> str:
-        from fairgauge.render.words.display_names import group_called
-        from fairgauge.render.words.metric_words import compared_rate, rate_words
-
-        ratio = "" if self.ratio is None else f", or a ratio of {self.ratio:.2f}"
-        shown = f"{100 * self.difference:.1f} pp{ratio}"
-        return (
-            f"{group_called(self.group, self.feature)}, "
-            f"{rate_words(compared_rate(self.metric) or self.metric)}: {shown} "
-            f"({self.n_group:,.10g} rows against {self.n_reference:,.10g} at {self.rate:.1%})"
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """What an audit needs, or can show; prints itself.
-
-    Attributes
-    ----------
-    confidence, power : what both are computed for.
-    needed : rows for each goal; empty when a table was given.
-    smallest : the smallest disparities that the given table can show.
-    """
-
-    confidence: float
-    power: float
-    needed: tuple[Needed, ...] = ()
-    smallest: tuple[Smallest, ...] = ()
-
-    def __str__(self) -> str:
-        sure = f"with {100 * self.confidence:.4g}% intervals and a probability of {self.power:.0%}"
-        heading = "Rows needed" if self.needed else "The smallest disparity that this table shows"
-        found = [f"  {each}" for each in (*self.needed, *self.smallest)]
-        return "\n".join([f"{heading}, {sure}:", *found])
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the plan as plain values; what is infinite is None."""
-        return {
-            "confidence": self.confidence,
-            "power": self.power,
-            "needed": [
-                {"goal": n.goal, "group": _finite(n.group), "reference": _finite(n.reference)}
-                for n in self.needed
-            ],
-            "smallest": [
-                {name: getattr(each, name) for name in Smallest.__dataclass_fields__}
-                for each in self.smallest
-            ],
-        }
 
 
 def plan(
@@ -205,12 +110,8 @@ def plan(
     Examples
     --------
     >>> import fairgauge as fg
-    >>> print(fg.plan(rate=0.3, tolerance=0.05))
-    Rows needed, with 95% intervals and a probability of 80%:
-      to pass equal rates as within 0.05: 1,770 rows of the group, 1,770 others
-      to find a difference of 0.05: 1,383 rows of the group, 1,382 others
-      to pass equal rates as at least 0.8 times: 739 rows of the group, 739 others
-      to find a ratio of 0.8: 861 rows of the group, 861 others
+    >>> fg.plan(rate=0.3, tolerance=0.05).needed[0]
+    Needed(goal='to pass equal rates as within 0.05', group=1770, reference=1770)
     """
     options = {**with_config(config, cast("Options", {**options, "confidence": confidence}))}
     confidence = options.pop("confidence", None)
@@ -231,10 +132,10 @@ def plan(
         )
         changes = f"changes by {tolerance:g}{'' if stated else ' (the default tolerance)'}"
         goals = _paired_rows(pair, dict(ask(sensitive="-", margins=margins).margins), changes)
-        return Planned(confidence=confidence, power=power, needed=tuple(goals))
+        return _planned(confidence, power, needed=tuple(goals))
     if data is not None:
         report = audit(data, confidence=confidence, **options)
-        return Planned(confidence=confidence, power=power, smallest=_smallest(report, power))
+        return _planned(confidence, power, smallest=_smallest(report, power))
     assert rate is not None
     design = float(design_effect(cluster_size, icc))
 
@@ -266,7 +167,24 @@ def plan(
         ),
         rows(f"to find a ratio of {ratio:g}", ratio * rate, 1.0, 1.0, "fail", "ratio"),
     ]  # fmt: skip
-    return Planned(confidence=confidence, power=power, needed=tuple(needed))
+    return _planned(confidence, power, needed=tuple(needed))
+
+
+def _planned(
+    confidence: float,
+    power: float,
+    *,
+    needed: tuple[Needed, ...] = (),
+    smallest: tuple[Smallest, ...] = (),
+) -> Planned:
+    return Planned(
+        version=__version__,
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        confidence=confidence,
+        power=power,
+        needed=needed,
+        smallest=smallest,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +257,7 @@ def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
         assert each.n_reference is not None
         found[key] = Smallest(
             metric=each.metric,
+            definition=each.definition,
             feature=each.feature,
             group=each.group,
             reference=None if each.reference is None else str(each.reference),
@@ -394,7 +313,3 @@ def _of_both_sides(goal: str, table: float, share: float) -> Needed:
 
 def _whole(rows: float) -> float:
     return math.ceil(rows - _BELOW)
-
-
-def _finite(rows: float) -> float | None:
-    return rows if math.isfinite(rows) else None

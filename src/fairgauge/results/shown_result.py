@@ -73,6 +73,11 @@ class ShownResult(ABC):
         """Return what the names in the result stand for."""
         return BUILT_IN
 
+    @property
+    def exit_code(self) -> int:
+        """Return the exit code of the command that makes it: 0 where nothing is decided."""
+        return 0
+
     def to_dict(self) -> Plain:
         """Return the result as plain values, in the order and names of its JSON."""
         return {"schema": self.KIND.schema, **codec.to_dict(self)}

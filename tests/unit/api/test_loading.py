@@ -157,6 +157,8 @@ RESULTS = {
     "thresholds": lambda: fg.thresholds(
         SCORED, label="repaid", score="score", sensitive="sex",
         rules=GOAL, margins={"accuracy": 0.3}),
+    "plan": lambda: fg.plan(rate=0.3, tolerance=0.9),
+    "plan of a table": lambda: fg.plan(CUBE),
     "check": lambda: fg.check(PUBLISHED, rules="selection_rate.ratio >= 0.8"),
     "check of a reference": lambda: fg.check(PUBLISHED, reference="B", test="pearson"),
     "monitor": lambda: fg.monitor(

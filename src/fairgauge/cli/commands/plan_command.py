@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fairgauge.cli.command_group import Command
+from fairgauge.cli.output import check_outputs, show_result, shown_options, shows_result
 from fairgauge.cli.spec_flags import asked, question
-from fairgauge.cli.streams import print_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,9 +37,17 @@ def _numbers(function: Callable[..., None]) -> Callable[..., None]:
 @click.command("plan", cls=Command, short_help="Compute how many rows an audit needs.")
 @click.argument("data", nargs=-1)
 @_numbers
-@click.option("--json", "as_json", is_flag=True, help="Output as strict JSON.")
 @question("candidate")
-def command(data: tuple[str, ...], config: str | None, as_json: bool, **flags: Any) -> None:
+@shows_result("plan")
+def command(
+    data: tuple[str, ...],
+    config: str | None,
+    format_: str,
+    outputs: tuple[str, ...],
+    full: bool,
+    quiet: bool,
+    **flags: Any,
+) -> None:
     """Report how many rows an audit needs, or the smallest disparity that DATA can show.
 
     Without DATA, --rate or --paired is required; with it, the flags of "fairgauge audit" name
@@ -51,6 +58,8 @@ def command(data: tuple[str, ...], config: str | None, as_json: bool, **flags: A
     fairgauge plan --paired 0.1 --margin accuracy=0.01 --tolerance 0.03 --comparisons 6
     fairgauge plan loans.csv --label approved --prediction predicted --sensitive sex
     """  # noqa: D301 - the paragraph mark of click
+    shown = shown_options(format_, full=full, quiet=quiet)
+    check_outputs(outputs, [*data, *([config] if config else [])])
     names = [name.replace("-", "_") for name in _NUMBERS]
     numbers = {name: flags.pop(name) for name in names}
     given = {name: value for name, value in numbers.items() if value is not None}
@@ -62,6 +71,4 @@ def command(data: tuple[str, ...], config: str | None, as_json: bool, **flags: A
     from fairgauge.api.planning import plan
 
     planned = plan(rows, **given, **what.options)
-    print_result(
-        json.dumps(planned.to_dict(), indent=2, allow_nan=False) if as_json else str(planned)
-    )
+    show_result(planned, shown, outputs)

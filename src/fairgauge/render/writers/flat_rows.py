@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from fairgauge.errors import DataError, nearest, quote
 from fairgauge.results.check import Decision
 from fairgauge.results.codec import number, to_dict
+from fairgauge.results.definitions import saved_fields
 from fairgauge.results.disparities import singled_out
 from fairgauge.results.shown_result import function_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fairgauge.results.check import Check
     from fairgauge.results.comparison import Comparison
@@ -78,6 +79,12 @@ def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
         raise DataError(f"no table {quote(name)}.{nearest(name, list(tables))} Allowed: {allowed}")
     table: FlatTable = function_at(tables[name])(shown)
     return table
+
+
+def table_of_records(kind: type, records: Sequence[Any]) -> FlatTable:
+    """Return a row for every record of a class, with its saved fields as columns."""
+    names = tuple(each.name for each in saved_fields(kind))
+    return _table(names, map(_flat, map(to_dict, records)))
 
 
 def _table(columns: tuple[str, ...], rows: Iterable[Mapping[str, Cell]]) -> FlatTable:

@@ -1,0 +1,91 @@
+"""The document of a plan, and its tables: the rows needed, or the smallest disparity to be seen."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fairgauge.render.document_tree import (
+    Cell,
+    Column,
+    DocumentTree,
+    Section,
+    Table,
+    Tone,
+)
+from fairgauge.render.words.display_names import group_called
+from fairgauge.render.words.metric_words import compared_rate, rate_words
+from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
+from fairgauge.results.plan import Needed, Smallest
+
+if TYPE_CHECKING:
+    from fairgauge.results.plan import Planned
+
+
+def plan_document(planned: Planned, *, full: bool = True) -> DocumentTree:
+    """Build the document of a plan."""
+    del full  # it has no summary
+    table = _rows_needed(planned) if planned.needed else _smallest_disparities(planned)
+    by = f"{100 * planned.confidence:.4g}% confidence intervals and {planned.power:.0%} power"
+    return DocumentTree(
+        title="Plan of an audit",
+        beside=by,
+        lead=(),
+        cover=(),
+        verdict="",
+        tone=Tone.PLAIN,
+        sections=(Section("plan", table.caption, (table,), short="Plan"),),
+        created=planned.created,
+        version=planned.version,
+        file_name="plan",
+    )
+
+
+def _rows_needed(planned: Planned) -> Table:
+    columns = (Column("goal", numeric=False), Column("group"), Column("others"), Column("total"))
+    rows = tuple(
+        (Cell(needed.goal), *map(_count, (needed.group, needed.reference, needed.total)))
+        for needed in planned.needed
+    )
+    return Table("Rows needed", columns, rows)
+
+
+def _count(rows: float) -> Cell:
+    return Cell("no number of rows" if math.isinf(rows) else f"{rows:,.0f}")
+
+
+def _smallest_disparities(planned: Planned) -> Table:
+    columns = (
+        Column("group", numeric=False),
+        Column("rate", numeric=False),
+        Column("difference"),
+        Column("ratio"),
+        Column("n"),
+        Column("n of reference"),
+        Column("rate of reference"),
+    )
+    return Table("The smallest disparity that this table shows", columns,
+                 tuple(map(_disparity, planned.smallest)))  # fmt: skip
+
+
+def _disparity(smallest: Smallest) -> tuple[Cell, ...]:
+    rate = compared_rate(smallest.definition)
+    return (
+        Cell(group_called(smallest.group, smallest.feature), name=True),
+        Cell(rate_words(rate or smallest.metric)),
+        Cell(f"{100 * smallest.difference:.1f} pp"),
+        Cell("" if smallest.ratio is None else f"{smallest.ratio:.2f}"),
+        Cell(f"{smallest.n_group:,.10g}"),
+        Cell(f"{smallest.n_reference:,.10g}"),
+        Cell(f"{smallest.rate:.1%}"),
+    )
+
+
+def goals_of(planned: Planned) -> FlatTable:
+    """Return a row for every goal, with the rows of both sides."""
+    return table_of_records(Needed, planned.needed)
+
+
+def disparities_of(planned: Planned) -> FlatTable:
+    """Return a row for the smallest disparity of every group and rate."""
+    return table_of_records(Smallest, planned.smallest)

@@ -1,0 +1,94 @@
+"""Planned: how many rows an audit needs, or the smallest disparity that a table can show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.results.codec import Finite, Share, Version
+from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.shown_result import ResultKind, ShownResult
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """The rows that an audit needs.
+
+    Attributes
+    ----------
+    goal : what should be shown, in words.
+    group, reference : rows of both sides, whole numbers; infinite where no number suffices.
+    """
+
+    goal: str
+    group: float
+    reference: float
+
+    @property
+    def total(self) -> float:
+        """Return the rows of both sides together."""
+        return self.group + self.reference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Smallest:
+    """The smallest disparity that a table can show for one group.
+
+    Attributes
+    ----------
+    metric, feature, group, reference : of what, of whom, against whom.
+    rate, n_group, n_reference : the reference's rate, and the rows that both rest on.
+    difference, ratio : the smallest of either that would probably be found; a ratio below 1.
+    definition : the metric itself.
+    """
+
+    metric: str
+    feature: str | None
+    group: str
+    reference: str | None
+    rate: Share
+    n_group: Finite
+    n_reference: Finite
+    difference: Finite
+    ratio: Finite | None
+    definition: Metric = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
+
+    def __post_init__(self) -> None:
+        hold_definition(self, self.metric)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned(ShownResult):
+    """What an audit needs, or can show; `print` shows it.
+
+    Attributes
+    ----------
+    version, created : of the fairgauge that planned, and when.
+    confidence, power : what both are computed for.
+    needed : rows for each goal; empty when a table was given.
+    smallest : the smallest disparities that the given table can show.
+    """
+
+    KIND: ClassVar = ResultKind(
+        name="plan",
+        schema="fairgauge.plan/1",
+        title="Rows that an audit needs",
+        called="a plan of fairgauge",
+        document="fairgauge.render.documents.plan_document:plan_document",
+        tables={
+            name: f"fairgauge.render.documents.plan_document:{name}_of"
+            for name in ("goals", "disparities")
+        },
+    )
+
+    version: Version
+    created: str = field(compare=False)
+    confidence: Share
+    power: Share
+    needed: tuple[Needed, ...] = ()
+    smallest: tuple[Smallest, ...] = ()
+
+    def __repr__(self) -> str:
+        shown = len(self.needed) + len(self.smallest)
+        return f"<Planned: {shown:,} goals and disparities; print() shows them>"

@@ -1,0 +1,221 @@
+"""The codec: whatever a result holds is saved, keeps to its schema and comes back as it was."""
+
+from __future__ import annotations
+
+import json
+import math
+import types
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.enums import Outcome
+from fairgauge.identity import Bin, GroupId, MissingValue, ValueSet
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.render import render
+from fairgauge.render.document_tree import DocumentTree, Paragraph, Section, Tone
+from fairgauge.results import codec
+from fairgauge.results.changes import Change
+from fairgauge.results.check import CheckedGroup
+from fairgauge.results.codec import Finite, Inline, Share, Version, from_dict, to_dict
+from fairgauge.results.comparison import Alone, GroupChange, Origin
+from fairgauge.results.definitions import saved_fields
+from fairgauge.results.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
+from fairgauge.results.model_comparison import DisparityChange, RateChange, Reclassified
+from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point
+from fairgauge.results.plan import Needed, Smallest
+from fairgauge.results.scopes import (
+    Bounds,
+    ClassScope,
+    Interval,
+    Reference,
+    Scope,
+    stratum,
+)
+from fairgauge.results.shown_result import ResultKind, ShownResult, result_classes
+from fairgauge.results.threshold_choice import OperatingPoint
+from fairgauge.results.verdicts import Verdict
+
+NAMES = st.sampled_from(
+    ["A", "", "A & B", "A, B", "Infinity", "-Infinity", "null", "others", "(missing)", "pooled",
+     "worst", "é\u202e\x00\n", '"', "1", "class", "<b>", "=1+1"]
+) | st.text(max_size=8)  # fmt: skip
+NUMBERS = st.floats(allow_nan=False) | st.integers(-5, 5)
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+REASONS = st.builds(
+    lambda side, parameters: Reason(
+        ReasonCode.FEW_ROWS, side, tuple(sorted({"n": 3, "minimum": 20, **parameters}.items()))
+    ),
+    st.sampled_from([None, "group", "reference"]),
+    st.dictionaries(st.sampled_from(["limit", "low", "high"]), NUMBERS)
+    | st.dictionaries(st.sampled_from(["name", "nearest", "group"]), NAMES),
+)
+PARTS = (
+    st.builds(lambda values: ValueSet(tuple(values)), st.lists(NAMES, min_size=1, max_size=2))
+    | st.builds(Bin, NUMBERS.map(float), NUMBERS.map(float))
+    | st.just(MissingValue())
+)
+OF_TYPE = {
+    Reason: REASONS,
+    Scope: st.sampled_from([Scope(), stratum("pooled"), stratum("Infinity")]),
+    ClassScope: st.builds(lambda name: ClassScope("class", name), NAMES)
+    | st.just(ClassScope())
+    | st.sampled_from([ClassScope("average", None, "macro"), ClassScope("worst", "x")]),
+    Reference: st.builds(lambda name: Reference("group", name), NAMES)
+    | st.sampled_from([Reference("others"), Reference("overall")]),
+    Interval: st.builds(Interval, NUMBERS, NUMBERS, st.floats(0, 1), st.just(("wilson", "mover"))),
+    GroupId: st.builds(lambda parts: GroupId.of(*parts), st.lists(PARTS, min_size=1, max_size=3)),
+    Verdict: st.builds(
+        Verdict, rule=NAMES, metric=NAMES, feature=NAMES | st.none(), group=NAMES | st.none(),
+        value=NUMBERS | st.none(), outcome=st.sampled_from(Outcome),
+        reason=st.just(Reason.of(ReasonCode.NO_INTERVAL))),
+}  # fmt: skip
+CLASSES = (
+    Alarm, Alone, Baseline, Bounds, Change, CheckedGroup, DisparityChange, Estimate, Group,
+    GroupChange, GroupPair, Needed, OperatingPoint, Origin, PeriodRows, Point, RateChange,
+    RateValue, Reclassified, ScoreCounts, Smallest,
+)  # fmt: skip
+
+
+def values_of(hint):
+    """Return a strategy for the values of a field's type."""
+    marks = getattr(hint, "__metadata__", ())
+    bare = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    origin, inner = get_origin(bare), get_args(bare)
+    if marks and bare is float:
+        return st.floats(0, 1) if hint == Share else FINITE
+    if origin in (Union, types.UnionType):
+        return st.one_of(*(st.none() if kind is type(None) else values_of(kind) for kind in inner))
+    if origin is Literal:
+        return st.sampled_from(inner)
+    if origin is tuple and inner[-1] is Ellipsis:
+        return st.lists(values_of(inner[0]), max_size=3).map(tuple)
+    if origin is tuple:
+        return st.tuples(*map(values_of, inner))
+    if origin is not None:  # a mapping
+        keys = next((mark.names for mark in marks if isinstance(mark, codec.Keys)), None)
+        if keys:
+            return st.fixed_dictionaries(dict.fromkeys(keys, values_of(inner[1])))
+        return st.dictionaries(*map(values_of, inner), max_size=2)
+    if bare in OF_TYPE:
+        return OF_TYPE[bare]
+    if isinstance(bare, type) and issubclass(bare, str) and bare is not str:
+        return st.sampled_from(bare)
+    simple = {str: NAMES, bool: st.booleans(), int: st.integers(0, 9), float: NUMBERS}
+    return simple[bare] if bare in simple else made(bare)
+
+
+def made(kind):
+    """Return a strategy for the values of a dataclass, each field by its type."""
+    hints = get_type_hints(kind, include_extras=True)
+    by_field = {each.name: values_of(hints[each.name]) for each in saved_fields(kind)}
+    if kind is GroupPair:  # its sentence needs a rate that is known
+        by_field["rate"] = st.just("accuracy")
+    return st.builds(kind, **by_field)
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_whatever_a_class_holds_comes_back_from_strict_json_that_keeps_to_its_schema(kind, data):
+    value = data.draw(made(kind))
+    written = json.loads(json.dumps(to_dict(value), allow_nan=False))
+    jsonschema.Draft202012Validator(codec.json_schema(kind, "")).validate(written)
+    assert from_dict(kind, written) == value
+
+
+def test_a_text_infinity_is_a_name_where_names_stand():
+    for reason in (Reason.of(ReasonCode.NO_ESTIMATE, what="group", name="Infinity"),
+                   Reason.of(ReasonCode.ABOVE, limit=math.inf)):  # fmt: skip
+        verdict = Verdict(rule="r", metric="DI", feature="f", group="Infinity",
+                          outcome=Outcome.NONE, reason=reason)  # fmt: skip
+        again = from_dict(Verdict, json.loads(json.dumps(to_dict(verdict))))
+        assert again == verdict
+
+
+def test_only_files_of_older_versions_may_lack_keys_of_fields_with_defaults():
+    estimate = Estimate(metric="DI", set="clarify", feature="f", group="g", reference=None)
+    written = to_dict(estimate)
+    del written["p_adjusted"]
+    with pytest.raises(KeyError, match="p_adjusted"):
+        from_dict(Estimate, written)
+    assert from_dict(Estimate, written, lenient=True) == estimate
+
+
+@pytest.mark.parametrize("kind", sorted({each.KIND.name for each in result_classes().values()}))
+def test_every_schema_is_a_schema_with_all_that_it_refers_to(kind):
+    (result,) = {each for each in result_classes().values() if each.KIND.name == kind}
+    schema = result.json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert set(schema["required"]) == set(schema["properties"]) >= {"schema", "tool"}
+    text = json.dumps(schema)
+    assert all(f'"#/$defs/{name}"' in text for name in schema["$defs"])
+
+
+# ---- a new kind of result is a class and the function that makes its document -------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift(ShownResult):
+    """A kind of result that only this test has."""
+
+    KIND: ClassVar = ResultKind(
+        name="drift",
+        schema="fairgauge.drift/2",
+        title="Drift",
+        called="a drift of fairgauge",
+        document=f"{__name__}:drift_document",
+        older={"fairgauge.drift/1": lambda values: values},
+    )
+    DERIVED: ClassVar = ("widest",)
+
+    version: Version
+    feature: str
+    interval: Inline[Interval | None] = None
+    shares: tuple[Share, ...] = ()
+    since: Finite | None = None
+
+    @property
+    def widest(self) -> Share | None:
+        """Return the largest share."""
+        return max(self.shares, default=None)
+
+
+def drift_document(drift, *, full):
+    """Return the document of a drift."""
+    text = f"The share of {drift.feature} is {drift.widest}."
+    return DocumentTree(
+        title="Drift", beside="", lead=(text,), cover=(), verdict="", tone=Tone.PLAIN,
+        sections=(Section("all", "All", (Paragraph(str(drift.shares)),)),) if full else (),
+        created="", version=drift.version,
+    )  # fmt: skip
+
+
+def test_a_new_kind_of_result_is_one_class_and_one_function_for_its_document(tmp_path):
+    drift = Drift(version="1", feature="<b>", interval=Interval(-math.inf, 1, 0.9), shares=(0.5,))
+    for suffix in ("json", "txt", "md", "html"):
+        drift.save(tmp_path / f"drift.{suffix}")
+    written = json.loads((tmp_path / "drift.json").read_text())
+    assert written["low"] == "-Infinity"
+    assert written["widest"] == 0.5
+    jsonschema.validate(written, Drift.json_schema())
+    assert fg.load(tmp_path / "drift.json") == drift
+    assert "The share of <b> is 0.5." in render(drift, "text") == f"{drift}"
+    assert "&lt;b&gt;" in (tmp_path / "drift.html").read_text()
+    with pytest.raises(fg.DataError, match="a drift of fairgauge has no table"):
+        render(drift, "csv")
+
+
+def test_a_field_more_is_read_from_files_that_lack_it(tmp_path):
+    older = {"schema": "fairgauge.drift/1", "tool": {"name": "fairgauge", "version": "1"},
+             "feature": "f"}  # fmt: skip
+    (tmp_path / "d.json").write_text(json.dumps(older))
+    assert fg.load(tmp_path / "d.json") == Drift(version="1", feature="f")
+    (tmp_path / "d.json").write_text(json.dumps(older | {"schema": "fairgauge.drift/2"}))
+    with pytest.raises(fg.FairgaugeError, match="not a drift of fairgauge: it has no field"):
+        fg.load(tmp_path / "d.json")
