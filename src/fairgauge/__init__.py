@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from fairgauge.results.finding import Finding
     from fairgauge.results.model_comparison import ModelComparison
     from fairgauge.results.monitor_results import MonitorReport
-    from fairgauge.results.plan import Planned
+    from fairgauge.results.planned import Planned
     from fairgauge.results.report import Report
     from fairgauge.results.threshold_choice import ThresholdChoice
     from fairgauge.results.verdicts import RulesNotMet
@@ -71,7 +71,7 @@ _HOME = {
     "MissingExtra": "errors",
     "ModelComparison": "results.model_comparison",
     "MonitorReport": "results.monitor_results",
-    "Planned": "results.plan",
+    "Planned": "results.planned",
     "Report": "results.report",
     "Rule": "question.rules",
     "RulesNotMet": "results.verdicts",

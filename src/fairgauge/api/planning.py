@@ -13,7 +13,7 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.sample_size import POWER, detectable_disparity
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import ask
-from fairgauge.results.plan import Needed, Planned, Smallest
+from fairgauge.results.planned import Needed, Planned, Smallest
 from fairgauge.stats.power import design_effect, paired_power
 from fairgauge.stats.verdict_power import rows_for_verdict
 from fairgauge.version import __version__

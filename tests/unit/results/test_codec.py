@@ -28,7 +28,7 @@ from fairgauge.results.definitions import saved_fields
 from fairgauge.results.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
 from fairgauge.results.model_comparison import DisparityChange, RateChange, Reclassified
 from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point
-from fairgauge.results.plan import Needed, Smallest
+from fairgauge.results.planned import Needed, Smallest
 from fairgauge.results.scopes import (
     Bounds,
     ClassScope,

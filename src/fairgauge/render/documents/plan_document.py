@@ -16,10 +16,10 @@ from fairgauge.render.document_tree import (
 from fairgauge.render.words.display_names import group_called
 from fairgauge.render.words.metric_words import compared_rate, rate_words
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
-from fairgauge.results.plan import Needed, Smallest
+from fairgauge.results.planned import Needed, Smallest
 
 if TYPE_CHECKING:
-    from fairgauge.results.plan import Planned
+    from fairgauge.results.planned import Planned
 
 
 def plan_document(planned: Planned, *, full: bool = True) -> DocumentTree:
