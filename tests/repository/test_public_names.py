@@ -30,6 +30,7 @@ PUBLIC = [
     "MissingExtra",
     "ModelComparison",
     "MonitorReport",
+    "Planned",
     "Report",
     "Rule",
     "RulesNotMet",
