@@ -52,7 +52,7 @@ def test_a_table_or_a_query_of_a_database(run, people, rows):
             ["rows.csv", "--table", "group"],
             (
                 "--table 'group' is no table of the report. Did you mean 'groups'? Use estimates, "
-                "groups, verdicts, pairs; or, for a table of a database, give its URL as DATA"
+                "groups, verdicts, pairs, findings; or, for a table of a database, give its URL as DATA"
             ),
         ),
         (
@@ -160,6 +160,6 @@ def test_spark_reads_typed_files_alone(fails, loans):
 def test_the_help_of_table_is_that_of_the_command(run, command):
     shown = " ".join(run(*command, "--help").stdout.split())
     assert "--table NAME Table of a database, whose URL is DATA" in shown
-    of_report = "of files, the table of the report to print as CSV: estimates, groups, verdicts or"
+    of_report = "of files, the table of the report to print as CSV: estimates, groups, verdicts,"
     assert (of_report in shown) is (command == ("audit",))
     assert ("table of the report" in shown) is (command == ("audit",))
