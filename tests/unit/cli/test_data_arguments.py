@@ -52,7 +52,8 @@ def test_a_table_or_a_query_of_a_database(run, people, rows):
             ["rows.csv", "--table", "group"],
             (
                 "--table 'group' is no table of the report. Did you mean 'groups'? Use estimates, "
-                "groups, verdicts, pairs, findings; or, for a table of a database, give its URL as DATA"
+                "groups, verdicts, pairs, findings; or, for a table of a database, give its URL "
+                "as DATA"
             ),
         ),
         (
