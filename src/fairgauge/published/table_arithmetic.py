@@ -12,6 +12,7 @@ from fairgauge.published.printed_numbers import is_dash, is_suppressed, is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
 from fairgauge.published.selected_people import selected_people
 from fairgauge.published.total_rows import check_totals, recoverable_counts
+from fairgauge.resolve.references import FEWEST_ROWS
 from fairgauge.results.table_faults import Fault, FaultCode, Findings
 
 if TYPE_CHECKING:
@@ -100,14 +101,17 @@ def _reference_without_ratio(table: PublishedTable) -> PublishedRow | None:
     return row if compared or (row.n is not None and _rate_at_least(row) == top) else None
 
 
-def highest(table: PublishedTable, min_share: float = 0.0) -> PublishedRow | None:
-    """Return the row of the highest selection rate among categories of a share of the people.
+def highest(table: PublishedTable, min_share: float = 0.0, fewest: int = 0) -> PublishedRow | None:
+    """Return the row of the highest selection rate among categories with a share of the people.
 
-    Where the people are not printed, a category that alone has no ratio is taken for a small one.
-    Of equal rates, the one whose ratio is printed as 1 is taken, else the one of most people, else
-    the first by name.
+    Categories of fewer people than ``fewest`` are passed over. Where the people are not printed, a
+    category that alone has no ratio is taken for a small one. Of equal rates, the one whose ratio
+    is printed as 1 is taken, else the one of most people, else the first by name.
     """
-    return min(admitted_rows(table, min_share), key=lambda row: _order(table, row), default=None)
+    rows = [
+        row for row in admitted_rows(table, min_share) if row.n is None or row.n.value >= fewest
+    ]
+    return min(rows, key=lambda row: _order(table, row), default=None)
 
 
 def admitted_rows(table: PublishedTable, min_share: float) -> list[PublishedRow]:
@@ -304,7 +308,8 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         return
     for other in _not_one(table, reference):
         yield _fault(FaultCode.SEVERAL_REFERENCES, other, other=reference.name)
-    best = highest(table, min_share)
+    # an audit takes no category of so few people as reference, whatever its rate
+    best = highest(table, min_share, FEWEST_ROWS)
     if best is None or reference.rate_range is None:
         return
     assert best.rate_range is not None
