@@ -83,7 +83,10 @@ def recompute(cube: Cube, sealed: Report, saved: Saved) -> Recomputation:
     from_rows = _from_rows(again)
     reading, other = sealed.to_dict(), again.to_dict()
     another = sealed.version != again.version or saved["schema"] != other["schema"]
+    older = saved["schema"] != other["schema"]
     one = _filled(saved, reading) if another else saved
+    if older:  # what its format did not state, such as the counts of a rate, cannot differ
+        one = _filled(saved, other)
     settled = dict(one) | {"schema": other["schema"]}  # an older one is read, not compared
     _settle_diagnostics(cube, settled, other)
     compared = _Comparison(from_rows, another=another)
