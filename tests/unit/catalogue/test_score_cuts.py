@@ -102,7 +102,7 @@ def test_a_share_of_the_rows_has_no_scale_and_takes_weights():
 
 
 def test_a_number_of_rows_does_not_take_weights():
-    frame = rows(3).with_columns(w=pl.lit(2.0))
+    frame = rows(3).with_row_index("w").with_columns(w=1.0 + pl.col("w") % 2)
     report = fg.audit(
         frame, label="y", score="s", sensitive="g", weight="w", metrics=["precision_at_k(20)"]
     )
