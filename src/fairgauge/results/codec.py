@@ -8,14 +8,14 @@ method ``saved_as``, and is made from it again by ``of_saved``; values that foll
 are listed in ``DERIVED``, or in ``DERIVED_FIRST``.
 """
 
-# Why no library (November 2026; msgspec 0.22, cattrs 26.2, pydantic 2): the JSON is flat. A scope, a
-# class, a reference and an interval stand among the keys of what they are of, an absent one as
+# Why no library (November 2026; msgspec 0.22, cattrs 26.2, pydantic 2): our JSON is flat. Scopes,
+# classes, references and intervals stand among the keys of what they are of, absent ones as
 # nulls, and infinities are words. None of the three flattens an optional record, so that each class
 # with one would need a hook for writing, one for reading and one for its schema, which is what was
 # here before. msgspec writes infinities as null and describes them as numbers; cattrs has no
 # schemas; pydantic is only needed by `compat` and its import alone costs 53 ms of CPU time (msgspec
 # 11, cattrs 24), where this module needs nothing but the standard library.
-
+# 11, cattrs 24), where this module adds nothing to what results import anyway.
 from __future__ import annotations
 
 import math
