@@ -195,6 +195,48 @@ def test_json_states_what_groups_are(tmp_path):
     ]
 
 
+def test_groups_of_two_reports_are_matched_by_what_they_are():
+    options = {"sensitive": "x", "intersections": [("x", "y")], "rules": ["selection_rate >= 0.1"]}
+    old = audit(CROSSED, **options)
+    new = audit(rows(("A", "B & C", 300, 200), ("Z", "C", 200, 134)), **options)
+    assert "A & B & C" in sizes(new, "x*y")  # alone, it is not in doubt
+    comparison = fg.compare(old, new)
+    found = {g.group: (g.old_n, g.new_n) for g in comparison.groups if g.feature == "x*y"}
+    assert found == {
+        'A & "B & C"': (300, 300), '"A & B" & C': (100, None), "Z & C": (200, 200),
+    }  # fmt: skip
+    rates = {(e.old.group, e.new.group) for e in comparison.changes if e.feature == "x*y"}
+    assert rates == {('A & "B & C"', 'A & "B & C"'), ("Z & C", "Z & C")}
+    unmatched = {each.verdict.group for each in comparison.unmatched}
+    assert unmatched == {"A & B", '"A & B" & C'}
+
+
+def test_sets_of_values_are_matched_in_any_order():
+    table = rows(("A", "C", 100, 90), ("B", "C", 300, 135), ("Z", "C", 200, 60))
+    reports = [
+        audit(table, sensitive=[{"column": "x", "values": [values, ["Z"]]}])
+        for values in (["A", "B"], ["B", "A"])
+    ]
+    comparison = fg.compare(*reports)
+    assert {(g.group, g.old_n, g.new_n) for g in comparison.groups} == {
+        ("A, B", 400, 400), ("Z", 200, 200),
+    }  # fmt: skip
+    assert not comparison.alone
+
+
+def test_reports_that_name_groups_alone_are_matched_by_name():
+    table = rows(("A", "C", 100, 90), ("B", "C", 300, 135))
+    report = audit(table, sensitive="x")
+    older = json.loads(report.to_json())
+    for row in [*older["groups"], *older["totals"], *older["estimates"]]:
+        for key in ("feature_columns", "group_kind", "group_values", "reference_values"):
+            row.pop(key, None)
+    older |= {"schema": "fairgauge.report/2"}
+    comparison = fg.compare(fg.Report.from_dict(older), report)
+    assert not comparison.alone
+    assert {g.group for g in comparison.groups} == {"A", "B"}
+
+
 # the values themselves
 
 

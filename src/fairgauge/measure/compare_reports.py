@@ -16,6 +16,7 @@ from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.comparison import Alone, Comparison, Difference, GroupChange, Origin
+from fairgauge.results.joint_names import with_joint_names
 from fairgauge.results.report import Report, read_report
 from fairgauge.results.saved_files import read_saved
 from fairgauge.results.scopes import OVERALL, ClassScope
@@ -45,7 +46,7 @@ def compare_reports(
     SpecError
         The reports are about different labels, favourable values or tasks.
     """
-    before, after = _report(old), _report(new)
+    before, after = with_joint_names(_report(old), _report(new))
     _refuse_unlike(before, after)
     differences = tuple(_differences(before, after))
     same, refused = _rows(before, after, same_rows)
