@@ -50,6 +50,13 @@ class ReferenceRule(StrEnum):
     BEST = "best"
 
 
+class Uncounted(StrEnum):
+    """Why a row could not be counted at all. The words are those of saved cubes."""
+
+    NO_COUNT = "missing count"
+    NO_WEIGHT = "missing weight"
+
+
 class Closed(StrEnum):
     """Which edge of an interval belongs to it."""
 

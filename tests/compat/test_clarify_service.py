@@ -133,6 +133,23 @@ def test_only_requested_methods_appear(folder: Any, monitored: dict[str, Any]) -
     assert list(values(found)) == ["DCA", "DI", "TE"]
 
 
+@pytest.mark.parametrize("values", [[], ["not known"]])
+def test_a_value_that_begins_with_not_is_compared_with_all_others(
+    folder: Any, values: list[str]
+) -> None:
+    # "not not known" was shortened to "known", which is another value of 100 rows
+    rows = [(facet, i % 2) for facet in ("known", "not known", "x", "others") for i in range(100)]
+    folder.csv("data.csv", [("facet", "label"), *rows])
+    facet = {"name_or_index": "facet"} | ({"value_or_threshold": values} if values else {})
+    folder.clarify(config(facet=[facet]))
+    ours = folder.ours()
+    compared = {each["d"]: each["a"] for each in ours["facets"]}
+    assert compared["not known"] == "not not known"
+    assert all(each["n_d"] == 100 and each["n_a"] == 300 for each in ours["facets"])
+    facets = {each["value_or_threshold"] for each in ours["intervals"]}
+    assert facets == set(compared)  # "others" is a value here, and has intervals too
+
+
 def test_diagnostics_say_who_is_compared(folder: Any, monitored: dict[str, Any]) -> None:
     folder.clarify(monitored)
     told = folder.ours()

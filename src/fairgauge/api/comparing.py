@@ -145,7 +145,7 @@ def compare_models(
             source=source.name if source else "counts",
             fingerprint=cube.digest,
             rows=cube.rows,
-            excluded=dict(cube.excluded),
+            excluded={str(reason): rows for reason, rows in cube.excluded.items()},
         ),
         spec=spec.to_dict(),
         current=spec.prediction or spec.score or "",

@@ -32,12 +32,18 @@ class Blocks:
     names : how each block is called in results, in their order.
     codes : array of shape (rows,): the block of every row; `REST` for other values, -2 for missing.
     of : whether the column was taken for categories or numbers.
+    listed : the name of all rows outside the block, where these are the values that were listed.
     """
 
     name: str
     names: tuple[str, ...]
     codes: Codes
     of: DataType
+    listed: str | None = None
+
+    def others_of(self, block: int) -> str:
+        """Return the name of all rows outside a block."""
+        return f"not {self.names[block]}" if self.listed is None else self.listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +130,8 @@ def _codes(column: CodedColumn, group_of: Codes) -> Codes:
 def favoured(blocks: Blocks) -> Blocks:
     """Return the block of all other rows: the listed values are the favoured ones."""
     codes = np.array([REST, 0, -2])[np.select([blocks.codes == 0, blocks.codes == REST], [0, 1], 2)]
-    return Blocks(blocks.name, (f"not {blocks.names[0]}",), codes, blocks.of)
+    listed = blocks.names[0]
+    return Blocks(blocks.name, (f"not {listed}",), codes, blocks.of, listed)
 
 
 def outcome(

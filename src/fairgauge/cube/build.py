@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Codes, Sums
     from fairgauge.cube.plan import Axis, Plan
+    from fairgauge.enums import Uncounted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +38,7 @@ def build(
     counted: Sequence[Counted],
     *,
     rows: int,
-    excluded: Mapping[str, int] | None = None,
+    excluded: Mapping[Uncounted, int] | None = None,
     texts: Collection[str] = (),
     limit: int = 1_000,
     known: Mapping[str, Sequence[Value]] | None = None,

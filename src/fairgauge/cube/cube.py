@@ -17,7 +17,7 @@ import numpy as np
 
 from fairgauge.cube.levels import check_levels, identity, sorted_levels
 from fairgauge.cube.plan import Axis, Plan, common_question, read_question
-from fairgauge.enums import Task
+from fairgauge.enums import Task, Uncounted
 from fairgauge.errors import ChangedCountsError, CubeError, DataError, DuplicateCountsWarning, quote
 from fairgauge.stats.disclosure import range_of_rounded
 from fairgauge.strict_json import AmbiguousJsonError, read_json
@@ -83,7 +83,7 @@ class Cube:
     levels: Mapping[Axis, tuple[Value, ...]]
     tables: tuple[CountTable, ...]
     rows: int
-    excluded: Mapping[str, int] = field(default_factory=dict)
+    excluded: Mapping[Uncounted, int] = field(default_factory=dict)
     question: Spec | None = None
     min_cell: int | None = None
 
@@ -231,7 +231,7 @@ class Cube:
             **protection,
             "plan": self.plan.to_dict(),
             "rows": self.rows,
-            "excluded": dict(self.excluded),
+            "excluded": {str(reason): n for reason, n in self.excluded.items()},
             "levels": [list(self.levels[axis]) for axis in self.plan.axes],
             "tables": [
                 {
@@ -328,7 +328,8 @@ def _from_dict(found: Saved) -> Cube:
     min_cell = found.get("min_cell")
     if min_cell is not None:
         tables = tuple(with_ranges(table, min_cell) for table in tables)
-    return Cube(plan, levels, tables, found["rows"], found["excluded"], question, min_cell)
+    excluded = {Uncounted(reason): n for reason, n in found["excluded"].items()}
+    return Cube(plan, levels, tables, found["rows"], excluded, question, min_cell)
 
 
 def with_ranges(table: CountTable, min_cell: int) -> CountTable:

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairgauge.catalogue.averages import agreement
 from fairgauge.cube.cube import CountTable, Cube, aggregate, settled
-from fairgauge.enums import GroupKind, Missing, ReferenceRule, Role, Task
+from fairgauge.enums import GroupKind, Missing, ReferenceRule, Role, Task, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.identity import is_named
 from fairgauge.monitoring.monitor_spec import Labels, MonitoredRate, monitored_rate
@@ -353,7 +353,7 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
     first = cubes[0]
     if len(cubes) == 1:
         return first
-    excluded: Counter[str] = Counter()
+    excluded: Counter[Uncounted] = Counter()
     for cube in cubes:
         excluded.update(cube.excluded)
     tables = []

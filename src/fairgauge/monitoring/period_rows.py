@@ -50,7 +50,8 @@ def _complete(cube: Cube, question: Spec) -> bool:
 
 def _fingerprint(cube: Cube) -> str:
     """Return what distinguishes counts from others of the same plan, as their digest does."""
-    found = hashlib.sha256(repr((cube.rows, cube.excluded, [*cube.levels.values()])).encode())
+    excluded = {str(reason): rows for reason, rows in cube.excluded.items()}
+    found = hashlib.sha256(repr((cube.rows, excluded, [*cube.levels.values()])).encode())
     for table in cube.tables:
         found.update(table.codes.tobytes())
         for sums in table.sums.values():

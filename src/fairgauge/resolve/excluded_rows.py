@@ -37,7 +37,7 @@ def excluded_rows(
 
     A row is used when its label and prediction are known and at least one feature is.
     """
-    reasons = dict(cube.excluded)
+    reasons = {str(reason): rows for reason, rows in cube.excluded.items()}
     cluster = cube.plan.axis(Role.CLUSTER)
     apart = [table for table in cube.tables if cluster not in table.axes]
     joint = max(apart, key=lambda table: len(table.axes))

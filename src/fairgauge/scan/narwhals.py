@@ -12,6 +12,7 @@ import narwhals.stable.v2 as nw
 
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import LARGEST, WEIGHTS
+from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, FairgaugeError
 from fairgauge.scan.duckdb_connection import reason
 from fairgauge.scan.source import (
@@ -314,8 +315,8 @@ def _cube(plan: Plan, tables: Sequence[Table], numbers: tuple[str, ...], limit: 
     fractional = max(known("fg_fraction"), default=None)
     check_counts(plan, fractional, sum(known("fg_n")), sum(known("fg_w")), rows)
     excluded = {
-        "missing count": int(sum(known("fg_no_count"))),
-        "missing weight": int(sum(known("fg_no_weight"))),
+        Uncounted.NO_COUNT: int(sum(known("fg_no_count"))),
+        Uncounted.NO_WEIGHT: int(sum(known("fg_no_weight"))),
     }
     counted = [
         _counted(plan, table, dict(zip(columns, zip(*found, strict=True), strict=True)))

@@ -12,6 +12,7 @@ import pandas as pd
 
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import LARGEST, WEIGHTS
+from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.pandas_codes import Factor, factor, parts
 from fairgauge.scan.source import LEAST_LOG, Seen, check_counts, check_numbers, not_numeric
@@ -171,7 +172,7 @@ def _factor(factor: MomentFactor, x: Floats, y: Floats) -> Floats:
 class Totals:
     """What is known of the rows so far, apart from the cells."""
 
-    excluded: dict[str, int] = field(default_factory=dict)
+    excluded: dict[Uncounted, int] = field(default_factory=dict)
     fractional: float | None = None
     sums: dict[str, float] = field(default_factory=dict)
 
@@ -191,10 +192,10 @@ class Totals:
         """Return what is summed in each row: None for 1, and 0 in rows that cannot be counted."""
         factors: list[Floats] = []
         counted: NDArray[np.bool_] | None = None
-        for name, column in (("count", plan.count), ("weight", plan.weight)):
+        columns = ((Uncounted.NO_COUNT, plan.count), (Uncounted.NO_WEIGHT, plan.weight))
+        for reason, column in columns:
             if column is not None:
                 known = np.isfinite(numbers[column])
-                reason = f"missing {name}"
                 self.excluded[reason] = self.excluded.get(reason, 0) + int((~known).sum())
                 counted = known if counted is None else counted & known
                 factors.append(np.where(known, numbers[column], 0.0))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import LARGEST, WEIGHTS
+from fairgauge.enums import Uncounted
 from fairgauge.scan.source import (
     LEAST_LOG,
     ROWS_PER_VALUE,
@@ -270,8 +271,8 @@ def _cube(plan: Plan, records: list[Record], columns: Columns, limit: int) -> Cu
     fractional = next((r[sums.stop] for r in first if r[sums.stop] is not None), None)
     check_counts(plan, fractional, total.get("n", 0.0), total.get("w", 0.0), rows)
     excluded = {
-        "missing count": sum(r[sums.stop + 1] for r in first),
-        "missing weight": sum(r[sums.stop + 2] for r in first),
+        Uncounted.NO_COUNT: sum(r[sums.stop + 1] for r in first),
+        Uncounted.NO_WEIGHT: sum(r[sums.stop + 2] for r in first),
     }
     counted = [
         Counted(

@@ -14,6 +14,7 @@ from fairgauge.compat.clarify.segments import segments_of
 from fairgauge.compat.service_texts import CONDITIONAL, read, spelled
 from fairgauge.compat.smclarify.bias.performance import performance
 from fairgauge.enums import Profile
+from fairgauge.identity import FeatureId, GroupId, ValueSet
 from fairgauge.results.scopes import OVERALL, POOLED
 from fairgauge.version import __version__
 
@@ -142,7 +143,7 @@ def _facets(job: Job) -> Iterator[dict[str, object]]:
                 "name": side.name,
                 "type": side.blocks.of.name.lower(),
                 "d": name,
-                "a": f"not {name}".replace("not not ", ""),
+                "a": side.blocks.others_of(i),
                 "n_d": inside,
                 "n_a": job.measured.known(position) - inside,
             }
@@ -154,7 +155,7 @@ def _intervals(job: Job) -> Iterator[dict[str, object]]:
     if job.report is None or job.measured is None:
         return
     place = {
-        (axis, shown): (facet.name, name)
+        (FeatureId((axis,)), GroupId.of(ValueSet((shown,)))): (facet.name, name)
         for i, (axis, facet) in enumerate(
             zip(job.measured.asked.axes, job.measured.asked.facets, strict=True)
         )
@@ -165,8 +166,11 @@ def _intervals(job: Job) -> Iterator[dict[str, object]]:
         own = each.scope == (POOLED if each.metric in CONDITIONAL else OVERALL)
         if not own or each.low is None or each.high is None:
             continue
-        found = place.get((str(each.feature), str(each.group)))
-        for facet, name in everyone if each.feature is None else [found] if found else []:
+        found = everyone
+        if each.feature_id is not None and each.group_id is not None:
+            block = place.get((each.feature_id, each.group_id))
+            found = [block] if block else []
+        for facet, name in found:
             yield {
                 "facet": facet,
                 "value_or_threshold": name,

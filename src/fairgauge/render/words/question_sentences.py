@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Closed, DiagnosticCode, Profile, ReferenceRule, Task, Threshold
 from fairgauge.errors import quote
+from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.numbers import count, listing, plural
@@ -228,8 +229,7 @@ def unknown_in_intersections(report: Report) -> list[tuple[str, int]]:
     A row that lacks one of several features is in the tables of the others.
     """
     found = []
-    for parts in report.spec.get("intersections", ()):
-        name = "*".join(parts)
+    for name, parts in _intersections(report.spec).items():
         rows = _unknown(report).get(name)
         if rows:
             why = f"missing {listing([called(part) for part in parts], 'or')} ({called(name)})"
@@ -384,7 +384,15 @@ def _features(spec: Mapping[str, Any]) -> list[str]:
             sets = [", ".join(map(_text, each)) for each in feature["values"]]
             column += f" ({'; '.join(sets[:8])})"
         found.append(column)
-    return found + ["*".join(map(called, parts)) for parts in spec.get("intersections", ())]
+    return found + [called(name) for name in _intersections(spec)]
+
+
+def _intersections(spec: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+    """Return the columns of every intersection of a saved question, by its name."""
+    single = [FeatureId((feature["column"],)) for feature in spec.get("sensitive", ())]
+    crossed = [FeatureId(tuple(parts)) for parts in spec.get("intersections", ())]
+    names = feature_names([*single, *crossed])[len(single) :]
+    return {name: feature.columns for name, feature in zip(names, crossed, strict=True)}
 
 
 def _method(report: Report) -> str:
