@@ -7,7 +7,6 @@ from itertools import product
 
 import jsonschema
 import pytest
-from fairgauge.results.schemas import report_schema
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -174,7 +173,7 @@ def test_json_states_what_groups_are(tmp_path):
         rules=["selection_rate.ratio >= 0.5"],
     )
     plain = json.loads(report.to_json())
-    jsonschema.validate(plain, report_schema())
+    jsonschema.validate(plain, fg.Report.json_schema())
     stated = {
         (g["feature"], g["group"]): (g["feature_columns"], g["group_kind"], g["group_values"])
         for g in plain["groups"]
