@@ -49,6 +49,8 @@ ASKED_OF_COUNTS = frozenset(ASKED)
 
 OWN_NAMES = ("feature", "group", "reference", "stratum", "class", "worst_class", "other")
 """Fields of estimates, groups, pairs and verdicts that hold names."""
+OWN_VALUES = ("feature_columns", "group_values", "reference_values")
+"""Fields of lists of names and values."""
 SENTENCES = ("says", "reason", "sentence", "rule")
 """Fields that are text for people: names stand in them, so they are not compared."""
 
@@ -157,7 +159,15 @@ def renamed(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
                 return between.join(names.get(part, part) for part in text.split(between))
         return names.get(text, text)
 
-    return {key: name(value) if key in OWN_NAMES else value for key, value in row.items()}
+    def value(key: str, old: Any) -> Any:
+        if key in OWN_VALUES and isinstance(old, list):
+            return [value(key, part) for part in old]
+        new = name(old) if key in (*OWN_NAMES, *OWN_VALUES) else old
+        # beside our own rows of these names, groups have them in quotation marks
+        quoted = key in ("group", "reference", "other") and old in names
+        return f'"{new}"' if quoted and new in ("others", "overall") else new
+
+    return {key: value(key, old) for key, old in row.items()}
 
 
 def close(one: Any, other: Any) -> bool:

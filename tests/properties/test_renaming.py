@@ -1,0 +1,255 @@
+"""Renaming: what groups, classes, strata and columns are called changes names and nothing else.
+
+Invariant 1 of the architecture, through the public API: every metric set and several verbs, under
+names that are our own words, that hold our separators, that read alike once they are joined, and in
+any alphabetical order. Ties that names might decide are in `test_tied_references.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Names = dict[tuple[str, str], str]
+"""What a group is, in the words of the first table, by the names of its feature and itself."""
+
+GROUPS, SECOND, STRATA = ("g1", "g2", "g3"), ("s1", "s2"), ("t1", "t2")
+CLASSES = ("c1", "c2", "c3")
+COLUMNS = ("group", "second", "third", "stratum")
+
+VALUES = (*GROUPS, *SECOND, *STRATA, *CLASSES)
+OUR_WORDS = (
+    "others", "(missing)", "overall", "all", "best", "pooled", "population", "worst", "macro",
+    "micro",
+)  # fmt: skip
+WITH_SEPARATORS = (
+    "not A", "(40, inf)", '"A, B"', "A, B", "not not A", "[x] & y", "*", "a or b", "not a", "a, b",
+)  # fmt: skip
+BIJECTIONS: dict[str, dict[str, str]] = {
+    "that read alike when crossed": dict(
+        zip((*GROUPS, *SECOND), ("A & B", "A", "B", "C", "B & C"), strict=True)
+    ),
+    "our words": dict(
+        zip(VALUES, OUR_WORDS, strict=True)
+    ),
+    "our separators": dict(
+        zip(VALUES, WITH_SEPARATORS, strict=True)
+    ),
+    "the other way round": {
+        old: new
+        for values in (GROUPS, SECOND, STRATA, CLASSES)
+        for old, new in zip(values, reversed(values), strict=True)
+    },
+    "columns that read like an intersection": {"group": "a*b", "second": "a", "third": "b"},
+    "columns of our words": {
+        "group": "others", "second": "overall", "third": "label", "stratum": "all",
+    },
+}  # fmt: skip
+RENAMING = pytest.mark.parametrize("which", BIJECTIONS)
+
+NOT_COMPARED = {
+    "says", "sentence", "message", "reason", "rule", "spec", "data", "created", "fingerprint",
+    "digest", "diagnostics", "old", "new", "parameters", "source", "document", "columns", "command",
+}  # fmt: skip
+"""Texts for people, and what was asked: names stand in them."""
+OF_GROUPS = ("group", "reference", "other")
+TYPED = {"feature_columns", "group_values", "reference_values"}
+
+
+def table(seed: int = 0, rows: int = 160) -> pl.DataFrame:
+    """Return rows of two features, a copy of one, strata, and outcomes of three kinds."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(GROUPS, rows, p=[0.5, 0.3, 0.2])
+    second = rng.choice(SECOND, rows, p=[0.6, 0.4])
+    label = (rng.random(rows) < np.where(group == "g1", 0.6, 0.4)).astype(int)
+    right = rng.random(rows) < 0.7
+    true = rng.integers(0, 3, rows)
+    classes = np.array(CLASSES)
+    return pl.DataFrame(
+        {
+            "group": group,
+            "second": second,
+            "third": second,
+            "stratum": rng.choice(STRATA, rows),
+            "label": label,
+            "prediction": np.where(right, label, 1 - label),
+            "candidate": np.where(rng.random(rows) < 0.8, label, 1 - label),
+            "score": np.round(np.clip(rng.normal(0.4 + 0.2 * label, 0.2), 0, 1), 2),
+            "true": classes[true],
+            "predicted": classes[np.where(right, true, rng.integers(0, 3, rows))],
+            "amount": np.round(rng.normal(10, 3, rows), 1),
+            "estimate": np.round(rng.normal(10, 3, rows), 1),
+            "x": np.round(rng.normal(0, 1, rows), 1),
+        }
+    )
+
+
+def renamed_table(names: Mapping[str, str], seed: int = 0) -> pl.DataFrame:
+    """Return the table with other values and columns."""
+    data = table(seed)
+    texts = [column for column in data.columns if data[column].dtype == pl.String]
+    data = data.with_columns(pl.col(texts).replace(dict(names)))
+    # through names that no column has: another column may have the name already
+    found = {column: names[column] for column in data.columns if column in names}
+    taken = {column: f"{column} of the data" for column in data.columns if column in found.values()}
+    return data.rename({column: taken.get(column, column) for column in data.columns}).rename(
+        {taken.get(column, column): name for column, name in found.items()}
+    )
+
+
+def asked(names: Mapping[str, str], **more: Any) -> dict[str, Any]:
+    """Return the question of two features and their intersections in other names."""
+    moved = {names[c] for c in COLUMNS if c in names and names[c] in table().columns}
+
+    def column(name: str) -> str:
+        return names.get(name, f"{name} of the data" if name in moved else name)
+
+    group, second, third, stratum = map(column, COLUMNS)
+    return {
+        "sensitive": [group, second],
+        "intersections": [(group, second), (second, third)],
+        "strata": stratum,
+        "replicates": 20,
+        **{key: [column(c) for c in value] if isinstance(value, list) else column(value)
+           if key in ("label", "prediction", "score", "candidate") else value
+           for key, value in more.items()},
+    }  # fmt: skip
+
+
+def what_groups_are(plain: Mapping[str, Any], back: Mapping[Any, str]) -> Names:
+    """Return what the groups of a report are in the words of the first table; names are unique."""
+    names: Names = {}
+    for row in [*plain["groups"], *plain["totals"]]:
+        values = [[back.get(v, v) for v in part] for part in row["group_values"] or ()]
+        columns = [back.get(column, column) for column in row["feature_columns"]]
+        what = json.dumps([columns, row["group_kind"], values])
+        assert names.setdefault((row["feature"], row["group"]), what) == what
+    assert len(set(names.values())) == len(names)
+    return names
+
+
+def columns_of(feature: str, names: Names) -> Any:
+    """Return the columns of a feature in the words of the first table."""
+    return next((json.loads(what)[0] for (of, _), what in names.items() if of == feature), feature)
+
+
+def in_first_words(node: Any, names: Names, back: Mapping[Any, str], feature: str = "") -> Any:
+    """Return a result with what groups, strata and classes are in place of their names."""
+    if isinstance(node, dict):
+        feature = node.get("feature") or feature
+        of_feature = {name: what for (of, name), what in names.items() if of == feature}
+        words: dict[str, Any] = {}
+        for key, value in node.items():
+            if key in NOT_COMPARED or key in TYPED:
+                continue
+            if key in OF_GROUPS:
+                words[key] = of_feature.get(value, value)
+            elif key == "feature":
+                words[key] = columns_of(value, names)
+            elif key == "features" and isinstance(value, list):
+                words[key] = [columns_of(each, names) for each in value]
+            elif key in ("stratum", "class", "worst_class", "adjusted_for") and value is not None:
+                words[key] = back.get(value, value)
+            else:
+                words[key] = in_first_words(value, names, back, feature)
+        return words
+    if isinstance(node, list):
+        parts = [in_first_words(each, names, back, feature) for each in node]
+        return sorted(parts, key=subject) if all(isinstance(p, dict) for p in parts) else parts
+    return node
+
+
+def subject(row: Mapping[str, Any]) -> str:
+    """Return what a row is of: everything but its numbers."""
+    return json.dumps({k: v for k, v in row.items() if not isinstance(v, (float, int, dict))},
+                      sort_keys=True)  # fmt: skip
+
+
+def differences(one: Any, other: Any, path: str = "") -> list[str]:
+    """Return where two results differ, numbers but for rounding."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        return [d for key in one for d in differences(one[key], other[key], f"{path}.{key}")]
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = enumerate(zip(one, other, strict=True))
+        return [d for i, (a, b) in pairs for d in differences(a, b, f"{path}[{i}]")]
+    if isinstance(one, float) and isinstance(other, (int, float)):
+        same = math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+    else:
+        same = one == other
+    return [] if same else [f"{path}: {one!r} {other!r}"]
+
+
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "binary": {
+        "label": "label", "prediction": "prediction", "score": "score", "positive": 1,
+        "features": ["x"], "metrics": "all", "rules": ["selection_rate.ratio >= 0.8"],
+    },
+    "multiclass": {
+        "label": "true", "prediction": "predicted", "task": "multiclass", "metrics": "all",
+    },
+    "regression": {
+        "label": "amount", "prediction": "estimate", "task": "regression", "metrics": "all",
+    },
+    "largest": {
+        "label": "label", "prediction": "prediction", "positive": 1, "reference": "largest",
+        "metrics": ["standard", "clarify", "vertex"], "missing": "group",
+    },
+}  # fmt: skip
+
+
+@cache
+def answers(which: str | None, question: str, verb: str) -> tuple[Any, ...]:
+    names = BIJECTIONS[which] if which else {}
+    back = {new: old for old, new in names.items()}
+    options = asked(names, **QUESTIONS[question])
+    data = renamed_table(names)
+    report = fg.audit(data, **options)
+    known = what_groups_are(report.to_dict(), back)
+    if verb == "audit":
+        return in_first_words(report.to_dict(), known, back), known
+    if verb == "count":
+        counted = {key: value for key, value in options.items() if key != "features"}
+        return in_first_words(fg.audit(fg.count(data, **counted)).to_dict(), known, back), known
+    if verb == "compare":
+        other = fg.audit(renamed_table(names, seed=1), **options)
+        return in_first_words(fg.compare(report, other).to_dict(), known, back), known
+    if verb == "compare_models":
+        options.pop("score")
+        options.pop("features")
+        found = fg.compare_models(data, candidate="candidate", **options)
+        return in_first_words(found.to_dict(), known, back), known
+    for name in ("prediction", "metrics", "features", "strata", "rules"):
+        options.pop(name)
+    found = fg.thresholds(data, **options, rules=["selection_rate.ratio >= 0.8"])
+    return in_first_words(found.to_dict(), known, back), known
+
+
+def check(which: str, question: str, verb: str) -> None:
+    before, groups = answers(None, question, verb)
+    after, others = answers(which, question, verb)
+    assert sorted(groups.values()) == sorted(others.values())
+    found = differences(before, after)
+    assert not found, f"{len(found)} differences: {found[:8]}"
+
+
+@RENAMING
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_names_change_nothing_of_an_audit(which: str, question: str) -> None:
+    check(which, question, "audit")
+
+
+@pytest.mark.parametrize("which", list(BIJECTIONS)[::4])
+@pytest.mark.parametrize("verb", ["count", "compare", "compare_models", "thresholds"])
+def test_names_change_nothing_of_other_results(which: str, verb: str) -> None:
+    check(which, "binary", verb)
