@@ -142,6 +142,14 @@ class UnknownMetric(Metric):
         return math.nan
 
 
+def unknown_rate(name: str) -> DescribedRate:
+    """Return the rate of which a result holds no more than its name."""
+    return DescribedRate(
+        name=name, says="", better=Better.NEITHER, cite=(), own=True, written="", at_edges="",
+        limits=(-math.inf, math.inf), share=False, needed=frozenset(),
+    )  # fmt: skip
+
+
 def described(rate: Statistic) -> DescribedRate:
     """Return what a report keeps of a user's rate: everything but how it is computed."""
     return _described(rate.name, _of_rate(rate))

@@ -18,7 +18,7 @@ from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.catalogue import rate as named_rate
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.derived import CONTRASTS, comparison_of, comparisons_of
-from fairgauge.catalogue.facts import UnknownMetric
+from fairgauge.catalogue.facts import UnknownMetric, unknown_rate
 from fairgauge.catalogue.standardised_differences import (
     OverallStandardisedDifference,
     StandardisedDifference,
@@ -28,7 +28,7 @@ from fairgauge.catalogue.synonyms import NAMES, plain
 from fairgauge.errors import nearest, quote, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Row = TypeVar("Row", bound=Metric | Statistic)
 _IMPORT_PATH = re.compile(
@@ -121,13 +121,15 @@ class Catalogue:
         """
         return _row(self, name)
 
-    def find_metric(self, name: str) -> Metric | None:
-        """Return the metric of a name; None where there is none, as of another version's report."""
-        return _found(Catalogue.metric, self, name)
+    def metric_row(self, name: str) -> Metric:
+        """Return the metric of a name, as `row` does."""
+        row = self.row(name)
+        return row if isinstance(row, Metric) else UnknownMetric.of(name)
 
-    def find_rate(self, name: str) -> Statistic | None:
-        """Return the rate of a name; None where there is none."""
-        return _found(Catalogue.rate, self, name)
+    def rate_row(self, name: str) -> Statistic:
+        """Return the rate of a name; of a name that is unknown, a rate without a description."""
+        row = self.row(name)
+        return row if isinstance(row, Statistic) else unknown_rate(name)
 
     def expand(self, asked: Iterable[str | Statistic | Metric]) -> tuple[Metric, ...]:
         """Return the metrics that names, sets and values stand for, each once, in this order.
@@ -161,15 +163,6 @@ class Catalogue:
         for rate in self.own:
             yield rate.name
             yield from (f"{rate.name}.{by}" for by in comparisons_of(rate))
-
-
-@cache
-def _found(look_up: Callable[[Catalogue, str], Row], catalogue: Catalogue, name: str) -> Row | None:
-    """Return what a name stands for; a report asks for the same few names very often."""
-    try:
-        return look_up(catalogue, name)
-    except LookupError:
-        return None
 
 
 @cache

@@ -20,8 +20,6 @@ def shows_warnings(format_: str) -> bool:
 def print_warnings(report: Report) -> None:
     """Write the gravest warnings to standard error, and count the others."""
     from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
-    from fairgauge.render.words.names_in_use import naming
 
-    with naming(report.catalogue):
-        for each in opening_warnings(report_warnings(report)):
-            print_message(each, prefix="")
+    for each in opening_warnings(report_warnings(report)):
+        print_message(each, prefix="")

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from fairgauge.api.loading import load
 from fairgauge.cli import main as run_command
 from fairgauge.enums import Outcome
-from fairgauge.render.words.names_in_use import naming
 from fairgauge.render.words.verdict_sentences import describe_outcome
 from fairgauge.results.report import Report
 
@@ -111,10 +110,9 @@ def workflow_commands(report: Report) -> Iterator[str]:
     """Yield a workflow command for each rule and group that is not met, failures first."""
     unmet = [each for each in report.verdicts if each.outcome in _LEVELS]
     unmet.sort(key=lambda verdict: verdict.outcome is not Outcome.FAIL)
-    with naming(report.catalogue):
-        for verdict in unmet[:_MOST_ANNOTATIONS]:
-            level = _LEVELS[verdict.outcome]
-            yield f"::{level} title=fairgauge::{_escaped(describe_outcome(verdict))}"
+    for verdict in unmet[:_MOST_ANNOTATIONS]:
+        level = _LEVELS[verdict.outcome]
+        yield f"::{level} title=fairgauge::{_escaped(describe_outcome(verdict))}"
 
 
 def _escaped(text: str) -> str:

@@ -19,7 +19,7 @@ from fairgauge.enums import (
     Outcome,
     Status,
 )
-from fairgauge.results.disparities import gap, neutral, singled_out
+from fairgauge.results.disparities import gap, singled_out
 from fairgauge.results.finding import Finding, FindingFamily
 from fairgauge.results.sections import change_of, comparisons, searched_rates, sections_of
 from fairgauge.results.verdicts import before_counting
@@ -47,14 +47,14 @@ class _Searched(NamedTuple):
 
     Attributes
     ----------
-    section, rate, row : of what; the row is None where a rate is not known.
+    section, rate, row : of what.
     contrasts : the comparisons of its groups with their reference.
     factor : by how much their p-values are multiplied, to be adjusted for all rates searched.
     """
 
     section: FeatureResults
     rate: str
-    row: Statistic | None
+    row: Statistic
     contrasts: Sequence[Estimate]
     factor: float
 
@@ -78,7 +78,7 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
         if _is_stated_beside(each, worst, [f for of, f in chosen if of.section is each.section]):
             chosen = [(of, _with_others_beside(of, finding, each)) for of, finding in chosen]
             continue
-        beside = each.row.reported_with if each.row else ""
+        beside = each.row.reported_with
         factor = factors.get((each.section.key, beside), 1.0)
         chosen.append((each, _finding(report, searched, each, worst, (beside, factor))))
     chosen.sort(key=lambda each: _importance(*each))
@@ -104,7 +104,7 @@ def _searched(report: Report) -> list[_Searched]:
         _Searched(
             section,
             rate,
-            section.catalogue.find_rate(rate),
+            section.rate_row(rate),
             contrasts,
             after / before if before > 0 else float(len(rates)),
         )
@@ -120,28 +120,21 @@ def _p_value(each: Estimate) -> float | None:
 
 def _worst(searched: _Searched) -> Estimate | None:
     """Return the significant contrast of the group that fares worst, else the largest one."""
-    better = searched.row.better if searched.row else Better.NEITHER
-    adverse = 1 if better is Better.LOWER else -1
+    adverse = 1 if searched.row.better is Better.LOWER else -1
     significant = _standing_out(searched, searched.factor)
     worse = [
-        each
-        for each in significant
-        if _has_direction(searched.row) and _gap(searched, each) * adverse > 0
+        each for each in significant if _has_direction(searched.row) and gap(each) * adverse > 0
     ]
     return max(
         worse or significant,
-        key=lambda e: (round(abs(_gap(searched, e)), _ROUNDING), _gap(searched, e) * adverse),
+        key=lambda e: (round(abs(gap(e)), _ROUNDING), gap(e) * adverse),
         default=None,
     )
 
 
-def _gap(searched: _Searched, each: Estimate) -> float:
-    return gap(each, searched.section.row(each))
-
-
-def _has_direction(rate: Statistic | None) -> bool:
+def _has_direction(rate: Statistic) -> bool:
     """Return whether one direction of a rate is the worse one for a group."""
-    return rate is not None and rate.better is not Better.NEITHER and not rate.ambivalent
+    return rate.better is not Better.NEITHER and not rate.ambivalent
 
 
 def _standing_out(searched: _Searched, factor: float) -> list[Estimate]:
@@ -160,7 +153,7 @@ def _stands_out(section: FeatureResults, each: Estimate, factor: float) -> bool:
     p_value, together = _p_value(each), each.simultaneous
     if p_value is not None and each.confidence and p_value * factor > 1 - each.confidence:
         return False
-    excluded = together is None or neutral(section.row(each)) not in together
+    excluded = together is None or each.definition.neutral not in together
     return section.is_significant(each) and excluded
 
 
@@ -191,7 +184,7 @@ def _others(searched: _Searched, stated: Estimate, factor: float) -> tuple[Estim
     if searched.section.mirrored:
         return ()
     others = [e for e in _standing_out(searched, factor) if e.group != stated.group]
-    return tuple(sorted(others, key=lambda each: -abs(_gap(searched, each))))
+    return tuple(sorted(others, key=lambda each: -abs(gap(each))))
 
 
 def _finding(
@@ -257,7 +250,7 @@ def _reasons(
     if any(_fails(each, searched, worst) for each in report.verdicts):
         yield FindingReason.RULE_FAILED
     if adjusted is not None:
-        change = change_of(worst, adjusted, searched.section.row(worst))
+        change = change_of(worst, adjusted)
         if change in _ADJUSTED:
             yield _ADJUSTED[change]
 
@@ -267,7 +260,7 @@ def _limits_of_rules(report: Report, searched: _Searched, by: str) -> tuple[floa
     asked = report.spec.get("rules", ())
     limits: list[float] = []
     for rule in (each for one in asked for each in (one, *one.get("alternatives", ()))):
-        row = searched.section.catalogue.find_metric(rule["metric"])
+        row = searched.section.metric_row(rule["metric"])
         if isinstance(row, Contrast) and (row.of.name, row.by) == (searched.rate, by):
             sign = -1 if by == "difference" and row.order == "reference - group" else 1
             limits += [sign * rule[end] for end in ("at_least", "at_most") if end in rule]
@@ -310,5 +303,5 @@ def _importance(searched: _Searched, finding: Finding) -> tuple[bool, bool, floa
     rate = searched.row
     share = rate is not None and rate.is_share
     central = CENTRAL_RATES.index(finding.rate) if finding.rate in CENTRAL_RATES else math.inf
-    size = abs(_gap(searched, finding.estimate))
+    size = abs(gap(finding.estimate))
     return not _has_direction(rate), not share, -size if share else central

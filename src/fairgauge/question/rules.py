@@ -237,18 +237,37 @@ def parse_rule(text: str) -> Rule:
     return made
 
 
+def limits_of(text: str) -> tuple[float, float]:
+    """Return the limits of the text form of a rule, whatever its metric is; of several, the first.
+
+    >>> limits_of("DI >= 0.8"), limits_of("-0.1 <= my_own.difference <= 0.1 or DI >= 0.9")
+    ((0.8, inf), (-0.1, 0.1))
+    """
+    _, low, high = _split_limit(_OR.split(text)[0])
+    return low, high
+
+
 def _parse_limit(text: str) -> Rule:
+    metric, low, high = _split_limit(text)
+    return rule(
+        metric,
+        at_least=None if math.isinf(low) else low,
+        at_most=None if math.isinf(high) else high,
+    )
+
+
+def _split_limit(text: str) -> tuple[str, float, float]:
+    """Return the name of the metric of a limit, and its ends; infinite where there is none."""
     stripped = text.strip()
     if size := _SIZE.fullmatch(stripped):
         bound = float(size["bound"])
-        return rule(size["metric"], at_least=-bound, at_most=bound)
-    two, one = _TWO_SIDED.fullmatch(stripped), _ONE_SIDED.fullmatch(stripped)
-    if two:
-        return rule(two["metric"], at_least=float(two["low"]), at_most=float(two["high"]))
-    if one and one["sign"] == ">=":
-        return rule(one["metric"], at_least=float(one["bound"]))
-    if one:
-        return rule(one["metric"], at_most=float(one["bound"]))
+        return size["metric"], -bound, bound
+    if two := _TWO_SIDED.fullmatch(stripped):
+        return two["metric"], float(two["low"]), float(two["high"])
+    if one := _ONE_SIDED.fullmatch(stripped):
+        bound = float(one["bound"])
+        above = one["sign"] == ">="
+        return (one["metric"], bound, math.inf) if above else (one["metric"], -math.inf, bound)
     shapes = "'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
     raise SpecError(Problem("rule", f"cannot read {quote(text)}; write {shapes}"))
 

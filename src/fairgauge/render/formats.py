@@ -157,16 +157,14 @@ def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
     if unknown:
         allowed = ", ".join(found.options) or "no options"
         raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
-    from fairgauge.render.words.names_in_use import naming
     from fairgauge.results.shown_result import function_at
 
     writer = import_module(f"fairgauge.render.writers.{found.module}").write
-    with naming(shown.catalogue):
-        if not found.tree:
-            return writer(shown, **options)
-        document = function_at(shown.KIND.document)
-        full = bool(options.get("full")) or found.full
-        return writer(document(shown, full=full), shown, **options)
+    if not found.tree:
+        return writer(shown, **options)
+    document = function_at(shown.KIND.document)
+    full = bool(options.get("full")) or found.full
+    return writer(document(shown, full=full), shown, **options)
 
 
 def save(shown: ShownResult, path: str | Path, **options: Any) -> None:

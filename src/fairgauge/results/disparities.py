@@ -14,30 +14,26 @@ from fairgauge.enums import AfterAdjusting, Status
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.estimates import Estimate
 
 _LITTLE = 0.1
 """The change-in-estimate criterion: adjusting by less than a tenth changes an estimate little."""
 
 
-def is_ratio(row: Metric | None) -> bool:
+def is_ratio(row: Metric | Statistic) -> bool:
     """Return whether a metric is the ratio of a rate of a group to that of its reference."""
     return isinstance(row, Contrast) and row.by == "ratio"
 
 
-def neutral(row: Metric | None) -> float:
-    """Return the value of a metric that means "no difference"; 0 of one that is not known."""
-    return row.neutral if row else 0.0
-
-
-def gap(each: Estimate, row: Metric | None) -> float:
+def gap(each: Estimate) -> float:
     """Return how far a group is from its reference: the rate of the group minus the other.
 
     A vendor's difference may be the reference minus the group: its sign is reversed. Of a ratio it
     is the difference of the two rates that it compares, or how far it is from 1 where they are
     unknown, so that groups are ranked alike whether differences or ratios are asked for.
     """
-    value = each.value or 0.0
+    value, row = each.value or 0.0, each.definition
     if is_ratio(row):
         if each.rate_group is None or each.rate_reference is None:
             return value - 1.0
@@ -46,17 +42,17 @@ def gap(each: Estimate, row: Metric | None) -> float:
     return -value if reversed_sign else value
 
 
-def distance(each: Estimate, row: Metric | None) -> float:
+def distance(each: Estimate) -> float:
     """Return how far a point estimate is from "no difference"; a ratio as far as its inverse.
 
     An infinite value means that a count is 0, not how a group fares: it stands last.
     """
-    value, middle = each.value or 0.0, neutral(row)
+    value, middle = each.value or 0.0, each.definition.neutral
     if math.isinf(value):
         return -1.0
     if middle == 1:
         return abs(math.log(value)) if value > 0 else math.inf
-    return abs(value - middle)
+    return abs(value if math.isnan(middle) else value - middle)
 
 
 def singled_out(each: Estimate) -> Estimate:
@@ -81,7 +77,9 @@ def is_significant(each: Estimate, neutral: float) -> bool:
     p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
     if p_value is not None and each.confidence is not None:
         return p_value <= 1 - each.confidence
-    return each.interval is not None and neutral not in each.interval
+    if each.interval is None or math.isnan(neutral):
+        return False
+    return neutral not in each.interval
 
 
 def after_adjusting(

@@ -100,7 +100,7 @@ class Report(ShownResult):
     @property
     def by_rule(self) -> tuple[RuleResult, ...]:
         """Return what every rule comes to, with its verdicts, the worst group first."""
-        return results_by_rule(self.verdicts, self.catalogue)
+        return results_by_rule(self.verdicts)
 
     @property
     def _of_scoring_rates(self) -> bool:

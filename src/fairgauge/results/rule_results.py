@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
-from fairgauge.errors import SpecError
-from fairgauge.question.rules import parse_rule
+from fairgauge.question.rules import limits_of
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.verdicts import before_counting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.results.verdicts import Verdict
 
 _GRAVEST_FIRST = (
@@ -49,45 +47,33 @@ class RuleResult:
         return self.verdicts[0]
 
 
-def results_by_rule(verdicts: Iterable[Verdict], catalogue: Catalogue) -> tuple[RuleResult, ...]:
+def results_by_rule(verdicts: Iterable[Verdict]) -> tuple[RuleResult, ...]:
     """Return what every rule comes to, in the order in which the rules are asked."""
     by_rule: dict[str, list[Verdict]] = {}
     for each in verdicts:
         by_rule.setdefault(each.rule, []).append(each)
     return tuple(
-        RuleResult(rule, tuple(_gravest_first(rule, of_rule, catalogue)))
-        for rule, of_rule in by_rule.items()
+        RuleResult(rule, tuple(_gravest_first(of_rule))) for rule, of_rule in by_rule.items()
     )
 
 
-def _gravest_first(rule: str, verdicts: list[Verdict], catalogue: Catalogue) -> list[Verdict]:
-    distance = _distance_outside(rule, catalogue)
+def _gravest_first(verdicts: list[Verdict]) -> list[Verdict]:
     return sorted(
-        verdicts, key=lambda each: (_GRAVEST_FIRST.index(before_counting(each)), -distance(each))
+        verdicts,
+        key=lambda each: (_GRAVEST_FIRST.index(before_counting(each)), -_distance_outside(each)),
     )
 
 
-def _distance_outside(text: str, catalogue: Catalogue) -> Callable[[Verdict], float]:
-    """Return how far the value of a verdict on a rule is outside its limits: below 0 inside them.
-
-    The limits of a rule on a metric of a user's own are not known here: its verdicts stay in order.
-    """
-    try:
-        rule = parse_rule(text)
-    except SpecError:
-        return lambda _: 0.0
-    ratio = is_ratio(catalogue.find_metric(rule.metric))
-    scale = _log if ratio else float  # 0.8 is as far from 1 as 1.25
-
-    def distance(each: Verdict) -> float:
-        if each.value is None:
-            return -math.inf
-        value = scale(each.value)
-        below = scale(rule.low) - value if math.isfinite(rule.low) else -math.inf
-        above = value - scale(rule.high) if math.isfinite(rule.high) else -math.inf
-        return round(max(below, above), _DIGITS)
-
-    return distance
+def _distance_outside(verdict: Verdict) -> float:
+    """Return how far the value of a verdict is outside the limits of its rule: below 0 inside."""
+    if verdict.value is None:
+        return -math.inf
+    scale = _log if is_ratio(verdict.definition) else float  # 0.8 is as far from 1 as 1.25
+    low, high = limits_of(verdict.rule)
+    value = scale(verdict.value)
+    below = scale(low) - value if math.isfinite(low) else -math.inf
+    above = value - scale(high) if math.isfinite(high) else -math.inf
+    return round(max(below, above), _DIGITS)
 
 
 def _log(ratio: float) -> float:

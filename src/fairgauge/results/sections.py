@@ -13,13 +13,14 @@ from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.enums import AfterAdjusting, Average, ClassKind, ReferenceKind, ScopeKind, Status
-from fairgauge.results.disparities import after_adjusting, is_ratio, is_significant, neutral
+from fairgauge.results.disparities import after_adjusting, is_ratio, is_significant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.lookup import Catalogue
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.estimates import Estimate, Group, GroupPair
     from fairgauge.results.finding import Finding
     from fairgauge.results.report import Report
@@ -124,8 +125,8 @@ class FeatureResults:
         """
         if rate is None or self.class_scope.average not in _EVERY_CLASS_ALIKE:
             return False
-        row = self.catalogue.find_rate(rate)
-        return row is not None and row.is_share and row.needs in ({"label"}, {"prediction"})
+        row = self.catalogue.rate_row(rate)
+        return row.is_share and row.needs in ({"label"}, {"prediction"})
 
     @cached_property
     def strata(self) -> list[str]:
@@ -139,18 +140,22 @@ class FeatureResults:
         kinds = {each.reference.kind for each in self.estimates if each.reference}
         return len(self.groups) == 2 and kinds == {ReferenceKind.OTHERS}
 
-    def row(self, each: Estimate) -> Metric | None:
-        """Return the metric that an estimate is of."""
-        return self.catalogue.find_metric(each.metric)
+    def metric_row(self, name: str) -> Metric:
+        """Return the metric of a name."""
+        return self.catalogue.metric_row(name)
+
+    def rate_row(self, name: str) -> Statistic:
+        """Return the rate of a name."""
+        return self.catalogue.rate_row(name)
 
     def compared_rate(self, metric: str) -> str | None:
         """Return the rate that a metric compares, if it compares one."""
-        row = self.catalogue.find_metric(metric)
+        row = self.metric_row(metric)
         return row.of.name if isinstance(row, Contrast) else None
 
     def is_significant(self, each: Estimate) -> bool:
         """Return whether an estimate differs significantly from "no difference"."""
-        return is_significant(each, neutral(self.row(each)))
+        return is_significant(each, each.definition.neutral)
 
     def find(self, metric: str, group: str | None) -> Estimate | None:
         """Return one comparison over all strata."""
@@ -172,7 +177,7 @@ class FeatureResults:
         contrasts = [
             each
             for each in self.estimates
-            if isinstance(row := self.row(each), Contrast) and row.by == by and row.of.name == rate
+            if isinstance(row := each.definition, Contrast) and row.by == by and row.of.name == rate
         ]
         return [each for each in contrasts if each.set in ("native", "own")] or contrasts
 
@@ -246,7 +251,7 @@ def _place(each: Estimate, own: FeatureResults) -> None:
         own.missing.append(each)
     elif each.scope.kind is ScopeKind.POOLED:
         own.adjusted.append(each)
-    elif is_across(each, own.row(each)):
+    elif is_across(each):
         own.across.append(each)
     else:
         own.estimates.append(each)
@@ -314,9 +319,9 @@ def _order(report: Report) -> Callable[[FeatureResults], tuple[int, int]]:
     return key
 
 
-def is_across(each: Estimate, row: Metric | None) -> bool:
+def is_across(each: Estimate) -> bool:
     """Return whether an estimate is of all groups at once."""
-    return each.reference is None or (row is not None and row.scope == "feature")
+    return each.reference is None or each.definition.scope == "feature"
 
 
 def searched_rates(sections: Iterable[FeatureResults]) -> Iterator[tuple[FeatureResults, str]]:
@@ -335,7 +340,7 @@ def _rates_of_findings(section: FeatureResults) -> list[str]:
     """Return the rates that can make a finding: the central ones, and others where none is."""
     compared = list(dict.fromkeys(filter(None, map(section.compared_rate, section.metrics))))
     central = [rate for rate in compared if rate in CENTRAL_RATES]
-    ambivalent = [r for r in compared if (row := section.catalogue.find_rate(r)) and row.ambivalent]
+    ambivalent = [rate for rate in compared if section.rate_row(rate).ambivalent]
     if not set(ambivalent).intersection(central):
         central += ambivalent
     return central or compared
@@ -382,9 +387,10 @@ def insignificant(
     return [(of, list(rates)) for rates, of in found.items()]
 
 
-def change_of(overall: Estimate, adjusted: Estimate, row: Metric | None) -> AfterAdjusting | None:
+def change_of(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | None:
     """Return what becomes of a significant difference when it is adjusted for the strata."""
-    return after_adjusting(overall, adjusted, neutral(row), log=is_ratio(row))
+    row = overall.definition
+    return after_adjusting(overall, adjusted, row.neutral, log=is_ratio(row))
 
 
 def adjustments(section: FeatureResults) -> list[tuple[Estimate, Estimate]]:
@@ -403,4 +409,4 @@ def adjustments(section: FeatureResults) -> list[tuple[Estimate, Estimate]]:
 
 def conditional(section: FeatureResults) -> list[Estimate]:
     """Return the metrics that are defined by adjusting: conditional demographic disparity."""
-    return [e for e in section.adjusted if isinstance(section.row(e), ConditionalDisparity)]
+    return [e for e in section.adjusted if isinstance(e.definition, ConditionalDisparity)]

@@ -18,6 +18,7 @@ from fairgauge.values import name_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.values import Value
 
 
@@ -175,6 +176,11 @@ class ThresholdChoice(ShownResult):
             if each.feature == feature:
                 return each
         raise KeyError(f"{quote(feature)}; there is {', '.join(e.feature for e in self.features)}")
+
+    @property
+    def kept_rate(self) -> Statistic:
+        """Return the rate that is kept."""
+        return self.catalogue.rate_row(self.kept)
 
     def apply(
         self, frame: Any, *, feature: str | None = None, by_group: bool = False

@@ -33,7 +33,6 @@ from fairgauge.render.document_tree import Chart, Unit
 from fairgauge.render.documents.comparison_document import comparison_document, sort_changes
 from fairgauge.render.words.display_names import width
 from fairgauge.render.words.metric_words import unit
-from fairgauge.render.words.names_in_use import naming
 from fairgauge.render.words.numbers import points
 from fairgauge.results.comparison import Comparison
 from fairgauge.results.estimates import Estimate
@@ -753,7 +752,7 @@ def test_every_change_is_on_the_page_beside_the_value_before_it(months):
     text = html.unescape(render(months, "html"))
     assert text.count('class="dot before"') > 0
     for each in months.changes:
-        if each.change is not None and each.moved and unit(each.metric) is Unit.POINTS:
+        if each.change is not None and each.moved and unit(each.definition) is Unit.POINTS:
             assert f"change {points(each.change)} pp" in text
 
 
@@ -772,8 +771,7 @@ def drawn(block):
 @pytest.mark.parametrize("made", ["months", "models", "hostile"])
 def test_every_row_of_a_chart_has_the_value_before_and_now(made):
     found = fg.compare(*getattr(pairs, made)())
-    with naming(found.catalogue):
-        charts = list(drawn(comparison_document(found)))
+    charts = list(drawn(comparison_document(found)))
     assert charts
     for row in (row for chart in charts for row in chart.rows):
         assert row.mark.value is not None, row.label
@@ -782,8 +780,7 @@ def test_every_row_of_a_chart_has_the_value_before_and_now(made):
 
 
 def test_verdicts_that_changed_are_drawn_on_the_range_that_their_rule_allows(months):
-    with naming(months.catalogue):
-        document = comparison_document(months)
+    document = comparison_document(months)
     (section,) = (each for each in document.sections if each.id == "verdicts")
     charts = {chart.allowed: chart for chart in drawn(section)}
     assert charts.keys() == {(0.8, math.inf), (-0.1, 0.1)}

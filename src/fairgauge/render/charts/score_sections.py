@@ -10,13 +10,12 @@ from fairgauge.cube.plan import GRID
 from fairgauge.enums import Profile, Threshold
 from fairgauge.render.charts.line_charts import Label, Place, labels, path, place
 from fairgauge.render.words import numbers
-from fairgauge.render.words.metric_words import rate_words
-from fairgauge.render.words.names_in_use import rate_row
 from fairgauge.results.curves import edges, reliability, roc, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.curves import Closed, Decile, RatesAt
     from fairgauge.results.estimates import Group, ScoreCounts
     from fairgauge.results.report import Report
@@ -148,7 +147,7 @@ def _scored(report: Report, at: str, every: Sequence[ScoreCounts], most: int) ->
         calibration=list(_calibration(at, drawn, found)) if (low, high) == _PROBABILITY else [],
         bins=_bins(listed) if (low, high) == _PROBABILITY and labelled else None,
         sweeps=[
-            _sweep(at, rate, drawn, swept, thresholds, (low, high))
+            _sweep(at, report.catalogue.rate_row(rate), drawn, swept, thresholds, (low, high))
             for rate in (_SWEPT if labelled else _SWEPT[:1])
         ],
         ticks=[f"{t:.4g}" for t in (low, (low + high) / 2, high)],
@@ -258,37 +257,36 @@ def _bin(bin_: Decile) -> tuple[str, str]:
 
 def _sweep(
     at: str,
-    rate: str,
+    rate: Statistic,
     drawn: Sequence[ScoreCounts],
     swept: Mapping[str, Sequence[RatesAt]],
     thresholds: Sequence[float],
     span: tuple[float, float],
 ) -> Sweep:
     low, high = span
-    row = rate_row(rate)
     lines: list[tuple[str, list[tuple[float, float]]]] = []
     for each in drawn:
-        values = [getattr(r, rate) for r in swept[each.group]]
+        values = [getattr(r, rate.name) for r in swept[each.group]]
         if None in values:
             continue
         lines.append((each.group, [(k / GRID, value) for k, value in enumerate(values)]))
     stand = labels([(name, points[::_COARSE]) for name, points in lines])
     curves = [
-        Curve(f"{at}-{rate}-{i}", name, i, path(points), [spot], label)
+        Curve(f"{at}-{rate.name}-{i}", name, i, path(points), [spot], label)
         for i, ((name, points), (label, spot)) in enumerate(zip(lines, stand, strict=True))
     ]
     shown = range(0, GRID + 1, GRID // _ROWS)
     rows = [
         (
             f"{edges(low, high)[k]:.4g}",
-            [(numbers.percent(getattr(rates[k], rate)), "") for rates in swept.values()],
+            [(numbers.percent(getattr(rates[k], rate.name)), "") for rates in swept.values()],
         )
         for k in shown
     ]
     return Sweep(
-        rate,
-        rate_words(rate),
-        row.says if row else "",
+        rate.name,
+        rate.title,
+        rate.says,
         curves,
         [place((t - low) / (high - low), 0).x for t in thresholds],
         CurveTable(list(swept), rows),

@@ -20,7 +20,6 @@ from fairgauge.render.document_tree import Unit
 from fairgauge.render.words.display_names import printable, shorten
 from fairgauge.render.words.glossary import anchor
 from fairgauge.render.words.metric_words import metric_words, signed, unit
-from fairgauge.render.words.names_in_use import all_rates, metric_row
 from fairgauge.results.curves import steps
 from fairgauge.results.scopes import Reference
 
@@ -51,7 +50,9 @@ def slider(report: Report) -> str | None:
     low, high = score_range(report)
     labelled = any(sum(each.positive) or sum(each.negative) for each in report.scores)
     rates = [
-        row for row in all_rates() if _recomputed(row) and (labelled or "label" not in row.needs)
+        row
+        for row in report.catalogue.rates
+        if _recomputed(row) and (labelled or "label" not in row.needs)
     ]
     metrics = [row for row in _contrasts(report) if row.of in rates]
     features: list[dict[str, object]] = []
@@ -122,20 +123,20 @@ def _rate(row: Statistic) -> dict[str, object]:
 
 def _contrasts(report: Report) -> list[Contrast]:
     """Return the metrics of the report that compare one rate of two sides."""
-    rows = (metric_row(name) for name in dict.fromkeys(e.metric for e in report.estimates))
+    rows = {each.metric: each.definition for each in report.estimates}.values()
     return [row for row in rows if isinstance(row, Contrast)]
 
 
 def _metric(row: Contrast, rates: Sequence[Statistic]) -> dict[str, object]:
     return {
         "name": row.name,
-        "title": metric_words(row.name),
+        "title": metric_words(row),
         "link": anchor("metric", row.name),
         "rate": rates.index(row.of),
         "by": row.by,
         "turned": row.order == "reference - group",
-        "points": unit(row.name) is Unit.POINTS,
-        "signed": signed(row.name),
+        "points": unit(row) is Unit.POINTS,
+        "signed": signed(row),
     }
 
 

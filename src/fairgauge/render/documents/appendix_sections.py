@@ -36,7 +36,6 @@ from fairgauge.render.words.method_descriptions import described_methods
 from fairgauge.render.words.metric_words import (
     compared_rate,
 )
-from fairgauge.render.words.names_in_use import all_rates
 from fairgauge.results.codec import plain
 from fairgauge.results.sections import comparisons
 
@@ -176,12 +175,12 @@ def number_blocks(report: Report) -> Iterator[Block]:
 
 def glossary_sections(report: Report) -> Iterator[Section]:
     """Yield what each metric and rate of the report is."""
-    metrics = dict.fromkeys(each.metric for each in report.estimates)
+    metrics = {each.metric: each.definition for each in report.estimates}
     rates = {name for group in report.groups for name in group.rates}
-    rates |= {rate for name in metrics if (rate := compared_rate(name))}
+    rates |= {rate.name for row in metrics.values() if (rate := compared_rate(row))}
     entries = (
-        *metric_entries(metrics),
-        *rate_entries(r.name for r in all_rates() if r.name in rates),
+        *metric_entries(metrics.values()),
+        *rate_entries(rate for rate in report.catalogue.rates if rate.name in rates),
     )
     level = report.spec["confidence"]
     yield Section("terms", "Words of verdicts and intervals", (Facts(_terms(level)),), folded=True)

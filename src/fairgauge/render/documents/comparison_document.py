@@ -34,22 +34,23 @@ from fairgauge.render.words.display_names import called, capitalised, printable,
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
     compared_rate,
-    is_share,
     metric_words,
     neutral,
-    rate_words,
+    rate_text,
     shown,
     shown_range,
     signed,
     unit,
 )
-from fairgauge.render.words.names_in_use import metric_row
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import describe_evidence
+from fairgauge.results.subjects import is_of_all_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.question.rules import Rule
     from fairgauge.results.changes import Change
     from fairgauge.results.comparison import Alone, Comparison, Origin, VerdictChange
@@ -138,7 +139,7 @@ def sort_changes(comparison: Comparison) -> SortedChanges:
     kept = [
         each
         for each in comparison.changes
-        if _is_of_all_groups(each.metric)
+        if is_of_all_groups(each.definition)
         or (each.feature, each.group) not in mirrors
         or (each.significant and (*_of(each), mirrors[each.feature, each.group]) not in sure)
     ]
@@ -167,7 +168,7 @@ def _mirrors(comparison: Comparison) -> dict[tuple[str | None, str | None], str]
         own = [
             each
             for each in comparison.changes
-            if each.feature == feature and not _is_of_all_groups(each.metric)
+            if each.feature == feature and not is_of_all_groups(each.definition)
         ]
         kinds = {
             side.reference.kind for each in own for side in (each.old, each.new) if side.reference
@@ -253,8 +254,8 @@ def _unmatched(comparison: Comparison) -> Iterator[Block]:
     rows = []
     for each in comparison.unmatched[:_MOST_ROWS]:
         verdict = each.verdict
-        rule = rule_words(_rule(verdict.rule), verdict.rule, verdict.metric)
-        of = _of_group(verdict.metric, verdict.feature, verdict.group)
+        rule = rule_words(_rule(verdict.rule), verdict.rule, verdict.definition)
+        of = _of_group(verdict.definition, verdict.feature, verdict.group)
         text = f"{_outcome(verdict.outcome)} for {of}, {rule}; {describe_reason(each.reason)}"
         rows.append((f"{each.report} report", text))
     yield Facts(tuple(rows))
@@ -268,13 +269,13 @@ def _flip_charts(comparison: Comparison) -> Iterator[Block]:
     by_rule: dict[tuple[str, str], list[VerdictChange]] = {}
     for each in comparison.flips[:_MOST_ROWS]:
         by_rule.setdefault((each.new.rule, each.new.metric), []).append(each)
-    for (text, metric), found in by_rule.items():
-        rule = _rule(text)
+    for (text, _), found in by_rule.items():
+        rule, definition = _rule(text), found[0].new.definition
         yield Chart(
-            capitalised(rule_words(rule, text, metric)),
+            capitalised(rule_words(rule, text, definition)),
             tuple(map(_flip, found)),
-            unit(metric),
-            neutral(metric) if metric_row(metric) else None,
+            unit(definition),
+            neutral(definition),
             allowed=(rule.low, rule.high) if rule else None,
         )
     if len(comparison.flips) > _MOST_ROWS:
@@ -296,9 +297,9 @@ def _outcome(outcome: Outcome) -> str:
 
 def _flip(each: VerdictChange) -> ChartRow:
     old, new = each.old, each.new
-    values = f"{_value(new.metric, old)} {ARROW} {_value(new.metric, new)}{_interval(new)}"
+    values = f"{_value(new.definition, old)} {ARROW} {_value(new.definition, new)}{_interval(new)}"
     return ChartRow(
-        _of_group(new.metric, new.feature, new.group),
+        _of_group(new.definition, new.feature, new.group),
         _verdict_mark(new),
         f"{_outcome(old.outcome)} {ARROW} {_outcome(new.outcome)}",
         below=shorten(printable(f"{values}; {describe_evidence(new)}"), _LONGEST),
@@ -312,7 +313,7 @@ def _interval(side: Verdict) -> str:
     if side.interval is None:
         return ""
     low, high = side.interval
-    ends = shown_range(low, high, unit(side.metric), sign=signed(side.metric))
+    ends = shown_range(low, high, unit(side.definition), sign=signed(side.definition))
     return f", {100 * side.interval.level:.4g}% CI {ends}"
 
 
@@ -352,9 +353,10 @@ def _charts(changes: Sequence[Change]) -> Iterator[Block]:
     by_metric: dict[str, list[Change]] = {}
     for each in changes[:_MOST_CHANGES]:
         by_metric.setdefault(each.metric, []).append(each)
-    for metric, found in by_metric.items():
+    for found in by_metric.values():
+        metric = found[0].definition
         yield Chart(
-            metric_words(metric)[:1].upper() + metric_words(metric)[1:],
+            capitalised(metric_words(metric)),
             tuple(map(_change_row, found)),
             unit(metric),
             neutral(metric),
@@ -364,7 +366,7 @@ def _charts(changes: Sequence[Change]) -> Iterator[Block]:
 
 
 def _change_row(each: Change) -> ChartRow:
-    old, new = (_value(each.metric, side) for side in (each.old, each.new))
+    old, new = (_value(each.definition, side) for side in (each.old, each.new))
     shift = _shift(each)
     return ChartRow(
         _group(each),
@@ -379,7 +381,7 @@ def _mark(side: Estimate) -> Mark:
     return Mark(side.value, side.low, side.high, sparse=side.status != "ok")
 
 
-def _value(metric: str, side: Estimate | Verdict) -> str:
+def _value(metric: Metric | Statistic, side: Estimate | Verdict) -> str:
     kind = unit(metric)
     text = shown(side.value, kind, sign=signed(metric))
     return f"{text} pp" if kind is Unit.POINTS and side.value is not None else text
@@ -390,7 +392,7 @@ def _shift(each: Change) -> str:
     if each.change is None:
         return ""
     by_ratio = each.by == "ratio"
-    kind = Unit.RATIO if by_ratio else unit(each.metric)
+    kind = Unit.RATIO if by_ratio else unit(each.definition)
     text = f"×{shown(each.change, kind)}" if by_ratio else shown(each.change, kind, sign=True)
     text += " pp" if kind is Unit.POINTS else ""
     if each.interval is None:
@@ -408,7 +410,7 @@ def _direction(each: Change) -> str:
 
 def _evidence(each: Change) -> str:
     """Return what is compared, before and after, and the p-value."""
-    compared = _furthest(each) if _is_of_all_groups(each.metric) else _rates(each)
+    compared = _furthest(each) if is_of_all_groups(each.definition) else _rates(each)
     return "; ".join(filter(None, [compared, numbers.probability(each.p_adjusted)]))
 
 
@@ -418,23 +420,21 @@ def _rates(each: Change) -> str:
     ``recall 80.0% → 75.0%, others 82.0% → 81.0%``; with another reference in each report,
     ``recall 80.0% (others 82.0%) → 75.0% (Male 81.0%)``.
     """
-    rate = compared_rate(each.metric)
+    rate = compared_rate(each.definition)
     sides = (each.old.rate_group, each.new.rate_group,
              each.old.rate_reference, each.new.rate_reference)  # fmt: skip
     if rate is None or None in sides:
         return ""
-    old, new, old_other, new_other = (
-        numbers.percent(side) if is_share(rate) else numbers.amount(side or 0.0) for side in sides
-    )
+    old, new, old_other, new_other = (rate_text(rate, side) for side in sides)
     before, after = (called(reference_name(e.reference)) for e in (each.old, each.new))
     if before == after:
-        return f"{rate_words(rate)} {old} {ARROW} {new}, {after} {old_other} {ARROW} {new_other}"
-    return f"{rate_words(rate)} {old} ({before} {old_other}) {ARROW} {new} ({after} {new_other})"
+        return f"{rate.title} {old} {ARROW} {new}, {after} {old_other} {ARROW} {new_other}"
+    return f"{rate.title} {old} ({before} {old_other}) {ARROW} {new} ({after} {new_other})"
 
 
 def _furthest(each: Change) -> str:
     """Return the groups that a metric of all groups comes from, before and after."""
-    row = metric_row(each.metric)
+    row = each.definition
     single = isinstance(row, Spread) and row.by in ("minimum", "maximum")
     old, new = (_apart(side, single=single) for side in (each.old, each.new))
     words = "group" if single else "groups furthest apart:"
@@ -453,12 +453,12 @@ def _because(each: Change) -> str:
 
 
 def _subject(each: Change) -> str:
-    return f"{metric_words(each.metric)}, {_group(each)}"
+    return f"{metric_words(each.definition)}, {_group(each)}"
 
 
 def _group(each: Change) -> str:
     """Return what a change is about: ``Female (sex), in A``, where A is a stratum."""
-    parts = [_of_group(each.metric, each.feature, each.group)]
+    parts = [_of_group(each.definition, each.feature, each.group)]
     scope, of_class = each.new.scope, each.new.class_scope
     if scope.stratum is not None:
         parts.append(f"in {called(scope.stratum)}")
@@ -477,17 +477,12 @@ def _group(each: Change) -> str:
     return ", ".join(parts)
 
 
-def _of_group(metric: str, feature: str | None, group: str | None) -> str:
+def _of_group(metric: Metric | Statistic, feature: str | None, group: str | None) -> str:
     """Return what a metric is of: ``Female (sex)``, ``all groups (sex)`` or ``all rows``."""
     if feature is None:
         return "all rows"
-    who = "all groups" if _is_of_all_groups(metric) else called(group or "no group")
+    who = "all groups" if is_of_all_groups(metric) else called(group or "no group")
     return f"{who} ({called(feature)})"
-
-
-def _is_of_all_groups(metric: str) -> bool:
-    row = metric_row(metric)
-    return row is not None and row.scope == "feature"
 
 
 def _alone(comparison: Comparison) -> Iterator[Block]:

@@ -39,13 +39,10 @@ from fairgauge.render.documents.metric_blocks import (
 from fairgauge.render.documents.report_notes import missing_values
 from fairgauge.render.documents.strata_blocks import strata_blocks
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.glossary import anchor
+from fairgauge.render.words.glossary import anchor, metric_link
 from fairgauge.render.words.metric_words import (
-    is_share,
     metric_words,
-    rate_words,
 )
-from fairgauge.render.words.names_in_use import metric_row
 from fairgauge.results.sections import (
     conditional,
 )
@@ -88,7 +85,7 @@ def overview_sections(results: Sequence[FeatureResults]) -> Iterator[Section]:
     reference = references.pop() if len(references) == 1 else "the reference"
     columns = [
         Column("feature", numeric=False), Column("group", numeric=False), Column("n"),
-        *(Column(rate_words(rate), link=anchor("rate", rate)) for rate in rates),
+        *(Column(results[0].rate_row(rate).title, link=anchor("rate", rate)) for rate in rates),
     ]  # fmt: skip
     marks = "; ".join(
         legend(
@@ -100,7 +97,7 @@ def overview_sections(results: Sequence[FeatureResults]) -> Iterator[Section]:
     notes = [
         "Rates in %, differences in percentage points (pp); their confidence intervals are in the "
         "details."
-        if any(map(is_share, rates))
+        if any(results[0].rate_row(rate).is_share for rate in rates)
         else "The confidence intervals of the differences are in the details.",
         *([f"{marks}."] if marks else []),
     ]
@@ -172,7 +169,7 @@ def feature_tables(
             by_metric.setdefault(each.metric, []).append(metric_sentence(each))
         yield Items(
             tuple(
-                f"{capitalised(metric_words(metric))}. {' '.join(sentences)}"
+                f"{capitalised(metric_words(section.metric_row(metric)))}. {' '.join(sentences)}"
                 for metric, sentences in by_metric.items()
             )
         )
@@ -203,11 +200,11 @@ def _beside(section: FeatureResults, most: int, *, full: bool) -> Iterator[list[
 
 def _charts(section: FeatureResults, room: int) -> Iterator[Chart]:
     rows = min(len(section.groups) or 1, _MOST_CHART_ROWS)
-    metrics = [m for m in section.metrics if metric_row(m) is not None]
-    metrics.sort(key=lambda m: (place_of(m), metric_row(m).set != "native"))  # type: ignore[union-attr]
+    metrics = [row for row in map(section.metric_row, section.metrics) if metric_link(row)]
+    metrics.sort(key=lambda row: (place_of(row), row.set != "native"))
     most = max(4, room // rows)
     for metric in metrics[:most]:
-        yield metric_chart(section, metric)
+        yield metric_chart(section, metric.name)
 
 
 def _in_summary(scope: ClassScope) -> bool:

@@ -31,20 +31,19 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import called, capitalised, printable, shorten
 from fairgauge.render.words.estimate_sentences import reference_name
-from fairgauge.render.words.glossary import anchor
+from fairgauge.render.words.glossary import anchor, metric_link
 from fairgauge.render.words.metric_words import (
     abbreviations,
     compared_rate,
     holds_with_others,
-    is_share,
     marked,
     metric_heading,
     metric_words,
     neutral,
     published_ratio,
     rate_heading,
+    rate_text,
     rate_value,
-    rate_words,
     ratio_heading,
     shown,
     shown_range,
@@ -52,7 +51,6 @@ from fairgauge.render.words.metric_words import (
     significant,
     unit,
 )
-from fairgauge.render.words.names_in_use import metric_row, rate_row
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency, why_insufficient
 from fairgauge.results.disparities import distance, singled_out
 from fairgauge.results.sections import comparisons, reference_group
@@ -60,6 +58,8 @@ from fairgauge.results.sections import comparisons, reference_group
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.estimates import Estimate, Group, GroupPair
     from fairgauge.results.finding import Finding
     from fairgauge.results.report import Report
@@ -89,6 +89,7 @@ BY_ITSELF = (
 def finding_chart(finding: Finding, section: FeatureResults) -> Chart:
     """Return the differences of all groups in the rate of a finding, its own group first."""
     metric = finding.metric
+    definition = finding.estimate.definition
     ranked = sorted(
         (e for e in section.estimates if e.metric == metric),
         key=lambda e: (
@@ -106,25 +107,22 @@ def finding_chart(finding: Finding, section: FeatureResults) -> Chart:
         for each in ranked[:_MOST_FINDING_ROWS]
     ]
     return Chart(
-        f"{capitalised(metric_words(metric))}, groups of {called(section.name)}",
+        f"{capitalised(metric_words(definition))}, groups of {called(section.name)}",
         tuple(rows),
-        unit(metric),
-        neutral(metric),
-        link=anchor("metric", metric),
+        unit(definition),
+        neutral(definition),
+        link=metric_link(definition),
         notes=(
-            *_meaning(finding.rate),
+            *_meaning(compared_rate(definition)),
             *([TOGETHER] if any(map(holds_with_others, map(singled_out, ranked))) else []),
             *adjustment_note(section, metric),
         ),
     )
 
 
-def _meaning(rate: str) -> tuple[str, ...]:
+def _meaning(rate: Statistic | None) -> tuple[str, ...]:
     """Return what a rate is, as a sentence."""
-    row = rate_row(rate)
-    if row is None:
-        return ()
-    return (f"{capitalised(row.title)}: {row.says}.",)
+    return (f"{capitalised(rate.title)}: {rate.says}.",) if rate and rate.says else ()
 
 
 def adjustment_note(section: FeatureResults, metric: str) -> tuple[str, ...]:
@@ -157,11 +155,10 @@ def interval_note(shown_estimates: Iterable[Estimate]) -> tuple[str, ...]:
 
 
 def _group_and_rates(each: Estimate) -> str:
-    name, rate = _group_and_class(each), compared_rate(each.metric)
+    name, rate = _group_and_class(each), compared_rate(each.definition)
     if rate is None or each.rate_group is None or each.rate_reference is None:
         return name
-    show = numbers.percent if is_share(rate) else numbers.amount
-    return f"{name}: {show(each.rate_group)} vs {show(each.rate_reference)}"
+    return f"{name}: {rate_text(rate, each.rate_group)} vs {rate_text(rate, each.rate_reference)}"
 
 
 def _group_and_class(each: Estimate) -> str:
@@ -178,12 +175,13 @@ def metric_chart(section: FeatureResults, metric: str) -> Chart:
         far = {id(e) for e in sorted(found, key=size_of, reverse=True)[:_MOST_CHART_ROWS]}
         kept = [singled_out(each) for each in found if id(each) in far]
     more = len(found) - len(kept)
+    definition = section.metric_row(metric)
     return Chart(
-        capitalised(metric_words(metric)),
+        capitalised(metric_words(definition)),
         tuple(chart_row(each, _group_and_class(each)) for each in kept),
-        unit(metric),
-        neutral(metric),
-        link=anchor("metric", metric),
+        unit(definition),
+        neutral(definition),
+        link=metric_link(definition),
         notes=(
             *([f"The {len(kept)} groups of {len(found):,} with the largest differences."]
               if more else []),
@@ -198,7 +196,7 @@ def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow
     below = [_probability(each)]
     if each.status is Status.TOO_FEW:
         below.append(why_insufficient(each.reason))
-    kind_of, sign = unit(each.metric), signed(each.metric)
+    kind_of, sign = unit(each.definition), signed(each.definition)
     ends = shown_range(each.low, each.high, kind_of, sign=sign)
     pp = " pp" if kind_of is Unit.POINTS else ""
     text = shown(each.value, kind_of, sign=sign) + pp
@@ -217,7 +215,7 @@ def adjusted_table(
     """Return the largest difference of each rate over all rows and adjusted for the strata."""
     rows = [
         (
-            Cell(rate_words(rate)),
+            Cell(section.rate_row(rate).title),
             Cell(called(overall.group), name=True),
             *(Cell(f"{_marked_value(e)}", below=_range_of(e)) for e in (overall, adjusted)),
         )
@@ -244,13 +242,13 @@ def _probability(each: Estimate) -> str:
 
 
 def _range_of(each: Estimate) -> str:
-    ends = shown_range(each.low, each.high, unit(each.metric), sign=signed(each.metric))
+    ends = shown_range(each.low, each.high, unit(each.definition), sign=signed(each.definition))
     return f"({ends})" if ends else ""
 
 
 def size_of(each: Estimate) -> float:
     """Return how far a point estimate is from "no difference"."""
-    return distance(each, metric_row(each.metric))
+    return distance(each)
 
 
 def group_table(
@@ -279,18 +277,21 @@ def group_table(
         ratio = f"{rate}.ratio"
         has[1] = has[1] and (ratios or not has[0] or ratio in terms)
         compared.append((rate, has[0], has[1]))
-        columns.append(Column(rate_heading(rate), link=anchor("rate", rate)))
+        columns.append(Column(rate_heading(section.rate_row(rate)), link=anchor("rate", rate)))
         columns += [Column(against, joined=True)] if has[0] else []
-        columns += [Column(terms.get(ratio) or ratio_heading(ratio), joined=True)] if has[1] else []
+        if has[1]:
+            heading = terms.get(ratio) or ratio_heading(section.metric_row(ratio))
+            columns.append(Column(heading, joined=True))
     rows = [_group_cells(section, group, compared, terms) for group in groups]
     totals = [_group_cells(section, section.total, compared, terms)] if section.total else []
     cells = [cell.text for row in rows for cell in row]
-    shares = any(map(is_share, rates))
+    rows_of_rates = [section.rate_row(rate) for rate in rates]
+    shares = any(rate.is_share for rate in rows_of_rates)
     differences = any(has for _, has, _ in compared)
     notes: list[str] = []
     if ratios:
         notes += legend(cells, section.estimates, shares=shares, differences=differences)
-        notes += [abbreviations(rates)] if abbreviations(rates) else []
+        notes += filter(None, [abbreviations(rows_of_rates)])
     if len(section.groups) > len(groups):
         more = len(section.groups) - len(groups)
         notes.append(f"the {len(groups)} largest groups, {more:,} more in the JSON report")
@@ -354,7 +355,7 @@ def _group_cells(
     cells = [Cell(_OVERALL if total else called(group.group), name=not total)]
     cells.append(Cell(numbers.count(group.n)))
     for rate, difference, ratio in compared:
-        cells.append(Cell(rate_value(rate, group.rates.get(rate))))
+        cells.append(Cell(rate_value(section.rate_row(rate), group.rates.get(rate))))
         for by, has in (("difference", difference), ("ratio", ratio)):
             if has:
                 metric = f"{rate}.{by}"
@@ -366,7 +367,7 @@ def _group_cells(
 
 
 def _marked_value(each: Estimate) -> str:
-    text = shown(each.value, unit(each.metric), sign=signed(each.metric))
+    text = shown(each.value, unit(each.definition), sign=signed(each.definition))
     return marked(text, each)
 
 
@@ -390,10 +391,10 @@ def _value_in_column(each: Estimate, decimals: int) -> str:
         value is None
         or math.isinf(value)
         or abs(value) >= 1_000
-        or unit(each.metric) is not (Unit.NUMBER)
+        or unit(each.definition) is not (Unit.NUMBER)
     ):
         return _marked_value(each)
-    sign = "+" if signed(each.metric) and round(abs(value), decimals) else ""
+    sign = "+" if signed(each.definition) and round(abs(value), decimals) else ""
     text = f"{value:{sign}.{decimals}f}" if sign else f"{abs(value):.{decimals}f}"
     return marked(numbers.minus(text), each)
 
@@ -402,10 +403,10 @@ def other_metrics(section: FeatureResults) -> list[str]:
     """Return the metrics that the table of rates does not hold."""
     found = []
     for metric in section.metrics:
-        row = metric_row(metric)
-        rate = compared_rate(metric)
-        ours = row is not None and row.set in ("native", "own")
-        if not ours or rate is None or metric.rpartition(".")[0] != rate:
+        row = section.metric_row(metric)
+        rate = compared_rate(row)
+        beside_rate = rate is not None and metric == f"{rate.name}.{getattr(row, 'by', '')}"
+        if row.set not in ("native", "own") or not beside_rate:
             found.append(metric)
     return found
 
@@ -433,10 +434,12 @@ def metric_table(
         rows.append((Cell(called(group), name=True), *values))
     columns = [Column(called(section.name), numeric=False)]
     columns += [
-        Column(terms.get(metric) or _code(metric), link=anchor("metric", metric))
+        Column(
+            terms.get(metric) or _code(section.metric_row(metric)), link=anchor("metric", metric)
+        )
         for metric in metrics
     ]
-    sets = {row.set for metric in metrics if (row := metric_row(metric))}
+    sets = {section.metric_row(metric).set for metric in metrics}
     vendors = [name for key, name in (("clarify", "Clarify"), ("vertex", "Vertex")) if key in sets]
     caption = f"{' and '.join(vendors)} metrics" if vendors else "Other metrics"
     cells = [cell.text for row in rows for cell in row] if marks else []
@@ -449,16 +452,13 @@ def metric_table(
     )
 
 
-def _code(metric: str) -> str:
-    row = metric_row(metric)
-    if row is not None and row.set == "native":
-        return metric_heading(metric)
-    return metric
+def _code(metric: Metric) -> str:
+    return metric_heading(metric) if metric.set == "native" else metric.name
 
 
 def metric_sentence(each: Estimate) -> str:
     """Return an estimate as a sentence, or why it has no value."""
-    words = capitalised(metric_words(each.metric))
+    words = capitalised(metric_words(each.definition))
     if each.value is None:
         reason = describe_reason(each.reason) if each.reason else str(each.status)
         return f"{words}: no value, because {reason}."
@@ -477,7 +477,7 @@ def overview_row(
     ]
     for rate in rates:
         found = next((e for e in section.differences(rate) if e.group == group.group), None)
-        value = rate_value(rate, group.rates.get(rate))
+        value = rate_value(section.rate_row(rate), group.rates.get(rate))
         if found is None:
             cells.append(Cell(value))
             continue
@@ -532,7 +532,7 @@ def pairs_section(section: FeatureResults, i: int, most: int, report: Report) ->
         more = pairs[0].pairs - len(shown_pairs)
         blocks.append(
             Chart(
-                f"{capitalised(rate_words(rate))}: {pairs_words(pairs)}",
+                f"{capitalised(pairs[0].definition.title)}: {pairs_words(pairs)}",
                 tuple(map(_pair_row, shown_pairs)),
                 Unit.POINTS,
                 0.0,
@@ -585,10 +585,10 @@ def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
         if each.stratum is not None
         else ("" if each.scope.kind == "overall" else "adjusted")
     )
-    kind, sign = unit(each.metric), signed(each.metric)
+    kind, sign = unit(each.definition), signed(each.definition)
     few = each.status is Status.TOO_FEW
     cells = [
-        Cell(each.metric, link=anchor("metric", each.metric) if metric_row(each.metric) else ""),
+        Cell(each.metric, link=metric_link(each.definition)),
         Cell(f"{called(each.feature)}{of}{at}" if each.feature else "all rows", name=True),
         Cell(called(each.group) if each.group is not None else "", name=True),
         Cell(called(reference_name(each.reference)) if each.reference else ""),
@@ -611,7 +611,8 @@ def status_words(status: Status) -> str:
     return "insufficient data" if status is Status.TOO_FEW else str(status).replace("_", " ")
 
 
-def place_of(metric: str) -> int:
+def place_of(metric: Metric) -> int:
     """Return the place of a metric among the central rates."""
     rate = compared_rate(metric)
-    return CENTRAL_RATES.index(rate) if rate in CENTRAL_RATES else len(CENTRAL_RATES)
+    central = rate is not None and rate.name in CENTRAL_RATES
+    return CENTRAL_RATES.index(rate.name) if rate and central else len(CENTRAL_RATES)

@@ -35,22 +35,22 @@ from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
     compared_rate,
-    is_share,
     metric_words,
     rate_heading,
-    rate_words,
+    rate_text,
     shown,
     shown_range,
     signed,
     unit,
 )
-from fairgauge.render.words.names_in_use import metric_row
 from fairgauge.render.words.question_sentences import caveat
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency, why_insufficient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.model_comparison import (
         Candidate,
         DisparityChange,
@@ -184,7 +184,7 @@ def describe_candidate(each: Candidate, current: str) -> str:
 def _performance(each: Candidate) -> str:
     """Return whether a candidate is as good, or better in every rate that has a margin."""
     if each.margins and all(test.better for test in each.margins):
-        rates = numbers.listing([rate_words(test.rate) for test in each.margins])
+        rates = numbers.listing([test.change.definition.title for test in each.margins])
         return f"it is significantly better in {rates}"
     return _PERFORMANCE[each.performance]
 
@@ -230,8 +230,8 @@ def _margin_sentence(test: MarginTest, candidates: int) -> str:
     The interval of a change is of its own, the outcome is adjusted for the number of candidates.
     """
     change = test.change
-    words = capitalised(rate_words(test.rate))
-    kind = _rate_unit(test.rate)
+    words = capitalised(change.definition.title)
+    kind = _rate_unit(change.definition)
     margin = f"{shown(test.margin, kind)}{_unit_name(kind)}"
     outcome = {
         Performance.NON_INFERIOR: f"not worse by more than {margin}",
@@ -261,8 +261,8 @@ def _margin_sentence(test: MarginTest, candidates: int) -> str:
 
 def describe_rate_shift(each: RateChange) -> str:
     """Return a rate before and after: ``70.7% → 70.9% (change +0.1 pp, 95% CI ...)``."""
-    old, new = (_rate(each.rate, value) for value in (each.old, each.new))
-    kind = _rate_unit(each.rate)
+    old, new = (rate_text(each.definition, value) for value in (each.old, each.new))
+    kind = _rate_unit(each.definition)
     change = f"{shown(each.change, kind, sign=True)}{_unit_name(kind)}"
     ends = _interval(each.interval, kind, sign=True)
     return f"{old} {ARROW} {new} (change {change}{ends})"
@@ -284,10 +284,10 @@ def _subject(one: DisparityChange) -> str:
     who = f"overall{of}"
     if one.feature is not None:
         who = f"{called(one.group)}{reference} ({called(one.feature)}){of}"
-    return f"{capitalised(metric_words(one.metric))}, {who}"
+    return f"{capitalised(metric_words(one.definition))}, {who}"
 
 
-def describe_disparity(metric: str, value: float | None) -> str:
+def describe_disparity(metric: Metric, value: float | None) -> str:
     """Return a disparity with its unit: ``−17.2 pp``."""
     kind = unit(metric)
     return f"{shown(value, kind, sign=signed(metric))}{_unit_name(kind)}"
@@ -295,7 +295,7 @@ def describe_disparity(metric: str, value: float | None) -> str:
 
 def describe_disparity_shift(one: DisparityChange) -> str:
     """Return a disparity before and after: ``−17.2 → −6.3 pp (change +10.9 pp, 95% CI ...)``."""
-    kind, sign = unit(one.metric), signed(one.metric)
+    kind, sign = unit(one.definition), signed(one.definition)
     old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
     text = f"{old} {ARROW} {new}{_unit_name(kind)}"
     if one.change is None:
@@ -339,7 +339,7 @@ def _by_how_much(one: DisparityChange) -> str:
     by_ratio = one.by == "ratio"
     if by_ratio:
         far, low, high = math.exp(far), math.exp(low), math.exp(high)
-    kind = Unit.RATIO if by_ratio else unit(one.metric)
+    kind = Unit.RATIO if by_ratio else unit(one.definition)
     ends = shown_range(low, high, kind)
     level = f"{100 * one.distance_adjusted.level:.4g}%"
     if one.direction is Direction.AS_FAR:
@@ -380,28 +380,27 @@ def _disparity_tables(each: Candidate) -> list[Block]:
 
 def _is_of_all_groups(one: DisparityChange) -> bool:
     """Return whether a metric is a number of a whole feature or table, such as the largest gap."""
-    row = metric_row(one.metric)
-    return row is not None and row.scope in ("feature", "table")
+    return one.definition.scope in ("feature", "table")
 
 
-def _unadjusted(each: Candidate) -> list[str]:
+def _unadjusted(each: Candidate) -> list[Metric]:
     """Return the metrics that have no disparity adjusted for the strata, where there are strata."""
     stratified = {one.metric for one in each.disparities if one.scope.kind is not ScopeKind.OVERALL}
     pooled = {one.metric for one in each.disparities if one.scope.kind is ScopeKind.POOLED}
-    every = dict.fromkeys(one.metric for one in each.disparities if not _is_of_all_groups(one))
-    return [metric for metric in every if metric not in pooled] if stratified else []
+    rows = {one.metric: one.definition for one in each.disparities if not _is_of_all_groups(one)}
+    return [row for name, row in rows.items() if name not in pooled] if stratified else []
 
 
 def _disparity_table(title: str, head: str, found: list[DisparityChange]) -> list[Block]:
     """Return disparities before and after: a row for each group or feature."""
-    metrics = list(dict.fromkeys(one.metric for one in found))
+    metrics = {one.metric: one.definition for one in found}
     if not metrics:
         return []
     by_row: dict[str, dict[str, DisparityChange]] = {}
     for one in found:
         of = _scope_words(one.scope, one.class_scope, one.threshold)
         by_row.setdefault(f"{_of_whom(one)}{of}", {})[one.metric] = one
-    columns = (Column(head, numeric=False), *(Column(_heading(m)) for m in metrics))
+    columns = (Column(head, numeric=False), *(Column(_heading(m)) for m in metrics.values()))
     rows = [
         (Cell(name, name=True), *(_disparity_cell(changes.get(metric)) for metric in metrics))
         for name, changes in by_row.items()
@@ -416,7 +415,7 @@ def _disparity_table(title: str, head: str, found: list[DisparityChange]) -> lis
 
 def _table_notes(found: list[DisparityChange]) -> Iterator[str]:
     """Yield what the numbers and marks of a table of disparities mean."""
-    units = {unit(one.metric) for one in found}
+    units = {unit(one.definition) for one in found}
     references = {one.reference for one in found if one.reference is not None}
     reference = called(reference_name(*references)) if len(references) == 1 else ""
     if units == {Unit.POINTS}:
@@ -452,10 +451,10 @@ def _who(one: DisparityChange | RateChange | Reclassified) -> str:
     return "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
 
 
-def _heading(metric: str) -> str:
+def _heading(metric: Metric) -> str:
     """Return the head of a column: the rate that is compared, and "ratio" where it is one."""
-    rate, row = compared_rate(metric), metric_row(metric)
-    if rate is None or row is None or row.set != "native":
+    rate = compared_rate(metric)
+    if rate is None or metric.set != "native":
         return metric_words(metric)
     return rate_heading(rate) if unit(metric) is not Unit.RATIO else f"{rate_heading(rate)} ratio"
 
@@ -465,7 +464,7 @@ def _disparity_cell(one: DisparityChange | None) -> Cell:
         return Cell("")
     if one.old is None or one.new is None:
         return Cell("-")
-    kind, sign = unit(one.metric), signed(one.metric)
+    kind, sign = unit(one.definition), signed(one.definition)
     old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
     mark = "?" if one.status is Status.TOO_FEW else "*" if one.significant else ""
     mark = _OUTSIDE if _is_outside(one) else mark
@@ -513,7 +512,8 @@ def _details(place: int, each: Candidate) -> Section:
     for one in each.disparities:
         if one.change is not None:
             by_metric.setdefault(one.metric, []).append(one)
-    for metric, changes in by_metric.items():
+    for changes in by_metric.values():
+        metric = changes[0].definition
         kind = Unit.RATIO if changes[0].by == "ratio" else unit(metric)
         rows = tuple(_change_row(one) for one in changes[:_MOST_ROWS])
         title = f"Change of {metric_words(metric)}"
@@ -522,11 +522,12 @@ def _details(place: int, each: Candidate) -> Section:
     for rate in each.rates:
         if rate.change is not None:
             by_rate.setdefault(rate.rate, []).append(rate)
-    for name, rates in by_rate.items():
+    for rates in by_rate.values():
+        name = rates[0].definition
         rows = tuple(_rate_row(one) for one in rates[:_MOST_ROWS])
-        blocks.append(Chart(f"Change of {rate_words(name)}", rows, _rate_unit(name), 0.0))
+        blocks.append(Chart(f"Change of {name.title}", rows, _rate_unit(name), 0.0))
     missing = dict.fromkeys(
-        f"{capitalised(metric_words(one.metric))}: {describe_reason(one.reason)}."
+        f"{capitalised(metric_words(one.definition))}: {describe_reason(one.reason)}."
         for one in each.disparities
         if one.change is None and one.reason is not None
     )
@@ -538,7 +539,7 @@ def _details(place: int, each: Candidate) -> Section:
 def _change_row(one: DisparityChange) -> ChartRow:
     low, high = one.interval or (None, None)
     of = _scope_words(one.scope, one.class_scope, one.threshold)
-    kind, sign = unit(one.metric), signed(one.metric)
+    kind, sign = unit(one.definition), signed(one.definition)
     old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
     by_ratio = one.by == "ratio"
     change = f"×{shown(one.change, kind)}" if by_ratio else shown(one.change, kind, sign=True)
@@ -554,8 +555,8 @@ def _change_row(one: DisparityChange) -> ChartRow:
 def _rate_row(one: RateChange) -> ChartRow:
     low, high = one.interval or (None, None)
     of = _scope_words(one.scope, one.class_scope, one.threshold)
-    kind = _rate_unit(one.rate)
-    old, new = (_rate(one.rate, value) for value in (one.old, one.new))
+    kind = _rate_unit(one.definition)
+    old, new = (rate_text(one.definition, value) for value in (one.old, one.new))
     ends = _interval(one.interval, kind, sign=True).strip(", ")
     p_value = numbers.probability(one.p_value)
     return ChartRow(
@@ -565,10 +566,6 @@ def _rate_row(one: RateChange) -> ChartRow:
         below="; ".join(filter(None, [f"{old} {ARROW} {new}", ends, p_value, _few(one)])),
         emphasis=one.feature is None,
     )
-
-
-def _rate(rate: str, value: float | None) -> str:
-    return numbers.percent(value) if is_share(rate) else numbers.amount(value or 0.0)
 
 
 def _few(one: DisparityChange | RateChange) -> str:
@@ -598,8 +595,8 @@ def _interval(interval: Interval | None, kind: Unit, *, sign: bool) -> str:
     return f", {100 * interval.level:.4g}% CI {ends}"
 
 
-def _rate_unit(rate: str) -> Unit:
-    return Unit.POINTS if is_share(rate) else Unit.NUMBER
+def _rate_unit(rate: Statistic) -> Unit:
+    return Unit.POINTS if rate.is_share else Unit.NUMBER
 
 
 def _unit_name(kind: Unit) -> str:

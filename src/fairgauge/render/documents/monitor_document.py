@@ -176,7 +176,7 @@ def _overview(report: MonitorReport) -> Table:
 
 
 def _row(each: MonitoredComparison) -> tuple[Cell, ...]:
-    kind, sign = unit(each.metric), signed(each.metric)
+    kind, sign = unit(each.definition), signed(each.definition)
     value, ends = "-", ""
     last = each.points[-1] if each.points else None
     if last is not None and last.value is not None:
@@ -200,7 +200,7 @@ def name_of(each: MonitoredComparison) -> str:
     """Return the name of a comparison: its metric and whose it is."""
     sides = called(each.group) + (f" vs {called(each.reference)}" if each.reference else "")
     class_ = "" if each.class_ is None else f", class {called(each.class_)}"
-    return f"{metric_words(each.metric)}, {called(each.feature)}: {sides}{class_}"
+    return f"{metric_words(each.definition)}, {called(each.feature)}: {sides}{class_}"
 
 
 def evidence_text(value: float | None) -> str:
@@ -230,7 +230,7 @@ def _charts(each: MonitoredComparison) -> Iterator[Block]:
     since = alarm = None
     if each.alarm is not None:
         since, alarm = times.index(each.alarm.since), times.index(each.alarm.period)
-    kind = unit(each.metric)
+    kind = unit(each.definition)
     marks = tuple(Mark(p.value, p.low, p.high, p.sparse) for p in each.points)
     running = tuple(Mark(p.running, p.running_low, p.running_high) for p in each.points)
     notes = ["The green band is tolerated; bars are 95% CIs of single periods."]
@@ -243,7 +243,7 @@ def _charts(each: MonitoredComparison) -> Iterator[Block]:
         notes.append("The red line is the alarm; shaded is the time since the change.")
     points = " (pp)" if kind is Unit.POINTS else ""
     yield TimeChart(
-        f"{metric_words(each.metric)}{points}, tolerated {tolerated_words(each)}",
+        f"{metric_words(each.definition)}{points}, tolerated {tolerated_words(each)}",
         times,
         marks,
         kind,

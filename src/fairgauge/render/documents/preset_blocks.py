@@ -24,7 +24,6 @@ from fairgauge.render.words.metric_words import (
     metric_words,
     published_ratio,
     rate_heading,
-    rate_words,
     shown,
     signed,
     unit,
@@ -44,6 +43,8 @@ from fairgauge.results.sections import reference_group
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.render.document_tree import Block
     from fairgauge.results.estimates import Estimate, Group
     from fairgauge.results.report import Report
@@ -143,10 +144,13 @@ def _table(
     adjusted = [metric for metric in metrics if _adjusted(section, metric)]
     heads = [
         "n",
-        rate_heading(_RATE),
-        rate_words(_RATE),
-        *(_heading(each, terms) for each in metrics),
-        *(_heading(each, terms, f" adjusted for {column}") for each in adjusted),
+        rate_heading(section.rate_row(_RATE)),
+        section.rate_row(_RATE).title,
+        *(_heading(section.metric_row(each), terms) for each in metrics),
+        *(
+            _heading(section.metric_row(each), terms, f" adjusted for {column}")
+            for each in adjusted
+        ),
     ]
     return Table(
         caption=f"Groups of {called(section.name)}",
@@ -155,24 +159,24 @@ def _table(
         titled=True,
         notes=(
             f"In parentheses: {level} confidence intervals, or why data are insufficient.",
-            *_rows_without_rate(groups),
+            *_rows_without_rate(groups, section.rate_row(_RATE)),
         ),
     )
 
 
-def _rows_without_rate(groups: Sequence[Group]) -> Iterator[str]:
+def _rows_without_rate(groups: Sequence[Group], of: Statistic) -> Iterator[str]:
     """Yield how many rows are not in n: those that lack a decision, or its score."""
     rates = [(group, group.rates[_RATE].denominator) for group in groups]
     lacking = sum(group.n - rows for group, rows in rates if rows is not None)
     if lacking:
         yield (
-            f"n counts the rows of which the {rate_words(_RATE)} is known: {count(lacking)} more "
+            f"n counts the rows of which the {of.title} is known: {count(lacking)} more "
             f"{plural(lacking, 'row lacks', 'rows lack')} it."
         )
 
 
-def _heading(metric: str, terms: Mapping[str, str], adjusted: str = "") -> str:
-    words = terms.get(metric) or metric_words(metric)
+def _heading(metric: Metric, terms: Mapping[str, str], adjusted: str = "") -> str:
+    words = terms.get(metric.name) or metric_words(metric)
     return f"{words}{adjusted}{', pp' if unit(metric) is Unit.POINTS else ''}"
 
 
@@ -202,7 +206,7 @@ def _compared(estimate: Estimate | None) -> Cell:
     if estimate is None or estimate.value is None:
         reason = estimate.reason if estimate is not None else None
         return Cell("-", below=f"({describe_reason(reason)})" if reason else "")
-    kind, sign = unit(estimate.metric), signed(estimate.metric)
+    kind, sign = unit(estimate.definition), signed(estimate.definition)
     below = ""
     if estimate.status is Status.TOO_FEW and estimate.reason is not None:
         below = f"({describe_reason(estimate.reason)})"

@@ -78,20 +78,16 @@ from fairgauge.render.words.finding_sentences import (
 from fairgauge.render.words.limitations import CAVEAT, LIMITS
 from fairgauge.render.words.metric_words import (
     abbreviations,
-    better,
     compared_rate,
     gap,
     has_direction,
-    is_ratio,
-    is_share,
     metric_words,
     rate_heading,
-    rate_words,
     value_text,
 )
 from fairgauge.render.words.reason_sentences import RARE_OUTCOME, insufficiency
 from fairgauge.render.words.verdict_sentences import outcome_word
-from fairgauge.results.disparities import singled_out
+from fairgauge.results.disparities import is_ratio, singled_out
 from fairgauge.results.sections import (
     adjustments,
     change_of,
@@ -274,7 +270,7 @@ class _Summary:
 
     def _rule_lines(self) -> Iterator[tuple[str, str]]:
         for each in self.report.by_rule:
-            words = rule_words(self.rules.get(each.rule), each.rule, each.worst.metric)
+            words = rule_words(self.rules.get(each.rule), each.rule, each.worst.definition)
             yield words, outcome_words(each.verdicts, self.report)
 
     def _false_fail(self) -> Iterator[Block]:
@@ -335,11 +331,10 @@ class _Summary:
         stated = {(f.feature, f.metric) for f in self.findings if f.adjusted}
         for section in self.results:
             for overall, adjusted in adjustments(section):
-                row = section.row(overall)
-                reverses = change_of(overall, adjusted, row) is AfterAdjusting.REVERSES
+                reverses = change_of(overall, adjusted) is AfterAdjusting.REVERSES
                 known = (section.feature, overall.metric) in stated
-                if reverses and not known and compared_rate(overall.metric):
-                    words = metric_words(overall.metric)
+                if reverses and not known and compared_rate(overall.definition):
+                    words = metric_words(overall.definition)
                     several = section.several_thresholds
                     yield (
                         f"{group_words(overall, one_of_thresholds=several)}, {words} "
@@ -358,7 +353,7 @@ class _Summary:
                 for group in section.groups:
                     compared = [*section.estimates, *section.adjusted]
                     own = [e for e in compared if e.group == group.group]
-                    own = [e for e in own if compared_rate(e.metric)] or own
+                    own = [e for e in own if compared_rate(e.definition)] or own
                     if own and all(e.status is Status.TOO_FEW for e in own):
                         side = "group"
                         if all(e.reason and e.reason.side == "reference" for e in own):
@@ -392,9 +387,14 @@ class _Summary:
         self, cells: list[str], shown_sections: Sequence[FeatureResults]
     ) -> Iterator[Block]:
         report = self.report
-        shares = any(is_share(rate) for section in self.results for rate in section.rates)
-        compared = [e.metric for section in self.results for e in section.estimates]
-        compared = [metric for metric in compared if compared_rate(metric)]
+        rates = (section.rate_row(rate) for section in self.results for rate in section.rates)
+        shares = any(rate.is_share for rate in rates)
+        compared = [
+            each.definition
+            for section in self.results
+            for each in section.estimates
+            if compared_rate(each.definition)
+        ]
         differences = not all(map(is_ratio, compared))
         shown = [e for section in shown_sections for e in section.estimates]
         marks = [*legend(cells, shown, shares=False)]
@@ -409,13 +409,13 @@ class _Summary:
             marks += ["rates in %"]
         if self.findings:
             yield Paragraph(CAVEAT, Tone.SOFT)
-        rates = dict.fromkeys(rate for section in shown_sections for rate in section.rates)
+        catalogue = report.catalogue
+        names = dict.fromkeys(rate for section in shown_sections for rate in section.rates)
+        short = abbreviations(map(catalogue.rate_row, names))
         averaged = dict.fromkeys(rate for each in shown_sections for rate in each.averaged)
-        of_classes = (
-            f"{numbers.listing([rate_heading(rate) for rate in averaged])} are macro averages over "
-            "classes"
-        )
-        for words in ("; ".join(marks), abbreviations(rates), of_classes if averaged else ""):
+        headings = [rate_heading(catalogue.rate_row(rate)) for rate in averaged]
+        of_classes = f"{numbers.listing(headings)} are macro averages over classes"
+        for words in ("; ".join(marks), short, of_classes if averaged else ""):
             if words:
                 yield Paragraph(f"{words}.", Tone.SOFT)
         excluded = question.excluded(report)
@@ -518,14 +518,15 @@ def _above(own: Iterable[Estimate]) -> str:
         for each in own
         if each.reference
         and each.reference.kind is ReferenceKind.BEST
-        and has_direction(rate := compared_rate(each.metric) or "")
-        and gap(each) * (1 if better(rate) is Better.HIGHER else -1) > 0
+        and (rate := compared_rate(each.definition)) is not None
+        and has_direction(rate)
+        and gap(each) * (1 if rate.better is Better.HIGHER else -1) > 0
     ]
-    if not found:
+    rate = compared_rate(found[0].definition) if found else None
+    if rate is None:
         return ""
-    rate = compared_rate(found[0].metric) or ""
-    level = "higher" if better(rate) is Better.HIGHER else "lower"
-    return f" (its {rate_words(rate)} is {level} than that of the reference)"
+    level = "higher" if rate.better is Better.HIGHER else "lower"
+    return f" (its {rate.title} is {level} than that of the reference)"
 
 
 def _size(own: Iterable[Estimate], n: float) -> str:

@@ -19,7 +19,6 @@ from fairgauge.render.words.display_names import called, capitalised, printable,
 from fairgauge.render.words.metric_words import (
     compared_rate,
     metric_words,
-    rate_words,
 )
 from fairgauge.render.words.reason_sentences import describe_reason
 
@@ -60,7 +59,7 @@ def missing_values(estimates: Iterable[Estimate]) -> list[str]:
         folded.setdefault((each.status, reason), []).append(each)
     lines = []
     for (status, reason), found in folded.items():
-        metrics = numbers.listing(list(dict.fromkeys(metric_words(e.metric) for e in found)))
+        metrics = numbers.listing(list(dict.fromkeys(metric_words(e.definition) for e in found)))
         groups = list(dict.fromkeys(called(e.group) for e in found if e.group is not None))
         whom = (
             ""
@@ -149,8 +148,8 @@ def _no_longer_significant(
     for each in notes:
         if each.code in _ADJUSTED:
             feature, group = each.feature or "all rows", each["group"]
-            rate = compared_rate(each["metric"])
-            words = rate_words(rate) if rate else metric_words(each["metric"])
+            assert each.definition is not None
+            words = metric_words(compared_rate(each.definition) or each.definition)
             if (feature, group, words) not in stated:
                 stated.add((feature, group, words))
                 found.setdefault((feature, each.code), {}).setdefault(group, []).append(words)

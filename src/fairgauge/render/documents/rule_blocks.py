@@ -25,7 +25,7 @@ from fairgauge.render.words.display_names import (
     shorten,
 )
 from fairgauge.render.words.estimate_sentences import reference_name
-from fairgauge.render.words.glossary import anchor
+from fairgauge.render.words.glossary import metric_link
 from fairgauge.render.words.metric_words import (
     metric_words,
     neutral,
@@ -34,7 +34,6 @@ from fairgauge.render.words.metric_words import (
     signed,
     unit,
 )
-from fairgauge.render.words.names_in_use import metric_row
 from fairgauge.render.words.reason_sentences import insufficiency
 from fairgauge.render.words.verdict_sentences import (
     describe_evidence,
@@ -42,11 +41,14 @@ from fairgauge.render.words.verdict_sentences import (
     outcome_word,
     rows_needed,
 )
+from fairgauge.results.subjects import is_of_all_groups
 from fairgauge.results.verdicts import before_counting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.report import Report
     from fairgauge.results.verdicts import Verdict
 
@@ -86,19 +88,19 @@ def _rule(keys: Mapping[str, Any]) -> Rule:
     return Rule(keys["metric"], keys.get("at_least", -math.inf), keys.get("at_most", math.inf))
 
 
-def rule_words(rule: Rule | None, text: str, metric: str) -> str:
+def rule_words(rule: Rule | None, text: str, metric: Metric | Statistic) -> str:
     """Return a rule with its metrics and limits in words: ``selection rate ratio >= 0.8``.
 
     Where the interval alone does not decide, what does follows in brackets.
     """
     if rule is None:
         return called(text)
-    limits = (_limit_words(rule, metric), *(_limit_words(r, r.metric) for r in rule.alternatives))
+    limits = (_limit_words(rule, metric), *(_limit_words(r, r.row) for r in rule.alternatives))
     decided = _DECIDED.get(rule.decide)
     return f"{' or '.join(limits)}{f' ({decided})' if decided else ''}"
 
 
-def _limit_words(rule: Rule, metric: str) -> str:
+def _limit_words(rule: Rule, metric: Metric | Statistic) -> str:
     words = metric_words(metric)
     low, high = (_limit(end, metric) for end in (rule.low, rule.high))
     if rule.low == -rule.high and math.isfinite(rule.high):
@@ -108,7 +110,7 @@ def _limit_words(rule: Rule, metric: str) -> str:
     return f"{words} <= {high}" if math.isinf(rule.low) else f"{low} <= {words} <= {high}"
 
 
-def _limit(value: float, metric: str) -> str:
+def _limit(value: float, metric: Metric | Statistic) -> str:
     if unit(metric) is Unit.POINTS:
         return numbers.minus(f"{100 * value:g} pp")
     if unit(metric) is Unit.PERCENT:
@@ -122,8 +124,7 @@ def outcome_words(verdicts: Sequence[Verdict], report: Report) -> str:
     word = outcome_word(worst).upper()
     deciding = [each for each in verdicts if before_counting(each) is worst]
     if worst is Outcome.PASS:
-        row = metric_row(verdicts[0].metric)
-        if row is not None and row.scope == "feature":
+        if is_of_all_groups(verdicts[0].definition):
             return f"PASS for {numbers.listing([called(each.feature) for each in deciding])}"
         return f"PASS for {_groups(len(deciding))}"
     most = len(deciding) if len(deciding) <= _MOST_DECIDING else 1
@@ -174,7 +175,7 @@ def _verdict_group(verdict: Verdict, report: Report) -> str:
 
 def _alternative(limit: Verdict, report: Report) -> str:
     """Return what one of several limits was held against, and what it comes to."""
-    words = " ".join([metric_words(limit.metric), _details(limit, report)])
+    words = " ".join([metric_words(limit.definition), _details(limit, report)])
     return f"{words}: {outcome_word(limit.outcome)}"
 
 
@@ -201,8 +202,7 @@ def _compared_groups(verdict: Verdict, report: Report) -> str:
     """Return the group of a verdict; of a metric of all groups, both that are furthest apart."""
     if verdict.group is None:
         return called(verdict.feature or "no group")
-    row = metric_row(verdict.metric)
-    if row is None or row.scope != "feature":
+    if not is_of_all_groups(verdict.definition):
         return group_called(verdict.group, verdict.feature, apart=False)
     for each in report.estimates:
         if (
@@ -236,7 +236,7 @@ def _held(verdict: Verdict) -> str:
     """Return the value that a rule was held against, with its interval; a dash without one."""
     if verdict.value is None:
         return "-"
-    kind, sign, limits = unit(verdict.metric), signed(verdict.metric), limits_of(verdict)
+    kind, sign, limits = unit(verdict.definition), signed(verdict.definition), limits_of(verdict)
     text = shown(verdict.value, kind, sign=sign, limits=limits)
     text += " pp" if kind is Unit.POINTS else ""
     if verdict.interval is None:
@@ -247,7 +247,7 @@ def _held(verdict: Verdict) -> str:
 
 def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report: Report) -> Chart:
     """Return every verdict of a rule, the gravest first, with the range that the rule allows."""
-    metric = verdicts[0].metric
+    metric = verdicts[0].definition
     rows = [
         ChartRow(
             _verdict_name(each, report),
@@ -268,9 +268,9 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report
         capitalised(rule_words(rule, text, metric)),
         tuple(rows),
         unit(metric),
-        neutral(metric) if metric_row(metric) else None,
+        neutral(metric),
         allowed=(rule.low, rule.high) if rule else None,
-        link=anchor("metric", metric) if metric_row(metric) else "",
+        link=metric_link(metric),
         notes=tuple(_notes(rule, len(verdicts) - len(rows))),
     )
 
@@ -279,7 +279,7 @@ def _notes(rule: Rule | None, more: int) -> Iterator[str]:
     """Yield what a chart of a rule does not draw."""
     if rule is not None and rule.alternatives:
         yield (
-            f"Drawn is the first limit, {_limit_words(rule, rule.metric)}. The rule is met where "
+            f"Drawn is the first limit, {_limit_words(rule, rule.row)}. The rule is met where "
             "any of its limits is."
         )
     if more > 0:

@@ -29,7 +29,7 @@ from fairgauge.render.words.finding_sentences import (
     group_words,
     uncertainty,
 )
-from fairgauge.render.words.glossary import anchor
+from fairgauge.render.words.glossary import metric_link
 from fairgauge.render.words.metric_words import (
     compared_rate,
     holds_with_others,
@@ -37,7 +37,6 @@ from fairgauge.render.words.metric_words import (
     neutral,
     rate_heading,
     rate_value,
-    rate_words,
     unit,
 )
 from fairgauge.results.disparities import singled_out
@@ -72,20 +71,20 @@ def strata_blocks(section: FeatureResults, i: int, column: str, elsewhere: str) 
         return
     yield Heading(f"Adjusted for {column} ({len(section.strata):,} strata)")
     single: list[Block] = []
-    pairs = [p for p in adjustments(section) if unit(p[0].metric) is not Unit.RATIO]
+    pairs = [p for p in adjustments(section) if unit(p[0].definition) is not Unit.RATIO]
     chosen: dict[str, tuple[Estimate, Estimate]] = {}
     for overall, _ in pairs:
-        rate = compared_rate(overall.metric)
-        if rate and rate not in chosen:
-            ours = [p for p in pairs if compared_rate(p[0].metric) == rate]
-            chosen[rate] = max(ours, key=lambda p: size_of(p[0]))
+        compared = compared_rate(overall.definition)
+        if compared and compared.name not in chosen:
+            ours = [p for p in pairs if compared_rate(p[0].definition) == compared]
+            chosen[compared.name] = max(ours, key=lambda p: size_of(p[0]))
     if len(chosen) > _MOST_ADJUSTED_SENTENCES:
         yield adjusted_table(section, chosen, column)
     for rate, (overall, adjusted) in chosen.items():
-        change = change_of(overall, adjusted, section.row(overall))
+        change = change_of(overall, adjusted)
         if change not in (None, AfterAdjusting.REMAINS) or len(chosen) <= _MOST_ADJUSTED_SENTENCES:
             subject = group_words(overall, one_of_thresholds=section.several_thresholds)
-            words = f"{subject}, {rate_words(rate)}: "
+            words = f"{subject}, {section.rate_row(rate).title}: "
             sentence = adjusted_sentence(overall, adjusted, column)
             yield Paragraph(f"{words}{uncertainty(singled_out(overall))} overall. {sentence}")
         inside = _in_strata(section, rate, (overall, adjusted), column, elsewhere)
@@ -98,7 +97,8 @@ def strata_blocks(section: FeatureResults, i: int, column: str, elsewhere: str) 
     for each in others[:_MOST_METRICS]:
         by_metric.setdefault(each.metric, []).append(metric_sentence(each))
     for metric, sentences in by_metric.items():
-        yield Paragraph(f"{capitalised(metric_words(metric))}. {' '.join(sentences)}")
+        words = capitalised(metric_words(section.metric_row(metric)))
+        yield Paragraph(f"{words}. {' '.join(sentences)}")
     if single:
         yield Section(f"strata-{i}", f"By {column}, rate by rate", tuple(single), folded=True)
 
@@ -124,13 +124,13 @@ def _in_strata(
         chart_row(singled_out(adjusted), f"adjusted for {column}", emphasis=True),
     ]
     more = len(section.strata) - len(names)
-    words = capitalised(metric_words(overall.metric))
+    words = capitalised(metric_words(overall.definition))
     yield Chart(
         f"{words} of {_group(section, overall.group)} by {column}",
         tuple(rows),
-        unit(overall.metric),
-        neutral(overall.metric),
-        link=anchor("metric", overall.metric),
+        unit(overall.definition),
+        neutral(overall.definition),
+        link=metric_link(overall.definition),
         notes=(
             *([f"{more:,} more strata {elsewhere}."] if more > 0 else []),
             *(
@@ -141,12 +141,13 @@ def _in_strata(
             "p-values of single strata are not adjusted for multiple comparisons.",
         ),
     )
+    row = section.rate_row(rate)
     by_key = {(g.stratum, g.group): g for g in section.groups_inside}
     groups = [group.group for group in section.groups[:_MOST_RATES]]
     columns = [Column(column, numeric=False)]
     for group in groups:
         columns += [
-            Column(f"{_group(section, group)}, n"), Column(rate_heading(rate)),
+            Column(f"{_group(section, group)}, n"), Column(rate_heading(row)),
         ]  # fmt: skip
     table_rows = []
     for name in names:
@@ -155,10 +156,10 @@ def _in_strata(
             found = by_key.get((name, group))
             cells += [
                 Cell(numbers.count(found.n) if found else "0"),
-                Cell(rate_value(rate, found.rates.get(rate)) if found else "-"),
+                Cell(rate_value(row, found.rates.get(rate)) if found else "-"),
             ]
         table_rows.append(tuple(cells))
-    yield Table(f"{capitalised(rate_words(rate))} by {column}", tuple(columns), tuple(table_rows))
+    yield Table(f"{capitalised(row.title)} by {column}", tuple(columns), tuple(table_rows))
 
 
 def _group(section: FeatureResults, group: str | None) -> str:

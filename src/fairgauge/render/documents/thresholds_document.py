@@ -31,10 +31,9 @@ from fairgauge.render.documents.report_notes import opening_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (
-    is_share,
     metric_words,
     neutral,
-    rate_words,
+    rate_text,
     shown,
     shown_range,
     signed,
@@ -44,6 +43,7 @@ from fairgauge.render.words.metric_words import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.question.rules import Rule
     from fairgauge.results.scopes import Interval
     from fairgauge.results.threshold_choice import (
@@ -96,7 +96,7 @@ METHOD = (
 def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> DocumentTree:
     """Build the document of a choice of thresholds."""
     del full  # it has no summary
-    kept, margin = rate_words(choice.kept), _points(choice.kept, choice.margin)
+    kept, margin = choice.kept_rate.title, _points(choice.kept_rate, choice.margin)
     names = numbers.listing([called(each.feature) for each in choice.features])
     lead = (
         f"Goal: {choice.goal} for every group of {names}, with {kept} worse by at most {margin}. "
@@ -138,7 +138,7 @@ def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> Docume
 
 def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, Tone]:
     if of.common is None:
-        kept = rate_words(choice.kept).upper()
+        kept = choice.kept_rate.title.upper()
         return f"NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS {kept}", Tone.BAD
     word, tone, _ = _OUTCOMES[of.common.outcome]
     return f"{word} AT {_cut(of.common):g}", tone
@@ -246,16 +246,16 @@ def _not_kept(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
 def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]:
     """Yield what a choice changes, and its price; the values alone where no decision changes."""
     changes = any(cut != choice.today for cut in effect.thresholds.values())
-    kept = _share(choice.kept, effect.performance.new, None)
+    kept = _share(choice.kept_rate, effect.performance.new, None)
     shift = describe_rate_shift(effect.performance) if changes else kept
-    sentences = [f"{capitalised(rate_words(choice.kept))}: {shift}."]
+    sentences = [f"{capitalised(choice.kept_rate.title)}: {shift}."]
     alike: dict[tuple[str, str], list[str]] = {}  # of two groups the worst odds are the same
     for each in effect.disparities:
-        value = describe_disparity(each.metric, each.new)
+        value = describe_disparity(each.definition, each.new)
         shift = describe_disparity_shift(each) if changes else value
-        alike.setdefault((each.metric, shift), []).append(called(each.group))
+        alike.setdefault((metric_words(each.definition), shift), []).append(called(each.group))
     sentences += [
-        f"{capitalised(metric_words(metric))}, {numbers.listing(groups)}: {shift}."
+        f"{capitalised(metric)}, {numbers.listing(groups)}: {shift}."
         for (metric, shift), groups in alike.items()
     ]
     yield Items(tuple(sentences))
@@ -272,7 +272,7 @@ def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
         rows.append(
             (
                 Cell(name),
-                Cell(_share(choice.kept, each.performance, each.performance_interval)),
+                Cell(_share(choice.kept_rate, each.performance, each.performance_interval)),
                 Cell(_disparity(goal, each)),
                 Cell(_deciding(each), name=True),
                 Cell(_ANSWERS[each.outcome], tone=_OUTCOMES[each.outcome][1]),
@@ -280,8 +280,8 @@ def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
         )
     columns = (
         Column("threshold", numeric=False),
-        Column(rate_words(choice.kept)),
-        Column(metric_words(goal.metric)),
+        Column(choice.kept_rate.title),
+        Column(metric_words(goal.row)),
         Column("deciding group", numeric=False),
         Column("meets the goal", numeric=False),
     )
@@ -304,7 +304,7 @@ def _deciding(point: OperatingPoint) -> str:
 def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> Chart:
     """Return the disparity at each threshold, on the axis of the goal."""
     goal = parse_rule(choice.goal)
-    metric, marked = goal.metric, _marked(choice, of)
+    metric, marked = goal.row, _marked(choice, of)
     kind = unit(metric)
     rows = tuple(
         ChartRow(
@@ -351,19 +351,19 @@ def _reweighing(of: FeatureThresholds) -> Iterator[Block]:
     yield Table("Weights", heads, rows)
 
 
-def _share(rate: str, value: float | None, interval: Interval | None) -> str:
+def _share(rate: Statistic, value: float | None, interval: Interval | None) -> str:
     if value is None:
         return "-"
-    text = numbers.percent(value) if is_share(rate) else numbers.amount(value)
+    text = rate_text(rate, value)
     if interval is None:
         return text
-    kind = Unit.PERCENT if is_share(rate) else Unit.NUMBER
+    kind = Unit.PERCENT if rate.is_share else Unit.NUMBER
     return f"{text} ({shown_range(interval.low, interval.high, kind)})"
 
 
 def _disparity(goal: Rule, each: OperatingPoint) -> str:
     """Return the metric of the goal with its interval, on their own sides of its limits."""
-    kind, sign = unit(goal.metric), signed(goal.metric)
+    kind, sign = unit(goal.row), signed(goal.row)
     limits = tuple(filter(math.isfinite, (goal.low, goal.high)))
     text = shown(each.disparity, kind, sign=sign, limits=limits)
     if each.disparity_interval is None:
@@ -373,8 +373,8 @@ def _disparity(goal: Rule, each: OperatingPoint) -> str:
 
 
 def _kept(choice: ThresholdChoice) -> str:
-    return f"{rate_words(choice.kept)} within {_points(choice.kept, choice.margin)}"
+    return f"{choice.kept_rate.title} within {_points(choice.kept_rate, choice.margin)}"
 
 
-def _points(rate: str, margin: float) -> str:
-    return f"{100 * margin:g} pp" if is_share(rate) else f"{margin:g}"
+def _points(rate: Statistic, margin: float) -> str:
+    return f"{100 * margin:g} pp" if rate.is_share else f"{margin:g}"

@@ -13,26 +13,22 @@ from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
     compared_rate,
     gap,
-    is_ratio,
-    is_share,
     is_simultaneous,
     metric_words,
-    neutral,
-    rate_verb,
-    rate_words,
+    rate_text,
     shown,
     shown_range,
     significant,
     unit,
 )
-from fairgauge.render.words.names_in_use import metric_row
-from fairgauge.render.words.numbers import amount, listing, percent, plural, probability
-from fairgauge.results.disparities import singled_out
+from fairgauge.render.words.numbers import listing, plural, probability
+from fairgauge.results.disparities import is_ratio, singled_out
 from fairgauge.results.sections import change_of, is_across
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.finding import Finding
     from fairgauge.results.sections import FeatureResults
@@ -52,16 +48,17 @@ def describe_finding(finding: Finding, *, brief: bool = False) -> str:
     contrast = finding.estimate
     subject = group_words(contrast, one_of_thresholds=finding.one_of_thresholds)
     lower = gap(contrast) < 0
-    if verb := rate_verb(finding.rate):
+    rate = _rate_of(contrast)
+    if verb := rate.verb:
         if contrast.class_ and contrast.class_scope.kind is not ClassKind.SELECTION:
             verb = f"is predicted {called(contrast.class_)}"
         verb = f"{verb} {'less' if lower else 'more'} often than"
     else:
-        verb = f"has a {'lower' if lower else 'higher'} {rate_words(finding.rate)} than"
+        verb = f"has a {'lower' if lower else 'higher'} {rate.title} than"
     other = called(reference_name(contrast.reference))
     other = "the overall rate" if other == "overall" else other
     sides = " vs ".join(
-        _side(finding.rate, side) for side in (contrast.rate_group, contrast.rate_reference)
+        rate_text(rate, side) for side in (contrast.rate_group, contrast.rate_reference)
     )
     ratio = None if finding.ratio is None else singled_out(finding.ratio)
     limits = (finding.limits, finding.ratio_limits)
@@ -79,16 +76,16 @@ def _other_groups(finding: Finding) -> Iterator[str]:
 
     ``Also statistically significant: Black (25.0% vs 39.4%; −14.4 pp, CI −26.3 to −2.1).``
     """
-    beside = _rate_beside(finding)
     before = "Statistically significant only before adjusting for all rates together"
-    for words, rate, others in (
-        (_ALSO, finding.rate, finding.others),
-        (f"{_ALSO} in {rate_words(beside)}", beside, finding.others_beside),
-        (before, finding.rate, finding.unconfirmed),
+    beside = f"{_ALSO} in {_rate_of(finding.beside).title}" if finding.beside else _ALSO
+    for words, others in (
+        (_ALSO, finding.others),
+        (beside, finding.others_beside),
+        (before, finding.unconfirmed),
     ):
         if others:
             named = [
-                f"{_group_and_class(each)} ({_sides_of(rate, each)}; "
+                f"{_group_and_class(each)} ({_sides_of(each)}; "
                 f"{uncertainty(singled_out(each), brief=True)})"
                 for each in others[:_MOST_OTHERS]
             ]
@@ -102,14 +99,10 @@ def other_groups_sentence(of: Iterable[Finding]) -> str:
     ``Also statistically significant: Black (race, selection rate −14.4 pp).``
     """
     named = [
-        f"{_group_and_class(each)} ({called(each.feature)}, {rate_words(rate)} "
+        f"{_group_and_class(each)} ({called(each.feature)}, {_rate_of(each).title} "
         f"{uncertainty(replace(each, interval=None, p_adjusted=None), brief=True)})"
         for finding in of
-        for rate, others in (
-            (finding.rate, finding.others),
-            (_rate_beside(finding), finding.others_beside),
-        )
-        for each in others
+        for each in (*finding.others, *finding.others_beside)
     ]
     more = len(named) - _MOST_OTHERS
     listed = "; ".join([*named[:_MOST_OTHERS], *_more(more)])
@@ -120,9 +113,11 @@ def _more(count: int) -> list[str]:
     return [f"{count:,} more in the tables"] if count > 0 else []
 
 
-def _rate_beside(finding: Finding) -> str:
-    beside = finding.beside
-    return (compared_rate(beside.metric) or beside.metric) if beside else ""
+def _rate_of(contrast: Estimate) -> Statistic:
+    """Return the rate that a contrast compares."""
+    rate = compared_rate(contrast.definition)
+    assert rate is not None
+    return rate
 
 
 def _group_and_class(each: Estimate) -> str:
@@ -130,17 +125,16 @@ def _group_and_class(each: Estimate) -> str:
     return f"{called(each.group)}, class {called(each.class_)}" if of_class else called(each.group)
 
 
-def _sides_of(rate: str, each: Estimate) -> str:
-    return " vs ".join(_side(rate, side) for side in (each.rate_group, each.rate_reference))
+def _sides_of(each: Estimate) -> str:
+    rate = _rate_of(each)
+    return " vs ".join(rate_text(rate, side) for side in (each.rate_group, each.rate_reference))
 
 
 def _also(each: Estimate) -> str:
     """Return the difference of the same group in the other rate of equalized odds."""
-    rate = compared_rate(each.metric) or each.metric
-    sides = " vs ".join(_side(rate, side) for side in (each.rate_group, each.rate_reference))
     level = "lower" if gap(each) < 0 else "higher"
     difference = uncertainty(singled_out(each), brief=True)
-    return f", and a {level} {rate_words(rate)}: {sides} ({difference})"
+    return f", and a {level} {_rate_of(each).title}: {_sides_of(each)} ({difference})"
 
 
 def group_words(each: Estimate, *, one_of_thresholds: bool) -> str:
@@ -178,7 +172,7 @@ def uncertainty(
     one, because 0.798 is below a limit of 0.8 and "0.80" is not.
     """
     of_difference, of_ratio = limits
-    if is_ratio(contrast.metric):
+    if is_ratio(contrast.definition):
         kind, low, high, own = Unit.RATIO, contrast.low, contrast.high, of_ratio
         text = f"ratio {shown(contrast.value, kind, limits=own)}"
     else:
@@ -211,10 +205,10 @@ def _no_difference(each: Estimate, none: float) -> tuple[float, ...]:
 
 def _unit_of_difference(each: Estimate) -> Unit:
     """Return the unit of a difference as group minus reference, a vendor's in points too."""
-    if is_ratio(each.metric):
+    if is_ratio(each.definition):
         return Unit.RATIO
-    rate = compared_rate(each.metric)
-    return Unit.POINTS if rate is not None and is_share(rate) else unit(each.metric)
+    rate = compared_rate(each.definition)
+    return Unit.POINTS if rate is not None and rate.is_share else unit(each.definition)
 
 
 def _ends(each: Estimate) -> tuple[float | None, float | None]:
@@ -225,10 +219,6 @@ def _ends(each: Estimate) -> tuple[float | None, float | None]:
     return (0.0 - each.high, 0.0 - each.low) if turned else (each.low, each.high)
 
 
-def _side(rate: str, value: float | None) -> str:
-    return percent(value) if is_share(rate) else amount(value or 0.0)
-
-
 def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the strata") -> str:
     """Return what becomes of a difference when it is adjusted for the strata.
 
@@ -236,7 +226,7 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
     disappearance only where the adjusted interval excludes the unadjusted difference.
     """
     result = f"{uncertainty(singled_out(adjusted))}"
-    change = change_of(overall, adjusted, metric_row(overall.metric))
+    change = change_of(overall, adjusted)
     if change is AfterAdjusting.REVERSES:
         return (
             f"After adjusting for {column} the difference reverses (Simpson's paradox): {result}."
@@ -264,7 +254,7 @@ def _significant_among_all(each: Estimate) -> str:
     The second where its own interval excludes "no difference".
     """
     text = "statistically significant"
-    if each.interval is None or neutral(each.metric) in each.interval:
+    if each.interval is None or each.definition.neutral in each.interval:
         return text
     p_value = probability(each.p_adjusted)
     return f"{text} after adjustment for all groups compared{f' ({p_value})' if p_value else ''}"
@@ -280,12 +270,12 @@ def other_results_sentences(sections: Sequence[FeatureResults], column: str) -> 
         for each in (*section.estimates, *section.across, *section.adjusted):
             if not _tested(each):
                 continue
-            words = metric_words(each.metric)
+            words = metric_words(each.definition)
             if each.scope.kind is ScopeKind.POOLED:
                 words += f" adjusted for {column}"
             if significant(each):
                 groups = significant_ones.setdefault(words, {}).setdefault(section.name, [])
-                groups += [] if is_across(each, section.row(each)) else [called(each.group)]
+                groups += [] if is_across(each) else [called(each.group)]
             else:
                 others[words] = None
     if significant_ones:
@@ -315,8 +305,7 @@ def _tested(each: Estimate) -> bool:
     """Return whether an estimate can be significant: a distance, never below 0, needs a test."""
     if each.status is not Status.OK or math.isnan(neutral(each.metric)):
         return False
-    row = metric_row(each.metric)
-    one_sided = row is not None and neutral(each.metric) in row.range
+    one_sided = each.definition.neutral in each.definition.range
     return each.p_value is not None or (each.interval is not None and not one_sided)
 
 
@@ -324,7 +313,7 @@ def unconfirmed_sentence(of: Sequence[tuple[FeatureResults, str]]) -> str:
     """Return which rates have differences that are not significant once all are adjusted for."""
     by_feature: dict[str, list[str]] = {}
     for section, rate in of:
-        by_feature.setdefault(called(section.name), []).append(rate_words(rate))
+        by_feature.setdefault(called(section.name), []).append(section.rate_row(rate).title)
     words = "; ".join(f"{listing(rates)} ({name})" for name, rates in by_feature.items())
     return f"Statistically significant only before adjusting for all rates together: {words}."
 
@@ -344,7 +333,10 @@ def no_finding_sentence(
     )
     pairs = [text for sections, rates in of for text in _differing_pairs(sections, rates)]
     but = f" But {'; '.join(pairs)}." if pairs else ""
-    what = "rates" if all(is_share(rate) for _, rates in of for rate in rates) else "groups"
+    compared_rates = [
+        section.rate_row(rate) for sections, rates in of for section in sections for rate in rates
+    ]
+    what = "rates" if all(rate.is_share for rate in compared_rates) else "groups"
     return (
         f"No statistically significant difference in {compared}. This does not show that the "
         f"{what} are equal.{but}"
@@ -360,7 +352,7 @@ def _not_differing(
         for rate in rates
         for each in section.contrasts(rate)
     ]
-    words = listing([rate_words(rate) for rate in rates], "or")
+    words = listing([sections[0].rate_row(rate).title for rate in rates], "or")
     at_thresholds = any(each.threshold is not None for _, each in contrasts)
     thresholds: dict[str, list[str]] = {}
     of_reference: dict[tuple[str, bool], list[str]] = {}
@@ -431,7 +423,7 @@ def _reach(contrasts: Sequence[Estimate]) -> str:
         kind = _unit_of_difference(each)
         ends = [abs(end) for end in _ends(each) if end is not None]
         if kind is not Unit.RATIO and ends:
-            of = "" if kind is Unit.POINTS else rate_words(compared_rate(each.metric) or "")
+            of = "" if kind is Unit.POINTS else _rate_of(each).title
             furthest[of] = max([furthest.get(of, 0.0), *ends])
     if furthest:
         sizes = [
@@ -441,7 +433,7 @@ def _reach(contrasts: Sequence[Estimate]) -> str:
             for of, size in furthest.items()
         ]
         return f"{cis} include differences of up to {listing(sizes)}"
-    ratios = [each for each in sure if is_ratio(each.metric)]
+    ratios = [each for each in sure if is_ratio(each.definition)]
     lows = [each.low for each in ratios if each.low is not None]
     highs = [each.high for each in ratios if each.high is not None]
     return f"{cis} of ratios: {shown_range(min(lows), max(highs), Unit.RATIO)}" if lows else ""
@@ -451,7 +443,8 @@ def _differing_pairs(sections: Sequence[FeatureResults], rates: Sequence[str]) -
     """Yield how many pairs of groups differ, where some do."""
     yield from (
         f"{count:,} of {pairs[0].pairs:,} pairs of groups of {called(section.name)} "
-        f"{plural(count, 'differs', 'differ')} statistically significantly in {rate_words(rate)}"
+        f"{plural(count, 'differs', 'differ')} statistically significantly in "
+        f"{section.rate_row(rate).title}"
         for section in sections
         for rate in rates
         if (pairs := [pair for pair in section.pairs if pair.rate == rate])

@@ -6,15 +6,15 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.descriptions import entry
+from fairgauge.catalogue.facts import UnknownMetric
 from fairgauge.render.document_tree import Entry
-from fairgauge.render.words.metric_words import equivalents, metric_words, rate_words
-from fairgauge.render.words.names_in_use import metric_row, rate_row
+from fairgauge.render.words.metric_words import equivalents, metric_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
 
 
@@ -23,22 +23,24 @@ def anchor(kind: str, name: str) -> str:
     return f"{kind}-{re.sub(r'[^A-Za-z0-9]+', '-', name)}"
 
 
-def metric_entries(names: Iterable[str]) -> list[Entry]:
-    """Return the entries of metrics, in order."""
-    return [_metric(row) for name in dict.fromkeys(names) if (row := metric_row(name))]
+def metric_link(row: Metric | Statistic) -> str:
+    """Return the place of a metric in the glossary; nothing where it has none."""
+    has_entry = isinstance(row, Metric) and not isinstance(row, UnknownMetric)
+    return anchor("metric", row.name) if has_entry else ""
 
 
-def rate_entries(names: Iterable[str]) -> list[Entry]:
+def metric_entries(rows: Iterable[Metric]) -> list[Entry]:
+    """Return the entries of metrics, in order; a metric that is not described has none."""
+    return [
+        _entry("metric", row, metric_words(row), ("vendors", equivalents(row)))
+        for row in rows
+        if metric_link(row)
+    ]
+
+
+def rate_entries(rows: Iterable[Statistic]) -> list[Entry]:
     """Return the entries of rates, in order."""
-    return [_rate(row) for name in dict.fromkeys(names) if (row := rate_row(name))]
-
-
-def _metric(row: Metric) -> Entry:
-    return _entry("metric", row, metric_words(row.name), ("vendors", equivalents(row)))
-
-
-def _rate(row: Statistic) -> Entry:
-    return _entry("rate", row, rate_words(row.name), ("criterion", row.criterion))
+    return [_entry("rate", row, row.title, ("criterion", row.criterion)) for row in rows]
 
 
 def _entry(kind: str, row: Metric | Statistic, title: str, more: tuple[str, str]) -> Entry:

@@ -110,7 +110,7 @@ def described_methods(report: Report) -> list[MethodInUse]:
 
     for each in report.estimates:
         for interval in filter(None, (each.interval, each.simultaneous)):
-            note(interval.methods, metric_words(each.metric))
+            note(interval.methods, metric_words(each.definition))
     for group in report.groups:
         for rate in group.rates.values():
             if rate.interval:

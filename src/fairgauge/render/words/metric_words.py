@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.across import Joint, Spread
 from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
+from fairgauge.catalogue.facts import UnknownMetric
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, IntervalMethod, Status
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.words import numbers
-from fairgauge.render.words.names_in_use import metric_row, rate_row
 from fairgauge.results import disparities
 
 if TYPE_CHECKING:
@@ -22,104 +22,76 @@ if TYPE_CHECKING:
 
     from fairgauge.results.estimates import Estimate, RateValue
 
-Named = str | Metric | Statistic
 _TOGETHER = {IntervalMethod.SIMULTANEOUS_GROUPS, IntervalMethod.TUKEY}
 _CODE = re.compile(r"\s*\([A-Za-z ]+\)$")
 _VENDORS = {"clarify": "Clarify", "vertex": "Vertex"}
 
 
-def _metric_of(named: Named) -> Metric | None:
-    if isinstance(named, str):
-        return metric_row(named)
-    return named if isinstance(named, Metric) else None
-
-
-def _rate_of(named: Named) -> Statistic | None:
-    if isinstance(named, str):
-        return rate_row(named)
-    return named if isinstance(named, Statistic) else None
-
-
-def _name_of(named: Named) -> str:
-    return named if isinstance(named, str) else named.name
-
-
-def rate_words(name: Named) -> str:
-    """Return a rate's name as words."""
-    row = _rate_of(name)
-    return row.title if row else _name_of(name).replace("_", " ")
-
-
-def rate_heading(name: Named) -> str:
+def rate_heading(rate: Statistic) -> str:
     """Return a rate's name for the head of a column.
 
-    >>> rate_heading("true_positive_rate"), rate_heading("accuracy")
-    ('TPR', 'acc.')
+    >>> from fairgauge.catalogue.lookup import find_rate
+    >>> rate_heading(find_rate("true_positive_rate")), rate_heading(find_rate("mean_score"))
+    ('TPR', 'mean score')
     """
-    row = _rate_of(name)
-    return (row and row.heading) or rate_words(name)
+    return rate.heading or rate.title
 
 
-def metric_heading(name: Named) -> str:
+def metric_heading(metric: Metric) -> str:
     """Return a metric's name for the head of a column that stands by itself.
 
-    >>> metric_heading("selection_smd_overall"), metric_heading("selection_rate.ratio")
-    ('SMD', 'selection rate ratio')
+    >>> from fairgauge.catalogue.lookup import find_metric
+    >>> metric_heading(find_metric("selection_smd_overall"))
+    'SMD'
     """
-    row = _metric_of(name)
-    return (row and row.heading) or metric_words(name)
+    return metric.heading or metric_words(metric)
 
 
-def ratio_heading(name: Named) -> str:
+def ratio_heading(metric: Metric) -> str:
     """Return the head of the column of a ratio, which stands beside that of its rate.
 
-    >>> ratio_heading("selection_odds.ratio"), ratio_heading("selection_rate.ratio")
-    ('odds ratio', 'ratio')
+    >>> from fairgauge.catalogue.lookup import find_metric
+    >>> names = ["selection_odds.ratio", "selection_rate.ratio"]
+    >>> [ratio_heading(find_metric(name)) for name in names]
+    ['odds ratio', 'ratio']
     """
-    row = _metric_of(name)
-    return (row and row.heading) or "ratio"
+    return metric.heading or "ratio"
 
 
-def abbreviations(rates: Iterable[Named]) -> str:
+def abbreviations(rates: Iterable[Statistic]) -> str:
     """Return what the heads of columns stand for, those that are abbreviated.
 
     That of a rate with a verb is its participle, a word.
 
-    >>> abbreviations(["selection_rate", "true_positive_rate", "accuracy"])
+    >>> from fairgauge.catalogue.lookup import find_rate
+    >>> abbreviations(map(find_rate, ["selection_rate", "true_positive_rate", "accuracy"]))
     'TPR: true positive rate; acc.: accuracy'
     """
     return "; ".join(
-        f"{row.heading}: {row.spelled_out or row.title}"
-        for row in map(_rate_of, rates)
-        if row is not None and row.heading and not row.verb
+        f"{rate.heading}: {rate.spelled_out or rate.title}"
+        for rate in rates
+        if rate.heading and not rate.verb
     )
 
 
-def rate_verb(name: Named) -> str:
-    """Return what a row that a rate counts does, ``is selected``; nothing where it has no verb."""
-    row = _rate_of(name)
-    return row.verb if row else ""
-
-
-def metric_words(name: Named) -> str:
+def metric_words(metric: Metric | Statistic) -> str:
     """Return a metric's name as words, with the vendor's own name in brackets.
 
-    >>> metric_words("selection_rate.ratio"), metric_words("RD")
+    >>> from fairgauge.catalogue.lookup import find_metric
+    >>> metric_words(find_metric("selection_rate.ratio")), metric_words(find_metric("RD"))
     ('selection rate ratio', 'recall difference (Clarify RD)')
-    >>> metric_words("vertex.recall_difference")
+    >>> metric_words(find_metric("vertex.recall_difference"))
     'recall difference (Vertex)'
     """
-    row = _metric_of(name)
-    if row is None:
-        rate = _rate_of(name)
-        return rate.title if rate else _name_of(name)
-    if row.set in _VENDORS:
-        title = _lower(_CODE.sub("", row.title))
-        code = "" if row.name.startswith(f"{row.set}.") else f" {row.name}"
-        return f"{title} ({_VENDORS[row.set]}{code})"
-    if isinstance(row, Contrast) and row.name == f"{row.of.name}.{row.by}":
-        return f"{row.of.title} {row.by}"
-    return _lower(row.title.replace(", ", " "))
+    if isinstance(metric, (Statistic, UnknownMetric)):
+        return metric.title
+    if metric.set in _VENDORS:
+        title = _lower(_CODE.sub("", metric.title))
+        code = "" if metric.name.startswith(f"{metric.set}.") else f" {metric.name}"
+        return f"{title} ({_VENDORS[metric.set]}{code})"
+    if isinstance(metric, Contrast) and metric.name == f"{metric.of.name}.{metric.by}":
+        return f"{metric.of.title} {metric.by}"
+    return _lower(metric.title.replace(", ", " "))
 
 
 def _lower(text: str) -> str:
@@ -129,10 +101,11 @@ def _lower(text: str) -> str:
     return text if kept else " ".join(w if w.isupper() else w.lower() for w in text.split(" "))
 
 
-def equivalents(row: Metric | None) -> str:
+def equivalents(row: Metric) -> str:
     """Return what vendors call a native metric, and whether their sign is the opposite.
 
-    >>> equivalents(metric_row("true_positive_rate.difference"))
+    >>> from fairgauge.catalogue.lookup import find_metric
+    >>> equivalents(find_metric("true_positive_rate.difference"))
     'Clarify RD with the opposite sign; Vertex recall difference'
     """
     if not isinstance(row, Contrast) or row.set != "native":
@@ -155,59 +128,32 @@ def _vendor_name(row: Metric) -> str:
     return f"{_VENDORS[row.set]} {code}"
 
 
-def is_share(rate: Named) -> bool:
-    """Return whether a rate is a share of rows, shown in per cent."""
-    row = _rate_of(rate)
-    return row is not None and row.is_share
+def rate_text(rate: Statistic, value: float | None) -> str:
+    """Write a rate as it stands in a sentence: a share in per cent, any other as a number."""
+    return numbers.percent(value) if rate.is_share else numbers.amount(value or 0.0)
 
 
-def better(rate: Named) -> Better:
-    """Return which direction of a rate favours a group."""
-    row = _rate_of(rate)
-    return row.better if row else Better.NEITHER
-
-
-def is_ambivalent(rate: Named) -> bool:
-    """Return whether either direction of a rate may be the worse one for a group."""
-    row = _rate_of(rate)
-    return row is not None and row.ambivalent
-
-
-def has_direction(rate: Named) -> bool:
+def has_direction(rate: Statistic) -> bool:
     """Return whether one direction of a rate is the worse one for a group."""
-    return better(rate) is not Better.NEITHER and not is_ambivalent(rate)
+    return rate.better is not Better.NEITHER and not rate.ambivalent
 
 
-def adds_up_over_classes(rate: Named) -> bool:
-    """Return whether a rate adds up to the same over all classes in every group.
-
-    These are the shares that need the label alone, or the prediction alone.
-    """
-    row = _rate_of(rate)
-    return row is not None and row.is_share and row.needs in ({"label"}, {"prediction"})
-
-
-def compared_rate(metric: Named) -> str | None:
+def compared_rate(metric: Metric | Statistic) -> Statistic | None:
     """Return the rate that a metric compares, if it compares one."""
-    row = _metric_of(metric)
-    return row.of.name if isinstance(row, Contrast) else None
+    return metric.of if isinstance(metric, Contrast) else None
 
 
-def is_ratio(metric: Named) -> bool:
-    """Return whether a metric is the ratio of a rate of a group to that of its reference."""
-    return disparities.is_ratio(_metric_of(metric))
+def neutral(metric: Metric | Statistic) -> float | None:
+    """Return the value of a metric that means "no difference"; None where none does."""
+    if isinstance(metric, Statistic) or math.isnan(metric.neutral):
+        return None
+    return metric.neutral
 
 
-def neutral(metric: Named) -> float:
-    """Return the value of a metric that means "no difference"."""
-    return disparities.neutral(_metric_of(metric))
-
-
-def unit(metric: Named) -> Unit:
+def unit(row: Metric | Statistic) -> Unit:
     """Return what the values of a metric are; a vendor's stay the numbers of the vendor."""
-    row = _metric_of(metric)
-    if row is None:
-        return Unit.PERCENT if is_share(metric) else Unit.NUMBER
+    if isinstance(row, Statistic):
+        return Unit.PERCENT if row.is_share else Unit.NUMBER
     if row.set in _VENDORS:
         return Unit.NUMBER
     if isinstance(row, Contrast):
@@ -231,10 +177,9 @@ def unit(metric: Named) -> Unit:
     return Unit.NUMBER
 
 
-def signed(metric: Named) -> bool:
+def signed(metric: Metric | Statistic) -> bool:
     """Return whether a metric can be negative, so that its sign is shown."""
-    row = _metric_of(metric) or _rate_of(metric)
-    return row is None or row.range[0] < 0
+    return metric.range[0] < 0
 
 
 def shown(
@@ -330,16 +275,15 @@ def value_text(each: Estimate, *, interval: bool = True) -> str:
     return f"{text} ({100 * each.interval.level:.4g}% CI {ends})"
 
 
-def rate_value(rate: Named, found: RateValue | None) -> str:
+def rate_value(rate: Statistic, found: RateValue | None) -> str:
     """Write a rate of a group: shares in per cent, without the sign."""
     if found is None or found.value is None:
         return "-"
     if math.isinf(found.value):
         return "∞"
-    if is_share(rate):
+    if rate.is_share:
         return f"{100 * found.value:.1f}"
-    row = _rate_of(rate)
-    if row is not None and max(map(abs, row.range)) <= 1:
+    if max(map(abs, rate.range)) <= 1:
         text = f"{found.value:.3f}"
         return numbers.minus(text if float(text) else text.removeprefix("-"))
     return numbers.amount(found.value)
@@ -356,7 +300,7 @@ def marked(text: str, each: Estimate | None) -> str:
 
 def significant(each: Estimate) -> bool:
     """Return whether an estimate on enough data differs significantly from "no difference"."""
-    return disparities.is_significant(each, neutral(each.definition))
+    return disparities.is_significant(each, each.definition.neutral)
 
 
 def holds_with_others(each: Estimate) -> bool:
@@ -372,4 +316,4 @@ def is_simultaneous(each: Estimate) -> bool:
 
 def gap(each: Estimate) -> float:
     """Return how far a group is from its reference: the rate of the group minus the other."""
-    return disparities.gap(each, each.definition)
+    return disparities.gap(each)

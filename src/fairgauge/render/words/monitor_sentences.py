@@ -12,13 +12,11 @@ from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (
     compared_rate,
     metric_words,
-    rate_words,
     shown,
     shown_range,
     signed,
     unit,
 )
-from fairgauge.render.words.names_in_use import rate_row
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.monitor_results import SMALLEST_GROUP, Detector, MonitorState
 
@@ -50,7 +48,7 @@ def describe_comparison(each: MonitoredComparison) -> str:
     """Describe what a rule came to for a group: its alarm, or how far the evidence is from one."""
     if each.alarm is not None:
         return " ".join(filter(None, _alarm(each, each.alarm)))
-    subject = f"{capitalised(metric_words(each.metric))} of {_sides(each)}"
+    subject = f"{capitalised(metric_words(each.definition))} of {_sides(each)}"
     if each.lacks_baseline:
         return f"{subject}: {without_baseline(each)}"
     if each.state is MonitorState.INSUFFICIENT:
@@ -176,7 +174,7 @@ def describe_promise(report: MonitorReport) -> str:
         f"{100 * report.alpha:g}%, whatever the batch sizes."
     )
     if approximate:
-        names = dict.fromkeys(metric_words(each.metric) for each in approximate)
+        names = dict.fromkeys(metric_words(each.definition) for each in approximate)
         text += (
             f" For {numbers.listing(list(names))} this is approximate, as the confidence "
             "intervals are."
@@ -198,7 +196,7 @@ def tolerated_words(each: MonitoredComparison) -> str:
 
 def _end(each: MonitoredComparison, value: float) -> str:
     """Return an end of the tolerated values, without "pp"."""
-    kind, sign = unit(each.metric), signed(each.metric)
+    kind, sign = unit(each.definition), signed(each.definition)
     if each.baseline is not None:
         return shown(value, kind, sign=sign)
     text = f"{100 * value:{'+' if sign else ''}.4g}" if kind is Unit.POINTS else f"{value:.4g}"
@@ -206,7 +204,7 @@ def _end(each: MonitoredComparison, value: float) -> str:
 
 
 def _unit_of_points(each: MonitoredComparison) -> str:
-    return " pp" if unit(each.metric) is Unit.POINTS else ""
+    return " pp" if unit(each.definition) is Unit.POINTS else ""
 
 
 def _outside(each: MonitoredComparison) -> str:
@@ -214,7 +212,7 @@ def _outside(each: MonitoredComparison) -> str:
     bounded = not each.lacks_baseline
     if bounded and math.isinf(each.high) and not math.isinf(each.low):
         return f"below {_end(each, each.low)}{_unit_of_points(each)}"
-    none_below = each.low == 0 and unit(each.metric) in (Unit.RATIO, Unit.PERCENT)
+    none_below = each.low == 0 and unit(each.definition) in (Unit.RATIO, Unit.PERCENT)
     if bounded and (math.isinf(each.low) or none_below) and not math.isinf(each.high):
         return f"above {_end(each, each.high)}{_unit_of_points(each)}"
     return f"outside {tolerated_words(each)}"
@@ -222,7 +220,7 @@ def _outside(each: MonitoredComparison) -> str:
 
 def describe_baseline(each: MonitoredComparison, baseline: Baseline) -> str:
     """Describe a baseline, and what its uncertainty makes of the tolerated values."""
-    kind, sign = unit(each.metric), signed(each.metric)
+    kind, sign = unit(each.definition), signed(each.definition)
     ends = shown_range(baseline.low, baseline.high, kind, sign=sign)
     sizes = f"n = {baseline.n_group:,}"
     sizes += f" and {baseline.n_reference:,}" if baseline.n_reference else ""
@@ -253,7 +251,7 @@ def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
     verb = "was" if alone else "has been"
     since = within_period(alarm.since) if alone else f"since about {alarm.since}"
     what = (
-        f"Alarm of {alarm.period}: the {metric_words(each.metric)} of {_sides(each)} {verb} "
+        f"Alarm of {alarm.period}: the {metric_words(each.definition)} of {_sides(each)} {verb} "
         f"{_outside(each)} {since}."
     )
     return [
@@ -265,7 +263,7 @@ def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
 
 
 def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
-    kind, sign = unit(each.metric), signed(each.metric)
+    kind, sign = unit(each.definition), signed(each.definition)
 
     def value(held: PooledPeriods) -> str:
         points = " pp" if kind is Unit.POINTS else ""
@@ -291,7 +289,7 @@ def _who(each: MonitoredComparison, alarm: Alarm) -> str:
     before, after = alarm.before, alarm.after
     if before is None or before.rate_group is None or after.rate_group is None:
         return ""
-    rate = rate_words(compared_rate(each.metric) or each.metric)
+    rate = (compared_rate(each.definition) or each.definition).title
     subject = f"The {rate} of {called(each.group)}"
     own = (before.rate_group, after.rate_group)
     if before.rate_reference is None or after.rate_reference is None:
@@ -323,8 +321,8 @@ def _why(each: MonitoredComparison, alarm: Alarm) -> str:
         f"(95% CI {_points(alarm.low)} to {_points(alarm.high)})"
     )
     if not parts.by:
-        row = rate_row(compared_rate(each.metric) or each.metric)
-        within = "decisions" if row is None or "label" not in row.needs else "predictions or labels"
+        rate = compared_rate(each.definition) or each.definition
+        within = "predictions or labels" if "label" in rate.needs else "decisions"
         return (
             f"{text}. Without strata the counts hold no mix of cases: count with strata to "
             f"separate who applies from {within}."

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, Decide, Outcome
-from fairgauge.errors import SpecError
-from fairgauge.question.rules import parse_rule
+from fairgauge.question import rules
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.words.display_names import printable, shorten
@@ -116,11 +115,7 @@ def _shown(verdict: Verdict, value: float) -> str:
 
 def limits_of(verdict: Verdict) -> tuple[float, ...]:
     """Return the finite limits that the value of a verdict is held against."""
-    try:
-        rule = parse_rule(verdict.rule)
-    except SpecError:  # on a metric of a user's own, or of another version
-        return ()
-    return tuple(filter(math.isfinite, (rule.low, rule.high)))
+    return tuple(filter(math.isfinite, rules.limits_of(verdict.rule)))
 
 
 def _limit(verdict: Verdict) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.enums import ReferenceKind
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.render.words.metric_words import compared_rate
-from fairgauge.render.words.names_in_use import metric_row
 from fairgauge.render.writers.flat_rows import TEXTS, table_of
 
 if TYPE_CHECKING:
@@ -77,13 +76,13 @@ def contrasts(report: Report, by: str) -> Any:
     pandas = _library("pandas")
     rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
     for each in report.estimates:
-        row, rate = metric_row(each.metric), compared_rate(each.metric)
-        if row is None or row.set != "native" or each.scope.kind != "overall":
+        rate = compared_rate(each.definition)
+        if each.set != "native" or each.scope.kind != "overall":
             continue
-        if rate is not None and each.metric == f"{rate}.{by}":
+        if rate is not None and each.metric == f"{rate.name}.{by}":
             of = each.class_ if each.class_scope.is_single else None
             key = (each.feature, each.group, of, each.threshold)
-            rows.setdefault(key, {})[rate] = each.value
+            rows.setdefault(key, {})[rate.name] = each.value
     if not rows:
         raise DataError(f"this report has no native {by}s; audit with metrics={quote('standard')}")
     return _indexed(pandas, rows)

@@ -21,7 +21,6 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.glossary import anchor
-from fairgauge.render.words.metric_words import rate_words
 from fairgauge.results.report import Report
 
 if TYPE_CHECKING:
@@ -78,7 +77,6 @@ def environment() -> Environment:
     }
     environment.globals |= {
         "anchor": anchor,
-        "rate_title": rate_words,
         "runs": _runs,
         "placed": charts.placed,
         "placed_on": charts.placed_on,

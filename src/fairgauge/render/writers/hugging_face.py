@@ -49,7 +49,7 @@ def metadata(report: Report) -> Iterator[str]:
             against += f", {100 * each.interval.level:.4g}% CI {low:.4g} to {high:.4g}"
         yield f"    - type: {_quoted(each.metric)}"
         yield f"      value: {each.value!r}"
-        yield f"      name: {_quoted(f'{metric_words(each.metric)}, {against}')}"
+        yield f"      name: {_quoted(f'{metric_words(each.definition)}, {against}')}"
     if not finite:
         yield "    - type: rows"
         yield f"      value: {report.data.used}"

@@ -10,6 +10,7 @@ import pytest
 
 import fairgauge as fg
 import sample_reports
+from fairgauge.catalogue.lookup import BUILT_IN
 from fairgauge.enums import AfterAdjusting, DiagnosticCode, IntervalMethod, Status
 from fairgauge.render import render
 from fairgauge.render.document_tree import Chart, Items, Paragraph, Section, Table
@@ -17,7 +18,6 @@ from fairgauge.render.documents.report_document import report_document
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
 from fairgauge.render.words.metric_words import equivalents, metric_words, significant
-from fairgauge.render.words.names_in_use import metric_row
 from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.scopes import Interval
 from fairgauge.results.sections import adjustments, change_of, sections_of
@@ -150,7 +150,7 @@ def test_a_reversal_is_announced_only_where_both_directions_are_significant(
     overall, adjusted, words, reversed_
 ):
     pair = estimate_pair(overall, adjusted)
-    assert (change_of(*pair, metric_row(pair[0].metric)) is AfterAdjusting.REVERSES) is reversed_
+    assert (change_of(*pair) is AfterAdjusting.REVERSES) is reversed_
     sentence = adjusted_sentence(*pair)
     assert words in sentence
     assert ("Simpson" in sentence) is reversed_
@@ -276,12 +276,12 @@ def test_a_group_table_ends_with_all_rows():
 
 
 def test_names_of_metrics_in_words_and_their_equivalents():
-    assert metric_words("DI") == "disparate impact (Clarify DI)"
-    assert metric_words("false_positive_rate.difference") == "false positive rate difference"
-    assert metric_words("something.else") == "something.else"
-    row = metric_row("false_positive_rate.difference")
-    assert equivalents(row) == ""
-    assert "Clarify DI" in equivalents(metric_row("selection_rate.ratio"))
+    row = BUILT_IN.row
+    assert metric_words(row("DI")) == "disparate impact (Clarify DI)"
+    assert metric_words(row("false_positive_rate.difference")) == "false positive rate difference"
+    assert metric_words(row("something.else")) == "something.else"
+    assert equivalents(row("false_positive_rate.difference")) == ""
+    assert "Clarify DI" in equivalents(row("selection_rate.ratio"))
 
 
 def test_the_favourable_outcome_is_stated_or_assumed():

@@ -9,10 +9,10 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.lookup import BUILT_IN
 from fairgauge.render.words.glossary import metric_entries, rate_entries
-from fairgauge.render.words.names_in_use import naming
 
-ENTRIES = [*metric_entries(m.name for m in METRICS), *rate_entries(r.name for r in RATES)]
+ENTRIES = [*metric_entries(METRICS), *rate_entries(RATES)]
 ROWS = [*METRICS, *RATES]
 
 
@@ -42,11 +42,11 @@ def test_a_reading_names_the_side_of_no_difference_that_is_possible(row):
     assert not re.match(r"above|below|at \d", row.positive)
 
 
-def test_names_of_a_catalogue_hold_while_it_is_named():
+def test_a_metric_of_ones_own_has_an_entry_and_one_that_nobody_knows_has_none():
     own = fg.rate("glossed_share", of=fg.TP, among=fg.TP + fg.FP, says="a share of its own")
     names = ["glossed_share.ratio", "accuracy.ratio"]
-    assert [each.name for each in metric_entries(names)] == ["accuracy.ratio"]
-    with naming(fg.Spec(metrics=(own,)).catalogue):
-        assert [each.name for each in metric_entries(names)] == names
-        assert rate_entries(["glossed_share"])[0].text == "A share of its own."
-    assert [each.name for each in metric_entries(names)] == ["accuracy.ratio"]
+    rows = [BUILT_IN.metric_row(name) for name in names]
+    assert [each.name for each in metric_entries(rows)] == ["accuracy.ratio"]
+    catalogue = fg.Spec(metrics=(own,)).catalogue
+    assert [e.name for e in metric_entries(map(catalogue.metric_row, names))] == names
+    assert rate_entries([catalogue.rate_row("glossed_share")])[0].text == "A share of its own."
