@@ -7,7 +7,6 @@ import ast
 from tests.repository.sources import SOURCE, nodes_of
 
 from fairgauge.catalogue.catalogue import METRICS, RATES
-from fairgauge.render.words.metric_words import adds_up_over_classes
 
 OF_ONE_RATE = {"preset_blocks.py", "score_sections.py"}
 """Modules whose subject is a few rates: those of the tables of laws, and of thresholds."""
@@ -31,4 +30,4 @@ def test_the_rates_whose_mean_over_classes_is_the_same_in_every_group_follow_fro
     None
 ):
     of_margins = {"selection_rate", "rejection_share", "base_rate", "negative_base_rate"}
-    assert {row.name for row in RATES if adds_up_over_classes(row.name)} == of_margins
+    assert {row.name for row in RATES if row.adds_up_over_classes} == of_margins

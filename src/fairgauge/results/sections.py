@@ -119,14 +119,9 @@ class FeatureResults:
         ]
 
     def _is_alike_in_every_group(self, rate: str | None) -> bool:
-        """Return whether an average of a rate over classes is the same number in every group.
-
-        Shares that need the label alone, or the prediction alone, add up to 1 over the classes.
-        """
-        if rate is None or self.class_scope.average not in _EVERY_CLASS_ALIKE:
-            return False
-        row = self.catalogue.rate_row(rate)
-        return row.is_share and row.needs in ({"label"}, {"prediction"})
+        """Return whether an average of a rate over classes is the same number in every group."""
+        averaged = rate is not None and self.class_scope.average in _EVERY_CLASS_ALIKE
+        return averaged and self.rate_row(str(rate)).adds_up_over_classes
 
     @cached_property
     def strata(self) -> list[str]:
