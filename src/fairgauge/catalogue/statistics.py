@@ -96,15 +96,6 @@ class Statistic(ABC):
         """Return the columns that a row must have to count."""
 
     @property
-    def adds_up_over_classes(self) -> bool:
-        """Return whether it adds up to the same over all classes, in every group.
-
-        These are the shares that need the label alone, or the prediction alone: every row is of
-        one class, so that they add up to 1.
-        """
-        return self.is_share and self.needs in ({"label"}, {"prediction"})
-
-    @property
     @abstractmethod
     def formula(self) -> str:
         """Return the formula in plain text."""

@@ -19,9 +19,9 @@ from fairgauge.enums import (
     Outcome,
     Status,
 )
-from fairgauge.results.disparities import gap, singled_out
+from fairgauge.results.disparities import after_adjusting, gap, is_significant, singled_out
 from fairgauge.results.finding import Finding, FindingFamily
-from fairgauge.results.sections import change_of, comparisons, searched_rates, sections_of
+from fairgauge.results.sections import comparisons, searched_rates, sections_of
 from fairgauge.results.verdicts import before_counting
 from fairgauge.stats.multiplicity import holm
 
@@ -141,11 +141,11 @@ def _standing_out(searched: _Searched, factor: float) -> list[Estimate]:
     return [
         each
         for each in searched.contrasts
-        if math.isfinite(each.value or 0.0) and _stands_out(searched.section, each, factor)
+        if math.isfinite(each.value or 0.0) and _stands_out(each, factor)
     ]
 
 
-def _stands_out(section: FeatureResults, each: Estimate, factor: float) -> bool:
+def _stands_out(each: Estimate, factor: float) -> bool:
     """Return whether a difference is significant with its p-value multiplied.
 
     The simultaneous interval must exclude "no difference", too: it is the one that is shown.
@@ -154,7 +154,7 @@ def _stands_out(section: FeatureResults, each: Estimate, factor: float) -> bool:
     if p_value is not None and each.confidence and p_value * factor > 1 - each.confidence:
         return False
     excluded = together is None or each.definition.neutral not in together
-    return section.is_significant(each) and excluded
+    return is_significant(each) and excluded
 
 
 def _is_stated_beside(searched: _Searched, worst: Estimate, of_section: Sequence[Finding]) -> bool:
@@ -250,7 +250,7 @@ def _reasons(
     if any(_fails(each, searched, worst) for each in report.verdicts):
         yield FindingReason.RULE_FAILED
     if adjusted is not None:
-        change = change_of(worst, adjusted)
+        change = after_adjusting(worst, adjusted)
         if change in _ADJUSTED:
             yield _ADJUSTED[change]
 

@@ -66,7 +66,7 @@ def singled_out(each: Estimate) -> Estimate:
     return replace(each, interval=each.simultaneous or interval)
 
 
-def is_significant(each: Estimate, neutral: float) -> bool:
+def is_significant(each: Estimate) -> bool:
     """Return whether an estimate on enough data differs significantly from "no difference".
 
     The adjusted p-value decides where there is one, then the p-value, then the interval. The lowest
@@ -77,14 +77,13 @@ def is_significant(each: Estimate, neutral: float) -> bool:
     p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
     if p_value is not None and each.confidence is not None:
         return p_value <= 1 - each.confidence
+    neutral = each.definition.neutral
     if each.interval is None or math.isnan(neutral):
         return False
     return neutral not in each.interval
 
 
-def after_adjusting(
-    overall: Estimate, adjusted: Estimate, neutral: float, *, log: bool = False
-) -> AfterAdjusting | None:
+def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | None:
     """Return what becomes of a significant difference, None where it is not significant overall.
 
     A difference that is no longer significant has disappeared only where the adjusted confidence
@@ -93,12 +92,11 @@ def after_adjusting(
     Parameters
     ----------
     overall, adjusted : the comparison of all rows, and the same adjusted for the strata.
-    neutral : the value of the metric that means "no difference".
-    log : whether distances from ``neutral`` are those of logarithms, as of ratios.
     """
-    if overall.value is None or adjusted.value is None or not is_significant(overall, neutral):
+    if overall.value is None or adjusted.value is None or not is_significant(overall):
         return None
-    if is_significant(adjusted, neutral):
+    neutral, log = overall.definition.neutral, is_ratio(overall.definition)
+    if is_significant(adjusted):
         opposite = (overall.value - neutral) * (adjusted.value - neutral) < 0
         return AfterAdjusting.REVERSES if opposite else AfterAdjusting.REMAINS
     interval = adjusted.simultaneous or adjusted.interval

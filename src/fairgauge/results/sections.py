@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+from fairgauge.catalogue.averages import adds_up
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.conditional import ConditionalDisparity
-from fairgauge.enums import AfterAdjusting, Average, ClassKind, ReferenceKind, ScopeKind, Status
-from fairgauge.results.disparities import after_adjusting, is_ratio, is_significant
+from fairgauge.enums import Average, ClassKind, ReferenceKind, ScopeKind, Status
+from fairgauge.results.disparities import is_significant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -121,7 +122,7 @@ class FeatureResults:
     def _is_alike_in_every_group(self, rate: str | None) -> bool:
         """Return whether an average of a rate over classes is the same number in every group."""
         averaged = rate is not None and self.class_scope.average in _EVERY_CLASS_ALIKE
-        return averaged and self.rate_row(str(rate)).adds_up_over_classes
+        return averaged and adds_up(self.rate_row(str(rate)))
 
     @cached_property
     def strata(self) -> list[str]:
@@ -147,10 +148,6 @@ class FeatureResults:
         """Return the rate that a metric compares, if it compares one."""
         row = self.metric_row(metric)
         return row.of.name if isinstance(row, Contrast) else None
-
-    def is_significant(self, each: Estimate) -> bool:
-        """Return whether an estimate differs significantly from "no difference"."""
-        return is_significant(each, each.definition.neutral)
 
     def find(self, metric: str, group: str | None) -> Estimate | None:
         """Return one comparison over all strata."""
@@ -357,8 +354,7 @@ def unconfirmed(
     return [
         (section, rate)
         for section, rate in searched_rates(sections)
-        if (section.key, rate) not in stated
-        and any(map(section.is_significant, section.contrasts(rate)))
+        if (section.key, rate) not in stated and any(map(is_significant, section.contrasts(rate)))
     ]
 
 
@@ -374,18 +370,12 @@ def insignificant(
         for rate in section.rates:
             own = section.contrasts(rate) if rate in CENTRAL_RATES else []
             tested = any(each.status is Status.OK and each.interval for each in own)
-            if tested and not any(map(section.is_significant, own)):
+            if tested and not any(map(is_significant, own)):
                 at_threshold = section.several_thresholds and own[0].threshold is not None
                 by_threshold.setdefault(at_threshold, []).append(rate)
         for rates in by_threshold.values():
             found.setdefault(tuple(rates), []).append(section)
     return [(of, list(rates)) for rates, of in found.items()]
-
-
-def change_of(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | None:
-    """Return what becomes of a significant difference when it is adjusted for the strata."""
-    row = overall.definition
-    return after_adjusting(overall, adjusted, row.neutral, log=is_ratio(row))
 
 
 def adjustments(section: FeatureResults) -> list[tuple[Estimate, Estimate]]:

@@ -187,10 +187,9 @@ def adjustment_notes(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
         adjusted = pooled.get(_subject(each))
         if each.scope.kind is not ScopeKind.OVERALL or adjusted is None:
             continue
-        metric = each.definition
-        if not isinstance(metric, Contrast) or each.p_adjusted is None:
+        if not isinstance(each.definition, Contrast) or each.p_adjusted is None:
             continue
-        change = after_adjusting(each, adjusted, metric.neutral, log=metric.by == "ratio")
+        change = after_adjusting(each, adjusted)
         if change is None or change is AfterAdjusting.REMAINS:
             continue
         values = {"overall": each.value, "adjusted": adjusted.value}

@@ -87,10 +87,9 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.reason_sentences import RARE_OUTCOME, insufficiency
 from fairgauge.render.words.verdict_sentences import outcome_word
-from fairgauge.results.disparities import is_ratio, singled_out
+from fairgauge.results.disparities import after_adjusting, is_ratio, singled_out
 from fairgauge.results.sections import (
     adjustments,
-    change_of,
     insignificant,
     on_one_screen,
     section_of,
@@ -331,7 +330,7 @@ class _Summary:
         stated = {(f.feature, f.metric) for f in self.findings if f.adjusted}
         for section in self.results:
             for overall, adjusted in adjustments(section):
-                reverses = change_of(overall, adjusted) is AfterAdjusting.REVERSES
+                reverses = after_adjusting(overall, adjusted) is AfterAdjusting.REVERSES
                 known = (section.feature, overall.metric) in stated
                 if reverses and not known and compared_rate(overall.definition):
                     words = metric_words(overall.definition)

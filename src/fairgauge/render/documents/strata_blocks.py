@@ -39,10 +39,9 @@ from fairgauge.render.words.metric_words import (
     rate_value,
     unit,
 )
-from fairgauge.results.disparities import singled_out
+from fairgauge.results.disparities import after_adjusting, singled_out
 from fairgauge.results.sections import (
     adjustments,
-    change_of,
     conditional,
 )
 
@@ -81,7 +80,7 @@ def strata_blocks(section: FeatureResults, i: int, column: str, elsewhere: str) 
     if len(chosen) > _MOST_ADJUSTED_SENTENCES:
         yield adjusted_table(section, chosen, column)
     for rate, (overall, adjusted) in chosen.items():
-        change = change_of(overall, adjusted)
+        change = after_adjusting(overall, adjusted)
         if change not in (None, AfterAdjusting.REMAINS) or len(chosen) <= _MOST_ADJUSTED_SENTENCES:
             subject = group_words(overall, one_of_thresholds=section.several_thresholds)
             words = f"{subject}, {section.rate_row(rate).title}: "

@@ -22,8 +22,8 @@ from fairgauge.render.words.metric_words import (
     unit,
 )
 from fairgauge.render.words.numbers import listing, plural, probability
-from fairgauge.results.disparities import is_ratio, singled_out
-from fairgauge.results.sections import change_of, is_across
+from fairgauge.results.disparities import after_adjusting, is_ratio, singled_out
+from fairgauge.results.sections import is_across
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -226,7 +226,7 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
     disappearance only where the adjusted interval excludes the unadjusted difference.
     """
     result = f"{uncertainty(singled_out(adjusted))}"
-    change = change_of(overall, adjusted)
+    change = after_adjusting(overall, adjusted)
     if change is AfterAdjusting.REVERSES:
         return (
             f"After adjusting for {column} the difference reverses (Simpson's paradox): {result}."

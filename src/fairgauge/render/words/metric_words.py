@@ -300,7 +300,7 @@ def marked(text: str, each: Estimate | None) -> str:
 
 def significant(each: Estimate) -> bool:
     """Return whether an estimate on enough data differs significantly from "no difference"."""
-    return disparities.is_significant(each, each.definition.neutral)
+    return disparities.is_significant(each)
 
 
 def holds_with_others(each: Estimate) -> bool:

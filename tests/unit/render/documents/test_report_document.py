@@ -10,7 +10,7 @@ import pytest
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.catalogue.lookup import BUILT_IN
+from fairgauge.catalogue.lookup import BUILT_IN, find_metric
 from fairgauge.enums import AfterAdjusting, DiagnosticCode, IntervalMethod, Status
 from fairgauge.render import render
 from fairgauge.render.document_tree import Chart, Items, Paragraph, Section, Table
@@ -20,7 +20,7 @@ from fairgauge.render.words.finding_sentences import adjusted_sentence, describe
 from fairgauge.render.words.metric_words import equivalents, metric_words, significant
 from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.scopes import Interval
-from fairgauge.results.sections import adjustments, change_of, sections_of
+from fairgauge.results.sections import adjustments, sections_of
 
 NEWCOMBE = (IntervalMethod.NEWCOMBE,)
 
@@ -150,7 +150,7 @@ def test_a_reversal_is_announced_only_where_both_directions_are_significant(
     overall, adjusted, words, reversed_
 ):
     pair = estimate_pair(overall, adjusted)
-    assert (change_of(*pair) is AfterAdjusting.REVERSES) is reversed_
+    assert (after_adjusting(*pair) is AfterAdjusting.REVERSES) is reversed_
     sentence = adjusted_sentence(*pair)
     assert words in sentence
     assert ("Simpson" in sentence) is reversed_
@@ -178,13 +178,14 @@ def test_ratios_are_compared_by_their_logarithms(adjusted, becomes):
     one, other = (
         dataclasses.replace(
             estimate_pair((-0.2, -0.3, -0.1), (0.1, 0.0, 0.2))[0],
+            definition=find_metric("base_rate.ratio"),
             value=value,
             interval=Interval(low, high, 0.95, NEWCOMBE),
             simultaneous=None,
         )
         for value, low, high in ((0.8, 0.64, 0.99), adjusted)
     )
-    assert after_adjusting(one, other, 1.0, log=True) is becomes
+    assert after_adjusting(one, other) is becomes
 
 
 @pytest.mark.parametrize("ratio", [0.0, float("inf")])
@@ -193,13 +194,14 @@ def test_a_ratio_without_a_finite_logarithm_does_not_change_little(ratio):
     one, other = (
         dataclasses.replace(
             estimate_pair((-0.2, -0.3, -0.1), (0.1, 0.0, 0.2))[0],
+            definition=find_metric("base_rate.ratio"),
             value=value,
             interval=Interval(low, high, 0.95, NEWCOMBE),
             simultaneous=None,
         )
         for value, low, high in ((ratio, ratio, ratio), (0.9, 0.0, float("inf")))
     )
-    assert after_adjusting(one, other, 1.0, log=True) is AfterAdjusting.NOT_SIGNIFICANT
+    assert after_adjusting(one, other) is AfterAdjusting.NOT_SIGNIFICANT
 
 
 def test_strata_that_are_noise_do_not_make_a_difference_disappear():
