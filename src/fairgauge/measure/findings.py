@@ -207,7 +207,7 @@ def _finding(
         (
             each
             for each in section.contrasts(other_rate)
-            if each.group == worst.group and _stands_out(section, each, factor)
+            if each.group == worst.group and _stands_out(each, factor)
         ),
         None,
     )
