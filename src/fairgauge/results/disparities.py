@@ -72,15 +72,13 @@ def is_significant(each: Estimate) -> bool:
     The adjusted p-value decides where there is one, then the p-value, then the interval. The lowest
     accuracy of all groups has no value that means "no difference": nothing is tested of it.
     """
+    neutral = each.definition.neutral
     if each.status is not Status.OK or each.value is None or math.isnan(neutral):
         return False
     p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
     if p_value is not None and each.confidence is not None:
         return p_value <= 1 - each.confidence
-    neutral = each.definition.neutral
-    if each.interval is None or math.isnan(neutral):
-        return False
-    return neutral not in each.interval
+    return each.interval is not None and neutral not in each.interval
 
 
 def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | None:

@@ -303,7 +303,7 @@ def _groups_of_sections(found: Mapping[str, Sequence[str]]) -> str:
 
 def _tested(each: Estimate) -> bool:
     """Return whether an estimate can be significant: a distance, never below 0, needs a test."""
-    if each.status is not Status.OK or math.isnan(neutral(each.metric)):
+    if each.status is not Status.OK or math.isnan(each.definition.neutral):
         return False
     one_sided = each.definition.neutral in each.definition.range
     return each.p_value is not None or (each.interval is not None and not one_sided)
