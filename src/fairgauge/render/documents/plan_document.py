@@ -14,7 +14,7 @@ from fairgauge.render.document_tree import (
     Tone,
 )
 from fairgauge.render.words.display_names import group_called
-from fairgauge.render.words.metric_words import compared_rate, rate_words
+from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
 from fairgauge.results.planned import Needed, Smallest
 
@@ -72,7 +72,7 @@ def _disparity(smallest: Smallest) -> tuple[Cell, ...]:
     rate = compared_rate(smallest.definition)
     return (
         Cell(group_called(smallest.group, smallest.feature), name=True),
-        Cell(rate_words(rate or smallest.metric)),
+        Cell((rate or smallest.definition).title),
         Cell(f"{100 * smallest.difference:.1f} pp"),
         Cell("" if smallest.ratio is None else f"{smallest.ratio:.2f}"),
         Cell(f"{smallest.n_group:,.10g}"),
