@@ -11,7 +11,6 @@ class Status(StrEnum):
     OK = "ok"
     UNDEFINED = "undefined"
     TOO_FEW = "too_few"
-    SUPPRESSED = "suppressed"
     NOT_APPLICABLE = "not_applicable"
     ERROR = "error"
 
