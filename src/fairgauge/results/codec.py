@@ -14,8 +14,8 @@ are listed in ``DERIVED``, or in ``DERIVED_FIRST``.
 # with one would need a hook for writing, one for reading and one for its schema, which is what was
 # here before. msgspec writes infinities as null and describes them as numbers; cattrs has no
 # schemas; pydantic is only needed by `compat` and its import alone costs 53 ms of CPU time (msgspec
-# 11, cattrs 24), where this module needs nothing but the standard library.
 # 11, cattrs 24), where this module adds nothing to what results import anyway.
+
 from __future__ import annotations
 
 import math
