@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.api.audit import audit
+from fairgauge.catalogue._synonyms import NAMES, TOOLS, Name
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.derived import SPREAD_WORDS
 from fairgauge.catalogue.descriptions import MetricDescription, metrics
-from fairgauge.catalogue.synonyms import NAMES, TOOLS, Name
 from fairgauge.cube.confusion import confusion
 from fairgauge.enums import Status
 from fairgauge.render.words.reason_sentences import describe_reason

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import sync_playwright
 
 import fairgauge as fg
-from fairgauge.cli.demo_data import examples
+from fairgauge.cli._demo_data import examples
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

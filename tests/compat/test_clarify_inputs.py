@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from clarify_cases import MONITORED, after, both, cases, config, values
 
-from fairgauge.compat.coded_column import CodedColumn, Kind
+from fairgauge.compat._coded_column import CodedColumn, Kind
 from fairgauge.compat.smclarify.bias.report import (
     FacetColumn,
     LabelColumn,

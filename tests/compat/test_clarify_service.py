@@ -10,7 +10,7 @@ import pytest
 from clarify_cases import BASELINE, after, before, cases, config, values
 
 import fairgauge as fg
-from fairgauge.compat import service_texts
+from fairgauge.compat import _service_texts as service_texts
 from fairgauge.reasons import Reason, ReasonCode
 
 ROWS = [(sex, int(i < positive)) for sex, (positive, rows) in BASELINE.items() for i in range(rows)]

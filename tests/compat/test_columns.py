@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.compat.coded_column import as_float, as_int
+from fairgauge.compat._coded_column import as_float, as_int
 
 Conversion = Callable[..., object]
 

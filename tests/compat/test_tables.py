@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.compat.coded_column import from_values
-from fairgauge.compat.column_table import ColumnTable
+from fairgauge.compat._coded_column import from_values
+from fairgauge.compat._column_table import ColumnTable
 
 CELLS = st.none() | st.integers(0, 3) | st.sampled_from(["a", "b"]) | st.booleans()
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from page_blocks import DOCS, Page, blocks, matches
 
-from fairgauge.cli.demo_data import admissions, loans
+from fairgauge.cli._demo_data import admissions, loans
 
 if TYPE_CHECKING:
     from pathlib import Path

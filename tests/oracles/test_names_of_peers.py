@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from fairgauge.catalogue.synonyms import NAMES, plain
+from fairgauge.catalogue._synonyms import NAMES, plain
 
 KNOWN = {tool: {plain(n.name) for n in NAMES if n.tool == tool} for tool in {n.tool for n in NAMES}}
 NOT_METRICS = {

@@ -12,8 +12,9 @@ import fairgauge as fg
 from fairgauge.cube.plan import plan
 from fairgauge.errors import DataError
 from fairgauge.question.specification import ask
-from fairgauge.scan import duckdb_connection, open_source
-from fairgauge.scan.sql import select
+from fairgauge.scan import _duckdb_connection as duckdb_connection
+from fairgauge.scan import open_source
+from fairgauge.scan._sql import select
 
 ASKED = {
     "label": "y", "sensitive": ["a", "b", "c", "d"], "intersections": [("a", "b"), ("c", "d")],

@@ -17,7 +17,8 @@ from fairgauge.cube.cube import read_cube
 from fairgauge.cube.plan import plan
 from fairgauge.errors import DataError, MissingExtra
 from fairgauge.question.specification import ask
-from fairgauge.scan import database, open_source
+from fairgauge.scan import _database as database
+from fairgauge.scan import open_source
 from fairgauge.scan.sql_query import sql
 
 ROWS = pa.table({

@@ -19,7 +19,7 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.enums import FindingReason, Status, Task
-from fairgauge.evidence.recomputation import recompute
+from fairgauge.evidence._recomputation import recompute
 from fairgauge.measure.findings import choose_findings
 from fairgauge.render import render
 from fairgauge.render.words.finding_sentences import describe_finding

@@ -44,7 +44,7 @@ ONLY_IN = {
     "jinja2": ("render/",),
     "pydantic": ("compat/",),
     "scipy": ("stats/",),
-    "urllib.request": ("compat/model_endpoint.py",),
+    "urllib.request": ("compat/_model_endpoint.py",),
     "sklearn": ("integrations/scikit_learn.py",),
     "pytest": ("integrations/pytest_plugin.py",),
     "mlflow": ("integrations/mlflow.py",),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from fairgauge.api.published_ratios import CheckOptions, TableRatios
+from fairgauge.api._published_ratios import CheckOptions, TableRatios
 from fairgauge.enums import RateTest
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.published.margins import check_margins

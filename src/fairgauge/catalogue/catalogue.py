@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue._synonyms import NAMES, plain
 from fairgauge.catalogue.across import DifferentialFairness, Joint, Spread, Spreads
 from fairgauge.catalogue.averages import Kappa
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
@@ -49,7 +50,6 @@ from fairgauge.catalogue.standardised_differences import (
     StandardisedDifference,
 )
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, RelativeRate, Statistic
-from fairgauge.catalogue.synonyms import NAMES, plain
 from fairgauge.enums import Better
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue._synonyms import NAMES, Name
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.lookup import find_metric, find_rate, metric_or_name, names_a_rate
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.catalogue.synonyms import NAMES, Name
 from fairgauge.enums import Better
 from fairgauge.errors import Problem, SpecError
 

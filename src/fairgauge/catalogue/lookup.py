@@ -13,6 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from fairgauge.catalogue._synonyms import NAMES, plain
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.catalogue import rate as named_rate
@@ -24,7 +25,6 @@ from fairgauge.catalogue.standardised_differences import (
     StandardisedDifference,
 )
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.catalogue.synonyms import NAMES, plain
 from fairgauge.errors import nearest, quote, shown
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, SupportsFloat
 
-from fairgauge.catalogue.cell_functions import CellFunction
+from fairgauge.catalogue._cell_functions import CellFunction
 from fairgauge.catalogue.cells import Cells
 from fairgauge.catalogue.lookup import is_taken
 from fairgauge.catalogue.statistics import Quotient, Rate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from fairgauge.cli.command_group import Commands
+from fairgauge.cli._command_group import Commands
 from fairgauge.version import __version__
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from fairgauge.compat.model_payloads import decoded
+from fairgauge.compat._model_payloads import decoded
 from fairgauge.errors import DataError, MissingExtra, quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fairgauge.compat.coded_column import CodedColumn
+    from fairgauge.compat._coded_column import CodedColumn
 
 
 class Model(Protocol):
@@ -41,7 +41,7 @@ def open_model(asked: str) -> Model:
         An ONNX file, and onnxruntime is not installed.
     """
     if asked.startswith(("http://", "https://")):
-        from fairgauge.compat.model_endpoint import EndpointModel
+        from fairgauge.compat._model_endpoint import EndpointModel
 
         return EndpointModel(asked)
     if asked.endswith(".onnx"):

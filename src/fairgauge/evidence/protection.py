@@ -24,7 +24,7 @@ from fairgauge.api.loading import load
 from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
 from fairgauge.enums import Role, Task
 from fairgauge.errors import CubeError, DataError, quote
-from fairgauge.evidence.overlapping_tables import OverlappingTables, PublishedCounts
+from fairgauge.evidence._overlapping_tables import OverlappingTables, PublishedCounts
 from fairgauge.stats.disclosure import (
     disclosed_by_history,
     disclosed_by_repetition,

@@ -13,6 +13,7 @@ from fairgauge.api.loading import load
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.errors import ChangedCountsError, DataError, FairgaugeError, quote
+from fairgauge.evidence._recomputation import STATED, drawn_numbers, options_beside, recompute
 from fairgauge.evidence.bundle import (
     COUNTS,
     MANIFEST,
@@ -24,7 +25,6 @@ from fairgauge.evidence.bundle import (
     pack,
 )
 from fairgauge.evidence.bundle import unpack as read_bundle
-from fairgauge.evidence.recomputation import STATED, drawn_numbers, options_beside, recompute
 from fairgauge.results.report import Report, read_report
 from fairgauge.results.saved_files import read_saved
 from fairgauge.results.verification import (
@@ -39,7 +39,7 @@ from fairgauge.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairgauge.evidence.recomputation import Recomputation
+    from fairgauge.evidence._recomputation import Recomputation
     from fairgauge.values import Saved
 
 
@@ -125,7 +125,7 @@ def seal(
     }
     signature = None
     if key:
-        from fairgauge.evidence.signatures import sign
+        from fairgauge.evidence._signatures import sign
 
         signature = sign(manifest_bytes(manifest), key)
     write_whole(path, pack(manifest, parts, signature))
@@ -167,7 +167,7 @@ def verify(path: str | Path, signed_by: str = "") -> Verification:
     changed = list(bundle.changed)
     key = None
     if bundle.signature is not None:
-        from fairgauge.evidence.signatures import signer
+        from fairgauge.evidence._signatures import signer
 
         key = signer(bundle.signed, bundle.signature)
         changed += [] if key else [NAME_OF_SIGNATURE]

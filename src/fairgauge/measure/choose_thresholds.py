@@ -26,19 +26,19 @@ from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.inference.sample_size import POWER
 from fairgauge.inference.two.paired_changes import disparity_changes, statistic_change
 from fairgauge.inference.two.paired_tables import PairedTable, confusion
-from fairgauge.measure.change_records import (
+from fairgauge.measure._change_records import (
     contrast_records,
     contrasted,
     disparity_records,
     rate_records,
 )
-from fairgauge.measure.measure import reversed_scores
-from fairgauge.measure.threshold_references import (
+from fairgauge.measure._threshold_references import (
     accepted,
     accepts,
     margins_by_threshold,
     references_of_margins,
 )
+from fairgauge.measure.measure import reversed_scores
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.references import admissible_groups, group_sizes
 from fairgauge.resolve.resolution import resolve

@@ -48,15 +48,15 @@ from fairgauge.inference.two.paired_draws import (
 )
 from fairgauge.inference.two.paired_scores import score_change
 from fairgauge.inference.two.paired_strata import pooled_change, pooled_odds_change
-from fairgauge.measure.candidate_verdicts import MeasuredCandidate, MeasuredMargin, judged
-from fairgauge.measure.change_records import (
+from fairgauge.measure._candidate_verdicts import MeasuredCandidate, MeasuredMargin, judged
+from fairgauge.measure._change_records import (
     MeasuredDisparities,
     contrast_records,
     contrasted,
     disparity_records,
     rate_records,
 )
-from fairgauge.measure.paired_slices import PairedSlice, paired_counts
+from fairgauge.measure._paired_slices import PairedSlice, paired_counts
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import asked_metrics
 from fairgauge.resolve.outcomes import decide_task

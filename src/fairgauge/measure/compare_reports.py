@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
 from fairgauge.enums import ClassKind
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
-from fairgauge.measure.report_changes import changes
-from fairgauge.measure.verdict_changes import overall_turn, verdict_changes
+from fairgauge.measure._report_changes import changes
+from fairgauge.measure._verdict_changes import overall_turn, verdict_changes
 from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode

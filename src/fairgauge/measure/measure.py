@@ -31,10 +31,10 @@ from fairgauge.inference.groups.families import (
     reversed_ranking,
 )
 from fairgauge.inference.missing_groups import missing_groups
+from fairgauge.measure._small_groups import mark_estimates, mark_groups, mark_pairs, small_groups
+from fairgauge.measure._threshold_references import threshold_references
 from fairgauge.measure.other_references import ties, with_other_references
 from fairgauge.measure.slices import Slice
-from fairgauge.measure.small_groups import mark_estimates, mark_groups, mark_pairs, small_groups
-from fairgauge.measure.threshold_references import threshold_references
 from fairgauge.question.features import Ordered
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates

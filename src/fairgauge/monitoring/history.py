@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, overload
 
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
-from fairgauge.monitoring.comparison_counts import sum_cubes
-from fairgauge.monitoring.kept_decisions import KeptDecisions
+from fairgauge.monitoring._comparison_counts import sum_cubes
+from fairgauge.monitoring._kept_decisions import KeptDecisions
+from fairgauge.monitoring._store import DraftStore, open_store
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
-from fairgauge.monitoring.store import DraftStore, open_store
 from fairgauge.results.monitor_results import ImportedValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from fairgauge.monitoring.store import Store
+    from fairgauge.monitoring._store import Store
 
 COUNTS = "counts.cube.json"
 _PARTITION = "period="

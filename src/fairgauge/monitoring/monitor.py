@@ -13,14 +13,14 @@ from fairgauge.catalogue.facts import described
 from fairgauge.catalogue.statistics import none_of
 from fairgauge.enums import Outcome, ReferenceRule
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, closest, quote
-from fairgauge.monitoring.attribution import (
+from fairgauge.monitoring._attribution import (
     attribute,
     estimates,
     known,
     rates_of,
     sizes_of,
 )
-from fairgauge.monitoring.comparison_counts import (
+from fairgauge.monitoring._comparison_counts import (
     SideCounts,
     collect_counts,
     counts_in,
@@ -28,16 +28,16 @@ from fairgauge.monitoring.comparison_counts import (
     sum_cubes,
     without_rows,
 )
-from fairgauge.monitoring.detection import baseline_limits, detect, divide_alpha
-from fairgauge.monitoring.fold import LARGEST, Fold, key_of, read_fold, write_fold
+from fairgauge.monitoring._detection import baseline_limits, detect, divide_alpha
+from fairgauge.monitoring._fold import LARGEST, Fold, key_of, read_fold, write_fold
+from fairgauge.monitoring._largest_groups import largest_groups, with_references
+from fairgauge.monitoring._period_rows import counted_rows, rows_of_periods
+from fairgauge.monitoring._period_values import check_values
+from fairgauge.monitoring._spending import estimated, needs_label, spending
+from fairgauge.monitoring._undefined_periods import lacks_values
 from fairgauge.monitoring.history import History, PeriodCubes
-from fairgauge.monitoring.largest_groups import largest_groups, with_references
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
-from fairgauge.monitoring.period_rows import counted_rows, rows_of_periods
-from fairgauge.monitoring.period_values import check_values
 from fairgauge.monitoring.periods import Period, gaps, parse_period
-from fairgauge.monitoring.spending import estimated, needs_label, spending
-from fairgauge.monitoring.undefined_periods import lacks_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
@@ -60,10 +60,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairgauge.cube.cube import Cube
-    from fairgauge.monitoring.comparison_counts import ComparisonCounts, ComparisonId
-    from fairgauge.monitoring.detection import Detected
+    from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId
+    from fairgauge.monitoring._detection import Detected
+    from fairgauge.monitoring._period_rows import CountedRows
     from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
-    from fairgauge.monitoring.period_rows import CountedRows
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
     from fairgauge.results.monitor_results import Baseline

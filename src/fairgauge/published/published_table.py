@@ -7,7 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairgauge.published.category_words import is_total
+from fairgauge.published._category_words import is_total
 from fairgauge.published.printed_numbers import is_dash
 
 if TYPE_CHECKING:

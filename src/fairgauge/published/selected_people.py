@@ -56,8 +56,8 @@ def counted_categories(table: PublishedTable) -> list[CountedCategory]:
 
     Examples
     --------
-    >>> from fairgauge.published.column_roles import table_of
-    >>> from fairgauge.published.table_files import grids_of_text
+    >>> from fairgauge.published._column_roles import table_of
+    >>> from fairgauge.published._table_files import grids_of_text
     >>> text = "sex  n  hired  rate\nMale  80  48  60%\nFemale  400  -  30%\nOther  9  -  33.3%"
     >>> table = table_of(grids_of_text(text)[0])
     >>> [(each.fewest, each.most) for each in counted_categories(table)]

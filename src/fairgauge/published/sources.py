@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
-from fairgauge.published.column_roles import parts_of, table_of
+from fairgauge.published._column_roles import parts_of, table_of
+from fairgauge.published._table_files import SUFFIXES, NoTable, grids_of_text, read_grids
 from fairgauge.published.published_table import ColumnRole
-from fairgauge.published.table_files import SUFFIXES, NoTable, grids_of_text, read_grids
 from fairgauge.results.check import UnreadTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from fairgauge.published._table_files import Grid
     from fairgauge.published.published_table import PublishedTable
-    from fairgauge.published.table_files import Grid
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
-from fairgauge.published.header_words import role_of
+from fairgauge.published._header_words import role_of
+from fairgauge.published._total_rows import check_totals, recoverable_counts
 from fairgauge.published.printed_numbers import is_dash, is_suppressed, is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
 from fairgauge.published.selected_people import selected_people
-from fairgauge.published.total_rows import check_totals, recoverable_counts
 from fairgauge.resolve.references import FEWEST_ROWS
 from fairgauge.results.table_faults import Fault, FaultCode, Findings
 
@@ -44,8 +44,8 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
 
     Examples
     --------
-    >>> from fairgauge.published.column_roles import table_of
-    >>> from fairgauge.published.table_files import grids_of_text
+    >>> from fairgauge.published._column_roles import table_of
+    >>> from fairgauge.published._table_files import grids_of_text
     >>> text = "sex  n  hired  rate\nMale  80  48  60%\nFemale  40  12  33%"
     >>> found = check_arithmetic(table_of(grids_of_text(text)[0]))
     >>> [str(fault.code) for fault in found.faults], found.numbers_checked

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Closed, Decide, Insufficient, ReferenceRule, Threshold
 from fairgauge.errors import Problem, nearest, shown
-from fairgauge.question import argument_syntax as syntax
-from fairgauge.question.document import DESCRIPTIONS, read_document
+from fairgauge.question import _argument_syntax as syntax
+from fairgauge.question._document import DESCRIPTIONS, read_document
 from fairgauge.question.features import Above, Ordered, Positive, read_features, read_ordered
 from fairgauge.question.presets import preset_names
 from fairgauge.question.readers import (

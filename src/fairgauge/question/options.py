@@ -28,8 +28,8 @@ from fairgauge.enums import (
     Undecided,
 )
 from fairgauge.identity import FeatureId, feature_names
-from fairgauge.question import argument_syntax as syntax
-from fairgauge.question.document import DESCRIPTIONS, Document
+from fairgauge.question import _argument_syntax as syntax
+from fairgauge.question._document import DESCRIPTIONS, Document
 from fairgauge.question.features import Above, Feature, Ordered, Positive
 from fairgauge.question.option_types import (
     COLUMN,

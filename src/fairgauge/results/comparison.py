@@ -11,9 +11,9 @@ from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.errors import FairgaugeError
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.results._older_reports import estimate_of_2
 from fairgauge.results.changes import Change
 from fairgauge.results.codec import Finite, Share, Version
-from fairgauge.results.older_reports import estimate_of_2
 from fairgauge.results.report import OwnRates
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.results.verdicts import Verdict

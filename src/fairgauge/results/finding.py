@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fairgauge.enums import FamilyProcedure, FindingReason
+from fairgauge.results._identities import SavedFeatureId, SavedGroupId
 from fairgauge.results.codec import Finite, Inline, Share
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.identities import SavedFeatureId, SavedGroupId
 from fairgauge.results.scopes import ClassScope, Interval, Reference, Scope
 
 

@@ -11,11 +11,11 @@ from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome, Profile, Task, Threshold
 from fairgauge.errors import FairgaugeError, quote
+from fairgauge.results._estimate_lookup import find_estimate
+from fairgauge.results._older_reports import report_of_1, report_of_2
 from fairgauge.results.codec import Finite, Restored, Version
-from fairgauge.results.estimate_lookup import find_estimate
 from fairgauge.results.estimates import Estimate, Group, GroupPair, ScoreCounts, ThresholdReferences
 from fairgauge.results.finding import Finding
-from fairgauge.results.older_reports import report_of_1, report_of_2
 from fairgauge.results.rule_results import results_by_rule
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ShownResult
@@ -23,7 +23,7 @@ from fairgauge.results.verdicts import RulesNotMet, Verdict, exit_code, unmet
 from fairgauge.values import Saved
 
 if TYPE_CHECKING:
-    from fairgauge.results.estimate_lookup import Key
+    from fairgauge.results._estimate_lookup import Key
     from fairgauge.results.rule_results import RuleResult
 
 OwnRates = Annotated[tuple[Statistic, ...], Restored("metrics", Facts, own_rates)]

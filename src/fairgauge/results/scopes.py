@@ -21,9 +21,9 @@ from fairgauge.enums import (
     ScopeKind,
 )
 from fairgauge.identity import GroupId
+from fairgauge.results._identities import GroupValues
 from fairgauge.results.codec import Finite, Key, Parameters
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
-from fairgauge.results.identities import GroupValues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,9 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
+from fairgauge.results._identities import SavedFeatureId, SavedGroupId
 from fairgauge.results.codec import Finite, Inline, Worded
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
-from fairgauge.results.identities import SavedFeatureId, SavedGroupId
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval
 
 if TYPE_CHECKING:

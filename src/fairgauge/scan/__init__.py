@@ -35,14 +35,14 @@ def open_source(data: object) -> Source:
     if isinstance(data, StandardInput):
         return open_standard_input(data)
     if isinstance(data, Query):
-        from fairgauge.scan.database import open_database
+        from fairgauge.scan._database import open_database
 
         return open_database(data.url, data.rows)
     if data is None:
         raise DataError(f"there are no data; {ALLOWED_DATA}")
     if isinstance(data, (int, float, bytes)):
         raise DataError(f"cannot audit data of type {type(data).__name__}; {ALLOWED_DATA}")
-    from fairgauge.scan.frames import open_frame
+    from fairgauge.scan._frames import open_frame
 
     return open_frame(data)
 
@@ -63,7 +63,7 @@ def open_rows(data: object, options: Mapping[str, Any]) -> tuple[Source, Mapping
     if isinstance(data, Opened):
         return data.source, options
     if _may_be_arrays(data, options):
-        from fairgauge.scan.column_arrays import open_arrays
+        from fairgauge.scan._column_arrays import open_arrays
 
         source, named = open_arrays(data, options)
         if source is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairgauge.scan._narwhals import NarwhalsFrame, check_numeric
 from fairgauge.scan.duckdb_files import DuckFiles
-from fairgauge.scan.narwhals import NarwhalsFrame, check_numeric
 
 if TYPE_CHECKING:
     from fairgauge.cube.plan import Plan

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, quote
-from fairgauge.scan.duckdb_connection import run, unknown
-from fairgauge.scan.sql import Columns, count_by_sql, literal, select
+from fairgauge.scan._duckdb_connection import run, unknown
+from fairgauge.scan._sql import Columns, count_by_sql, literal, select
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
+from fairgauge.scan._duckdb_relation import not_a_number, text_as_number
+from fairgauge.scan._sql import Columns, literal
 from fairgauge.scan.duckdb_files import DuckFiles, listed
-from fairgauge.scan.duckdb_relation import not_a_number, text_as_number
 from fairgauge.scan.source import check_unique_names
-from fairgauge.scan.sql import Columns, literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

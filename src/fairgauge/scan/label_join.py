@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, nearest, quote
-from fairgauge.scan.duckdb_connection import run
+from fairgauge.scan._duckdb_connection import run
+from fairgauge.scan._sql import identifier, literal
 from fairgauge.scan.duckdb_files import DuckFiles
-from fairgauge.scan.sql import identifier, literal
 
 if TYPE_CHECKING:
     from fairgauge.scan.source import Source

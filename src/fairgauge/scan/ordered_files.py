@@ -16,10 +16,10 @@ import duckdb
 import numpy as np
 
 from fairgauge.errors import DataError, listing, quote
-from fairgauge.scan.duckdb_connection import engine_errors
+from fairgauge.scan._duckdb_connection import engine_errors
+from fairgauge.scan._sql import literal
 from fairgauge.scan.duckdb_files import listed
 from fairgauge.scan.input_files import check_readable, standard_input
-from fairgauge.scan.sql import literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

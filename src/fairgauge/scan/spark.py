@@ -7,9 +7,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, MissingExtra, listing, quote
-from fairgauge.scan.duckdb_connection import reason
+from fairgauge.scan._duckdb_connection import reason
+from fairgauge.scan._sql import Columns, count_by_sql, select
 from fairgauge.scan.source import not_numeric
-from fairgauge.scan.sql import Columns, count_by_sql, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

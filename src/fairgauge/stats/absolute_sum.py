@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.stats._roots import falling_root
 from fairgauge.stats.arrays import Array, floats, quiet, quotient
 from fairgauge.stats.intervals import tail_of
-from fairgauge.stats.roots import falling_root
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.stats._restricted import under_difference, under_ratio
+from fairgauge.stats._roots import bisect
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
 from fairgauge.stats.intervals import critical, wilson
-from fairgauge.stats.restricted import under_difference, under_ratio
-from fairgauge.stats.roots import bisect
 
 if TYPE_CHECKING:
     from collections.abc import Callable

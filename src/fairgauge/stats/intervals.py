@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.stats._inverse_functions import t_above
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
-from fairgauge.stats.inverse_functions import t_above
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

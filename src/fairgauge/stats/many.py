@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.stats._roots import bisect
 from fairgauge.stats.arrays import BLOCK, Array, floats, quiet, quotient
 from fairgauge.stats.intervals import tail_of
-from fairgauge.stats.roots import bisect
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from fairgauge.stats._roots import falling_root
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.auc_interval import Area
-from fairgauge.stats.roots import falling_root
 from fairgauge.stats.significance import two_sided
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from fairgauge.stats._restricted import under_difference, under_ratio
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
-from fairgauge.stats.restricted import under_difference, under_ratio
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

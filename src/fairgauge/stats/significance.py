@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.stats._roots import falling_root
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.contrasts import newcombe, welch_degrees
-from fairgauge.stats.roots import falling_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable

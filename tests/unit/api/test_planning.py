@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.choosing.recommendation import Expected, recommend
-from fairgauge.cli.command_group import Commands
+from fairgauge.cli._command_group import Commands
 from fairgauge.results.planned import Needed
 
 FOUR = {"female": {"tp": 20, "fn": 80}, "male": {"tp": 300, "fn": 700}}

@@ -7,9 +7,9 @@ import re
 import pytest
 
 import fairgauge as fg
+from fairgauge.catalogue._synonyms import NAMES, Name, plain
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.lookup import expand, find_metric, find_rate
-from fairgauge.catalogue.synonyms import NAMES, Name, plain
 
 ROWS = {row.name: row for row in (*RATES, *METRICS)}
 OF_NAME = pytest.mark.parametrize("each", NAMES, ids=lambda n: f"{n.tool}:{n.name}")

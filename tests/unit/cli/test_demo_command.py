@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fairgauge as fg
-from fairgauge.cli.demo_data import admissions, loans
+from fairgauge.cli._demo_data import admissions, loans
 from fairgauge.results.scopes import POOLED
 
 

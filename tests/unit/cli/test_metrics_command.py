@@ -8,8 +8,8 @@ import math
 import pytest
 
 import fairgauge as fg
+from fairgauge.catalogue._synonyms import NAMES
 from fairgauge.catalogue.catalogue import METRICS, RATES
-from fairgauge.catalogue.synonyms import NAMES
 
 ROWS = [*RATES, *METRICS]
 

@@ -14,7 +14,7 @@ import pytest
 from loan_cases import SEX
 from tests.needs import POSIX
 
-from fairgauge.cli import streams
+from fairgauge.cli import _streams as streams
 from fairgauge.errors import Problem, SpecError
 
 if TYPE_CHECKING:

@@ -25,11 +25,11 @@ import compared_reports as pairs
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.enums import Direction, Outcome, ReferenceKind, Status, Turn
-from fairgauge.measure.report_changes import changes
-from fairgauge.measure.verdict_changes import turned
+from fairgauge.measure._report_changes import changes
+from fairgauge.measure._verdict_changes import turned
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
-from fairgauge.render.document_tree import Chart, Unit
+from fairgauge.render._document_tree import Chart, Unit
 from fairgauge.render.documents.comparison_document import comparison_document, sort_changes
 from fairgauge.render.words.display_names import width
 from fairgauge.render.words.metric_words import unit

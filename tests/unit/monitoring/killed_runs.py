@@ -31,7 +31,7 @@ WRITING = (
     "create", "replace", "create_whole", "replace_whole", "write_all", "_write_beside",
     "_lasting_beside", "_name_exclusively", "_make_names_last",
 )  # fmt: skip
-FILES = ("monitoring/store.py", "fairgauge/atomic_files.py")
+FILES = ("monitoring/_store.py", "fairgauge/atomic_files.py")
 """The functions that write files, and where they are."""
 CONFIG = """
 label = "approved"

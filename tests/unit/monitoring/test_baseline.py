@@ -10,8 +10,8 @@ from scipy.stats import binom
 from tests.monitored_days import asked, cube, day_names
 
 import fairgauge as fg
-from fairgauge.monitoring.comparison_counts import ComparisonCounts, ComparisonId, SideCounts
-from fairgauge.monitoring.detection import baseline_limits, detect
+from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId, SideCounts
+from fairgauge.monitoring._detection import baseline_limits, detect
 from fairgauge.monitoring.monitor_spec import (
     BaselineCounts,
     MonitoredRate,

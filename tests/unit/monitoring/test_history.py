@@ -15,8 +15,8 @@ from tests.monitored_days import RATIO, asked, cube, day_names
 from tests.needs import POSIX
 
 import fairgauge as fg
+from fairgauge.monitoring._store import FolderStore
 from fairgauge.monitoring.periods import gaps, parse_period
-from fairgauge.monitoring.store import FolderStore
 from fairgauge.results.monitor_results import ImportedValue
 
 

@@ -13,7 +13,7 @@ from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
-from fairgauge.monitoring.detection import divide_alpha
+from fairgauge.monitoring._detection import divide_alpha
 from fairgauge.monitoring.monitor_spec import read_monitor_spec
 from fairgauge.results.monitor_results import MonitorState
 from fairgauge.stats.sequential import EDetector, Tolerated

@@ -199,8 +199,8 @@ def test_a_missing_file_and_an_empty_folder(tmp_path):
 
 def test_what_is_too_large_for_a_published_table_is_refused(tmp_path, monkeypatch):
     openpyxl = pytest.importorskip("openpyxl")
-    monkeypatch.setattr("fairgauge.published.table_files.MOST_BYTES", 5_000)
-    monkeypatch.setattr("fairgauge.published.table_files.MOST_CELLS", 5)
+    monkeypatch.setattr("fairgauge.published._table_files.MOST_BYTES", 5_000)
+    monkeypatch.setattr("fairgauge.published._table_files.MOST_CELLS", 5)
     (tmp_path / "rows.csv").write_text(CSV * 100, encoding="utf-8")
     with pytest.raises(
         fg.DataError, match=r"at most 5,000\. For rows of data, use fairgauge audit"

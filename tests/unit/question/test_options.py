@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.cli.spec_flags import asked, question
+from fairgauge.cli._spec_flags import asked, question
 from fairgauge.cube.plan import COUNTED, plan
 from fairgauge.enums import ReferenceRule
 from fairgauge.question import option_types as types
-from fairgauge.question.document import DESCRIPTIONS, Document
+from fairgauge.question._document import DESCRIPTIONS, Document
 from fairgauge.question.option_docs import page
 from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
 from fairgauge.question.spec_file import read_options, schema

@@ -16,7 +16,7 @@ from fairgauge.cli import main
 from fairgauge.enums import Outcome
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render import render
-from fairgauge.render.document_tree import Table
+from fairgauge.render._document_tree import Table
 from fairgauge.render.documents.report_document import report_document
 
 MEN = {"Hispanic": (205, 90), "White": (412, 215), "Black": (226, 95), "NHPI": (87, 37),

@@ -18,7 +18,7 @@ from fairgauge.enums import Outcome
 from fairgauge.identity import Bin, GroupId, MissingValue, ValueSet
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
-from fairgauge.render.document_tree import DocumentTree, Paragraph, Section, Tone
+from fairgauge.render._document_tree import DocumentTree, Paragraph, Section, Tone
 from fairgauge.results import codec
 from fairgauge.results.changes import Change
 from fairgauge.results.check import CheckedGroup

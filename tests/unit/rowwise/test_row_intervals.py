@@ -16,7 +16,7 @@ from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.enums import Status
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.rowwise import row_slices
+from fairgauge.rowwise import _row_slices as row_slices
 
 CLASSES = {"prediction": "p", "features": ["x", "z"], "metrics": ["FT", "consistency"]}
 RANKED = {

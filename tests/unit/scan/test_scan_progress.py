@@ -138,7 +138,7 @@ def test_a_bar_of_unknown_length_moves_to_and_fro():
 
 SCRIPT = """
 import duckdb
-from fairgauge.scan.duckdb_relation import open_relation
+from fairgauge.scan._duckdb_relation import open_relation
 relation = open_relation(duckdb.sql("SELECT 1 AS one"))
 try:
     print("ready", flush=True)
@@ -148,7 +148,7 @@ except KeyboardInterrupt:
 """
 RUNNING = """
 import os, signal, threading
-from fairgauge.scan import duckdb_connection as duck
+from fairgauge.scan import _duckdb_connection as duck
 duck._connection()
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()  # when the scan is under way
 try:

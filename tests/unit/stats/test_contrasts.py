@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fairgauge.stats._restricted import under_difference, under_ratio
 from fairgauge.stats.contrasts import (
     fold,
     mover_difference,
@@ -16,7 +17,6 @@ from fairgauge.stats.contrasts import (
     welch_degrees,
 )
 from fairgauge.stats.intervals import critical, wilson_odds
-from fairgauge.stats.restricted import under_difference, under_ratio
 
 Z = critical(0.95)
 INF = np.inf

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.stats.roots import bisect, falling_root
+from fairgauge.stats._roots import bisect, falling_root
 
 ENDS = np.zeros(4), np.full(4, 37.0)
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.data_arguments import Where, is_url, where
-from fairgauge.cli.output import check_outputs, show_result, shown_options, shows_result
-from fairgauge.cli.report_warnings import print_warnings, shows_warnings
-from fairgauge.cli.spec_flags import Texts, asked, question
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._data_arguments import Where, is_url, where
+from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._report_warnings import print_warnings, shows_warnings
+from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.errors import DataError, nearest, quote
 
 if TYPE_CHECKING:

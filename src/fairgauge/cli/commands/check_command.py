@@ -6,9 +6,9 @@ import sys
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.output import check_outputs, show_result, shown_options, shows_result
-from fairgauge.cli.spec_flags import Texts, config_option, flags_for, given_options
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_options
 
 
 @click.command("check", cls=Command, short_help="Check published tables of selection rates.")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.choosing.questions import QUESTIONS, Question, next_question
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.spec_flags import Texts, asked, flags_for
-from fairgauge.cli.streams import print_result
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._spec_flags import Texts, asked, flags_for
+from fairgauge.cli._streams import print_result
 from fairgauge.errors import SpecError
 from fairgauge.question.options import BY_NAME
 

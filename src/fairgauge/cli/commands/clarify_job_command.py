@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.streams import print_message, print_result
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._streams import print_message, print_result
 
 
 @click.command("clarify-job", cls=Command, short_help="Run as a SageMaker processing job.")

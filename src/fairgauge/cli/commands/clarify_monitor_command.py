@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 import click
 
 from fairgauge.atomic_files import write_whole
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.output import check_outputs
-from fairgauge.cli.spec_flags import Texts, flags_for, given_options
-from fairgauge.cli.streams import print_message, print_result
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._output import check_outputs
+from fairgauge.cli._spec_flags import Texts, flags_for, given_options
+from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
 from fairgauge.errors import DataError
 
 WORSE, INCOMPLETE = 1, 3

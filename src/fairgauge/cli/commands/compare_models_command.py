@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.data_arguments import Where, where
-from fairgauge.cli.output import check_outputs, show_result, shown_options, shows_result
-from fairgauge.cli.spec_flags import Texts, asked, question
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._data_arguments import Where, where
+from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._spec_flags import Texts, asked, question
 
 
 @click.command(

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.data_arguments import Where, open_data, where
-from fairgauge.cli.disclosure_notes import exact_values, note_cases_alone
-from fairgauge.cli.output import check_cube_output, check_outputs
-from fairgauge.cli.spec_flags import Asked, Texts, asked, question
-from fairgauge.cli.streams import print_message, print_result
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._data_arguments import Where, open_data, where
+from fairgauge.cli._disclosure_notes import exact_values, note_cases_alone
+from fairgauge.cli._output import check_cube_output, check_outputs
+from fairgauge.cli._spec_flags import Asked, Texts, asked, question
+from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import SpecError
 
 if TYPE_CHECKING:

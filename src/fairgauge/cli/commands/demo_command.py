@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.streams import print_result
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._streams import print_result
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
-    from fairgauge.cli.demo_data import Example
+    from fairgauge.cli._demo_data import Example
 
 _RULE = "=" * 80
 _NAME = "fairgauge"
@@ -32,7 +32,7 @@ def command(output: str) -> None:
 
     The tables and the reports (.html .json .md) are written into a folder.
     """
-    from fairgauge.cli.demo_data import examples
+    from fairgauge.cli._demo_data import examples
     from fairgauge.render import render
 
     folder = _made(output)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.output import check_outputs
-from fairgauge.cli.streams import print_message, print_result
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._output import check_outputs
+from fairgauge.cli._streams import print_message, print_result
 
 _NO_MATCH = 3
 

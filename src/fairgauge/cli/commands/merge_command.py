@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.data_arguments import merged
-from fairgauge.cli.output import check_cube_output, check_outputs
-from fairgauge.cli.streams import print_result
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._data_arguments import merged
+from fairgauge.cli._output import check_cube_output, check_outputs
+from fairgauge.cli._streams import print_result
 
 
 @click.command("merge", cls=Command, short_help="Add the counts of several files.")

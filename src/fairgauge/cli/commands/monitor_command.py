@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli.command_group import CommandGroup
-from fairgauge.cli.data_arguments import Where, read_data, where
-from fairgauge.cli.output import check_outputs, show_result, shown_options, shows_result
-from fairgauge.cli.spec_flags import Texts, flags_for, given_options
-from fairgauge.cli.streams import print_message, print_result
+from fairgauge.cli._command_group import CommandGroup
+from fairgauge.cli._data_arguments import Where, read_data, where
+from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._spec_flags import Texts, flags_for, given_options
+from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import CubeError, DataError, EmptyDataError, FairgaugeError, nearest, quote
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
     They are shown in charts of their own and raise no alarm. The date is that in the path of a file
     (2026-11-20 or 2026/11/20), or --period.
     """
-    from fairgauge.cli.data_arguments import files as expanded
+    from fairgauge.cli._data_arguments import files as expanded
     from fairgauge.monitoring.history import History
 
     values = [value for path in expanded(files) for value in _values(path, period)]

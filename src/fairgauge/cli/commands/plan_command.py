@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.output import check_outputs, show_result, shown_options, shows_result
-from fairgauge.cli.spec_flags import asked, question
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._spec_flags import asked, question
 
 if TYPE_CHECKING:
     from collections.abc import Callable

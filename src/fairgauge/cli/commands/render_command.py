@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.output import check_outputs, shown_options, shows_result
-from fairgauge.cli.streams import print_message, print_result
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._output import check_outputs, shown_options, shows_result
+from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:

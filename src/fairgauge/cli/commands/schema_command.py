@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.streams import print_result
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._streams import print_result
 from fairgauge.errors import DataError, nearest, quote
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.data_arguments import Where, open_data, where
-from fairgauge.cli.spec_flags import Texts, asked, question
-from fairgauge.cli.streams import print_message, print_result, printable
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._data_arguments import Where, open_data, where
+from fairgauge.cli._spec_flags import Texts, asked, question
+from fairgauge.cli._streams import print_message, print_result, printable
 from fairgauge.errors import listing
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.streams import print_result
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._streams import print_result
 
 
 @click.command("verify", cls=Command, short_help="Compute a sealed report again from its counts.")

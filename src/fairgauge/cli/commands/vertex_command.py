@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.command_group import Command
-from fairgauge.cli.output import check_outputs
-from fairgauge.cli.spec_flags import Texts, flags_for, given_options
-from fairgauge.cli.streams import print_message, print_result
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._output import check_outputs
+from fairgauge.cli._spec_flags import Texts, flags_for, given_options
+from fairgauge.cli._streams import print_message, print_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

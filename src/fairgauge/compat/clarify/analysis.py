@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
+from fairgauge.compat._service_texts import CONDITIONAL, read, spelled
+from fairgauge.compat.clarify._job import Job
+from fairgauge.compat.clarify._segments import segments_of
 from fairgauge.compat.clarify.analysis_files import OF, SCHEMA, as_json, digest
 from fairgauge.compat.clarify.csv_inputs import FirstRow
 from fairgauge.compat.clarify.inputs import load_dataset
-from fairgauge.compat.clarify.job import Job
-from fairgauge.compat.clarify.segments import segments_of
-from fairgauge.compat.service_texts import CONDITIONAL, read, spelled
 from fairgauge.compat.smclarify.bias.performance import performance
 from fairgauge.enums import Profile
 from fairgauge.identity import FeatureId, GroupId, ValueSet
@@ -21,10 +21,10 @@ from fairgauge.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from fairgauge.compat._service_texts import BlockEntry, MetricEntry
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
     from fairgauge.compat.interval_options import IntervalOptions
     from fairgauge.compat.local_models import Model
-    from fairgauge.compat.service_texts import BlockEntry, MetricEntry
     from fairgauge.compat.uri_paths import Places
     from fairgauge.results.report import Report
 
@@ -99,7 +99,7 @@ def analyse(
     """
     made = load_dataset(config, places, dataset, first_row)
     if model is not None and made.predicted is None and "post_training_bias" in config.stages:
-        from fairgauge.compat.clarify.predictor import predictions
+        from fairgauge.compat.clarify._predictor import predictions
 
         made = made.adding(predictions(config, made, model))
     job = Job(config, made, profile, **options)

@@ -7,8 +7,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.compat.json_documents import read_text
-from fairgauge.compat.service_texts import read
+from fairgauge.compat._json_documents import read_text
+from fairgauge.compat._service_texts import read
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from fairgauge.compat.service_texts import spelled
+from fairgauge.compat._service_texts import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,13 +17,13 @@ from pydantic import (
     ValidationError,
 )
 
-from fairgauge.compat.clarify.config_checks import (
+from fairgauge.compat._config_problems import problems_of
+from fairgauge.compat.clarify._config_checks import (
     asked_metrics,
     contradictions,
     lacks_predictions,
     notices,
 )
-from fairgauge.compat.config_problems import problems_of
 from fairgauge.errors import DataError, Problem, SpecError, quote
 
 if TYPE_CHECKING:

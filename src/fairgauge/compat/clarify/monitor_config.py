@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from fairgauge.compat.clarify.config_checks import CAPTURED
-from fairgauge.compat.coded_column import as_float
+from fairgauge.compat._coded_column import as_float
+from fairgauge.compat.clarify._config_checks import CAPTURED
 
 ATTRIBUTES = (
     "FeaturesAttribute",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat.column_reading import looks_misread, mistaken_conversion
+from fairgauge.compat._column_reading import looks_misread, mistaken_conversion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fairgauge.compat.coded_column import CodedColumn
-    from fairgauge.compat.column_reading import DataType
-    from fairgauge.compat.facet_blocks import BinaryOutcome
+    from fairgauge.compat._coded_column import CodedColumn
+    from fairgauge.compat._column_reading import DataType
+    from fairgauge.compat._facet_blocks import BinaryOutcome
 
 
 def of_reading(

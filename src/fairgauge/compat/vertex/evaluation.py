@@ -9,12 +9,12 @@ import numpy as np
 
 from fairgauge.api.audit import audit
 from fairgauge.catalogue.lookup import find_metric
-from fairgauge.compat.coded_column import CodedColumn, Kind
-from fairgauge.compat.column_reading import DataType
-from fairgauge.compat.facet_blocks import BinaryOutcome, Blocks
-from fairgauge.compat.facet_counts import FacetQuestion, count_question
-from fairgauge.compat.service_texts import spelled
-from fairgauge.compat.vertex.records import (
+from fairgauge.compat._coded_column import CodedColumn, Kind
+from fairgauge.compat._column_reading import DataType
+from fairgauge.compat._facet_blocks import BinaryOutcome, Blocks
+from fairgauge.compat._facet_counts import FacetQuestion, count_question
+from fairgauge.compat._service_texts import spelled
+from fairgauge.compat.vertex._records import (
     ClassScores,
     Records,
     read_data,
@@ -30,11 +30,11 @@ from fairgauge.values import canonical, matches, name_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.compat.coded_column import Codes
+    from fairgauge.compat._coded_column import Codes
     from fairgauge.compat.interval_options import IntervalOptions
     from fairgauge.compat.uri_paths import Places
+    from fairgauge.compat.vertex._vertex_slices import BiasConfig, Mask
     from fairgauge.compat.vertex.vertex_config import VertexConfig
-    from fairgauge.compat.vertex.vertex_slices import BiasConfig, Mask
     from fairgauge.results.report import Report
 
 SLICE_A: Final = "slice_a"

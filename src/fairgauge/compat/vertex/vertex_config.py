@@ -15,8 +15,8 @@ from pydantic import (
     ValidationError,
 )
 
-from fairgauge.compat.config_problems import problems_of
-from fairgauge.compat.vertex.vertex_slices import BiasConfig, read_bias_configs
+from fairgauge.compat._config_problems import problems_of
+from fairgauge.compat.vertex._vertex_slices import BiasConfig, read_bias_configs
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.file_formats import Unreadable, loads
 

@@ -2,7 +2,7 @@
 
 The largest gap between the groups of a feature, the lowest rate of any group, the worse of two
 gaps: each is the largest of some items, and the size of a gap is the larger of it and of its
-negative. `fairgauge.inference.groups.paired_largest` has their limits.
+negative. `fairgauge.inference.groups._paired_largest` has their limits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from fairgauge.catalogue.across import ROUNDING, SMALLEST_GAP
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.groups.paired_largest import (
+from fairgauge.inference.groups._paired_largest import (
     ZERO,
     Covariances,
     LargestChange,

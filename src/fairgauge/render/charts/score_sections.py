@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import Profile, Threshold
-from fairgauge.render.charts.line_charts import Label, Place, labels, path, place
+from fairgauge.render.charts._line_charts import Label, Place, labels, path, place
 from fairgauge.render.words import numbers
 from fairgauge.results.curves import edges, reliability, roc, sweep
 

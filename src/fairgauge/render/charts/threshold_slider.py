@@ -15,8 +15,8 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import Profile, ReferenceKind
+from fairgauge.render._document_tree import Unit
 from fairgauge.render.charts.score_sections import closed, score_range, thresholds_of
-from fairgauge.render.document_tree import Unit
 from fairgauge.render.words.display_names import printable, shorten
 from fairgauge.render.words.glossary import anchor
 from fairgauge.render.words.metric_words import metric_words, signed, unit

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.render.charts.axis_geometry import Scale, Tick, scale, ticks
-from fairgauge.render.document_tree import TimeChart, Unit
+from fairgauge.render._document_tree import TimeChart, Unit
+from fairgauge.render.charts._axis_geometry import Scale, Tick, scale, ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Level, Outcome, RateTest
-from fairgauge.render.document_tree import (
+from fairgauge.render._document_tree import (
     Block,
     Cell,
     Chart,

@@ -12,7 +12,7 @@ from fairgauge.catalogue.across import Spread
 from fairgauge.enums import ClassKind, Direction, Outcome, ReferenceKind, ScopeKind, Turn
 from fairgauge.errors import SpecError
 from fairgauge.question.rules import parse_rule
-from fairgauge.render.document_tree import (
+from fairgauge.render._document_tree import (
     Block,
     Cell,
     Chart,
@@ -28,7 +28,7 @@ from fairgauge.render.document_tree import (
     Tone,
     Unit,
 )
-from fairgauge.render.documents.rule_blocks import rule_words
+from fairgauge.render.documents._rule_blocks import rule_words
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, printable, shorten
 from fairgauge.render.words.estimate_sentences import reference_name

@@ -15,7 +15,7 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
 )
-from fairgauge.render.document_tree import (
+from fairgauge.render._document_tree import (
     Block,
     Cell,
     Chart,

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
-from fairgauge.render.document_tree import (
+from fairgauge.render._document_tree import (
     Block,
     Cell,
     Column,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fairgauge.render.document_tree import (
+from fairgauge.render._document_tree import (
     Cell,
     Column,
     DocumentTree,

@@ -14,7 +14,7 @@ from fairgauge.enums import (
     Status,
 )
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.render.document_tree import (
+from fairgauge.render._document_tree import (
     Block,
     DocumentTree,
     Facts,
@@ -25,19 +25,19 @@ from fairgauge.render.document_tree import (
     Table,
     Tone,
 )
-from fairgauge.render.documents.appendix_sections import (
+from fairgauge.render.documents._appendix_sections import (
     data_blocks,
     glossary_sections,
     method_blocks,
     number_blocks,
     provenance_blocks,
 )
-from fairgauge.render.documents.feature_sections import (
+from fairgauge.render.documents._feature_sections import (
     feature_section,
     feature_tables,
     overview_sections,
 )
-from fairgauge.render.documents.metric_blocks import (
+from fairgauge.render.documents._metric_blocks import (
     DIFFERENCE,
     OTHERS,
     finding_chart,
@@ -45,7 +45,15 @@ from fairgauge.render.documents.metric_blocks import (
     metric_sentence,
     reference_of,
 )
-from fairgauge.render.documents.preset_blocks import preset_blocks, tables_to_publish, terms_of
+from fairgauge.render.documents._preset_blocks import preset_blocks, tables_to_publish, terms_of
+from fairgauge.render.documents._rule_blocks import (
+    TONES,
+    counting_words,
+    outcome_words,
+    rule_chart,
+    rule_words,
+    rules_of,
+)
 from fairgauge.render.documents.report_notes import (
     exclusions,
     missing_values,
@@ -53,14 +61,6 @@ from fairgauge.render.documents.report_notes import (
     opening_warnings,
     partial_rows,
     report_warnings,
-)
-from fairgauge.render.documents.rule_blocks import (
-    TONES,
-    counting_words,
-    outcome_words,
-    rule_chart,
-    rule_words,
-    rules_of,
 )
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question

@@ -9,7 +9,7 @@ from fairgauge.enums import (
     Level,
     Status,
 )
-from fairgauge.render.documents.metric_blocks import (
+from fairgauge.render.documents._metric_blocks import (
     status_words,
 )
 from fairgauge.render.words import numbers

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import Accepts, Outcome
 from fairgauge.question.rules import parse_rule
-from fairgauge.render.document_tree import (
+from fairgauge.render._document_tree import (
     Block,
     Cell,
     Chart,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import AfterAdjusting, ClassKind, ReferenceKind, ScopeKind, Status
-from fairgauge.render.document_tree import Unit
+from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import called, group_called
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (

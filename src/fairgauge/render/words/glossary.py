@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.descriptions import entry
 from fairgauge.catalogue.facts import UnknownMetric
-from fairgauge.render.document_tree import Entry
+from fairgauge.render._document_tree import Entry
 from fairgauge.render.words.metric_words import equivalents, metric_words
 
 if TYPE_CHECKING:

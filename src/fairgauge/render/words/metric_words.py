@@ -13,7 +13,7 @@ from fairgauge.catalogue.facts import UnknownMetric
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, IntervalMethod, Status
-from fairgauge.render.document_tree import Unit
+from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import numbers
 from fairgauge.results import disparities
 

@@ -6,7 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from fairgauge.render.document_tree import Unit
+from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (

@@ -10,7 +10,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, Decide, Outcome
 from fairgauge.question import rules
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
-from fairgauge.render.document_tree import Unit
+from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import printable, shorten
 from fairgauge.render.words.metric_words import metric_words, shown, shown_range, signed, unit
 from fairgauge.render.words.numbers import count, minus

@@ -14,10 +14,10 @@ from fairgauge.enums import Task
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.limitations import LIMITS
-from fairgauge.render.writers.model_cards import data_words, disparities, measurements, model_name
+from fairgauge.render.writers._model_cards import data_words, disparities, measurements, model_name
 
 if TYPE_CHECKING:
-    from fairgauge.render.writers.model_cards import Measurement
+    from fairgauge.render.writers._model_cards import Measurement
     from fairgauge.results.report import Report
 
 SPEC_VERSION = "1.6"

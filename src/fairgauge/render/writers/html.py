@@ -26,7 +26,7 @@ from fairgauge.results.report import Report
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from fairgauge.render.document_tree import Block, Cell, DocumentTree, Table
+    from fairgauge.render._document_tree import Block, Cell, DocumentTree, Table
 
 
 def write(document: DocumentTree, shown: object = None) -> str:

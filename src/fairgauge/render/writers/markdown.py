@@ -6,7 +6,7 @@ import re
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
-from fairgauge.render.document_tree import (
+from fairgauge.render._document_tree import (
     Chart,
     Code,
     DocumentTree,
@@ -24,13 +24,13 @@ from fairgauge.render.document_tree import (
     Tone,
 )
 from fairgauge.render.words.display_names import printable
-from fairgauge.render.writers.hugging_face import metadata
+from fairgauge.render.writers._hugging_face import metadata
 from fairgauge.results.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from fairgauge.render.document_tree import Block, Cell
+    from fairgauge.render._document_tree import Block, Cell
 
 _SPECIAL = re.compile(r"([\\`*_|~$]|\[(?![-+\d∞])|\](?=[(\[:]))")
 _OPENING = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]\s))")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairgauge.render.writers.html import anchors, environment
 
 if TYPE_CHECKING:
-    from fairgauge.render.document_tree import DocumentTree
+    from fairgauge.render._document_tree import DocumentTree
 
 
 def write(document: DocumentTree, shown: object = None) -> str:

@@ -20,7 +20,7 @@ from fairgauge.errors import DataError, quote
 from fairgauge.render.writers import html
 
 if TYPE_CHECKING:
-    from fairgauge.render.document_tree import DocumentTree
+    from fairgauge.render._document_tree import DocumentTree
 
 BROWSER_VARIABLE = "CHROME_PATH"
 """The environment variable that names the browser."""

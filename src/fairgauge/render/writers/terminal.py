@@ -9,7 +9,7 @@ from functools import singledispatchmethod
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.render.document_tree import (
+from fairgauge.render._document_tree import (
     Cell,
     Chart,
     Code,
@@ -35,7 +35,7 @@ from fairgauge.results.report import Report
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
-    from fairgauge.render.document_tree import Block
+    from fairgauge.render._document_tree import Block
 
 NARROWEST, WIDEST = 80, 120
 ONE_SCREEN = 40

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import MissingExtra
-from fairgauge.render.document_tree import Facts, Items, Paragraph
+from fairgauge.render._document_tree import Facts, Items, Paragraph
 from fairgauge.render.words.display_names import printable, shorten, width
 from fairgauge.render.words.limitations import LIMITS
 from fairgauge.render.writers.flat_rows import table_of
@@ -22,7 +22,7 @@ from fairgauge.results.codec import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.render.document_tree import Block, DocumentTree
+    from fairgauge.render._document_tree import Block, DocumentTree
     from fairgauge.render.writers.flat_rows import Cell, FlatTable
     from fairgauge.results.report import Report
 

@@ -8,7 +8,7 @@ import pytest
 from tests import sample_reports
 
 import fairgauge as fg
-from fairgauge.render.document_tree import Block, Section, Table
+from fairgauge.render._document_tree import Block, Section, Table
 from fairgauge.render.documents.report_document import report_document
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from tests.model_rows import QUESTION, rows
 
 import fairgauge as fg
 from fairgauge.render import render
-from fairgauge.render.document_tree import Table, Tone
+from fairgauge.render._document_tree import Table, Tone
 from fairgauge.render.documents.models_document import models_document
 
 PEOPLE = rows(2_000)

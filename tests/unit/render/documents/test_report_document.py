@@ -13,7 +13,7 @@ import sample_reports
 from fairgauge.catalogue.lookup import BUILT_IN, find_metric
 from fairgauge.enums import AfterAdjusting, DiagnosticCode, IntervalMethod, Status
 from fairgauge.render import render
-from fairgauge.render.document_tree import Chart, Items, Paragraph, Section, Table
+from fairgauge.render._document_tree import Chart, Items, Paragraph, Section, Table
 from fairgauge.render.documents.report_document import report_document
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding

@@ -11,7 +11,8 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.render import render
-from fairgauge.render.documents import feature_sections, rule_blocks
+from fairgauge.render.documents import _feature_sections as feature_sections
+from fairgauge.render.documents import _rule_blocks as rule_blocks
 
 BINARY = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
 GRADES = {"label": "grade", "prediction": "given", "sensitive": "sex"}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.render import render
-from fairgauge.render.document_tree import Unit
+from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.metric_words import shown
 
 LIMITS = st.integers(-200, 200).map(lambda hundredths: hundredths / 100)

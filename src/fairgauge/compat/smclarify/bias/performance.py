@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.compat.column_reading import DataType
+from fairgauge.compat._column_reading import DataType
 from fairgauge.compat.smclarify.bias.metrics import basic_stats as stats
 from fairgauge.compat.smclarify.bias.metrics.common import divide, metric_description
 from fairgauge.compat.smclarify.bias.report_values import MetricResult, ModelPerformanceReport
@@ -12,7 +12,7 @@ from fairgauge.compat.smclarify.bias.report_values import MetricResult, ModelPer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairgauge.compat.facet_blocks import BinaryOutcome
+    from fairgauge.compat._facet_blocks import BinaryOutcome
 
 
 def performance(name: str, label: BinaryOutcome, prediction: BinaryOutcome) -> dict[str, object]:

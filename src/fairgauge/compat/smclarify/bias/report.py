@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat import service_texts
-from fairgauge.compat.coded_column import from_frame, from_series
-from fairgauge.compat.column_reading import NOT_A_THRESHOLD
-from fairgauge.compat.facet_blocks import BinaryOutcome, Blocks, facet_blocks, outcome, predicted
-from fairgauge.compat.facet_counts import FacetQuestion, count_question
-from fairgauge.compat.flip_test import Features
-from fairgauge.compat.service_metrics import ServiceMetrics, unsortable
-from fairgauge.compat.service_texts import DESCRIPTIONS
+from fairgauge.compat import _service_texts as service_texts
+from fairgauge.compat._coded_column import from_frame, from_series
+from fairgauge.compat._column_reading import NOT_A_THRESHOLD
+from fairgauge.compat._facet_blocks import BinaryOutcome, Blocks, facet_blocks, outcome, predicted
+from fairgauge.compat._facet_counts import FacetQuestion, count_question
+from fairgauge.compat._flip_test import Features
+from fairgauge.compat._service_metrics import ServiceMetrics, unsortable
+from fairgauge.compat._service_texts import DESCRIPTIONS
 from fairgauge.compat.smclarify import known_errors
 from fairgauge.compat.smclarify.bias.metrics import (
     POSTTRAINING_METRICS,

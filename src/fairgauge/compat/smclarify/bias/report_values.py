@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat.service_texts import spelled
+from fairgauge.compat._service_texts import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

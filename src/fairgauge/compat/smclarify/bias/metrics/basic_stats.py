@@ -13,7 +13,7 @@ import numpy as np
 
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.lookup import find_rate
-from fairgauge.compat.coded_column import CodedColumn, from_series
+from fairgauge.compat._coded_column import CodedColumn, from_series
 from fairgauge.compat.smclarify.bias.metrics.common import binary_confusion_matrix, divide
 from fairgauge.enums import Profile
 

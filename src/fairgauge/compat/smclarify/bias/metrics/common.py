@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.compat.coded_column import from_series
-from fairgauge.compat.column_reading import DataType, as_type, converted, data_type
-from fairgauge.compat.service_texts import DESCRIPTIONS
+from fairgauge.compat._coded_column import from_series
+from fairgauge.compat._column_reading import DataType, as_type, converted, data_type
+from fairgauge.compat._service_texts import DESCRIPTIONS
 from fairgauge.compat.smclarify.bias.metrics.constants import INFINITY
 from fairgauge.compat.smclarify.bias.metrics.flags import flag, measure
 

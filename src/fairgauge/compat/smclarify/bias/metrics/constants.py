@@ -1,6 +1,6 @@
 """The constants of smclarify."""
 
-from fairgauge.compat.column_reading import UNIQUENESS_THRESHOLD
+from fairgauge.compat._column_reading import UNIQUENESS_THRESHOLD
 
 INFINITY = float("inf")
 FT_DEFAULT_NEIGHBOR = 5

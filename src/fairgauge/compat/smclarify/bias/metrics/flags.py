@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.compat.coded_column import CodedColumn, Kind, from_series
-from fairgauge.compat.column_reading import DataType
-from fairgauge.compat.facet_blocks import REST, BinaryOutcome, Blocks
-from fairgauge.compat.facet_counts import FacetQuestion, count_question
-from fairgauge.compat.service_metrics import ServiceMetrics, unsortable
-from fairgauge.compat.service_texts import read
+from fairgauge.compat._coded_column import CodedColumn, Kind, from_series
+from fairgauge.compat._column_reading import DataType
+from fairgauge.compat._facet_blocks import REST, BinaryOutcome, Blocks
+from fairgauge.compat._facet_counts import FacetQuestion, count_question
+from fairgauge.compat._service_metrics import ServiceMetrics, unsortable
+from fairgauge.compat._service_texts import read
 from fairgauge.enums import Profile
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from fairgauge.compat.service_texts import MetricEntry
+    from fairgauge.compat._service_texts import MetricEntry
 
 
 def flag(series: pd.Series, name: str) -> BinaryOutcome:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.compat.coded_column import from_frame
-from fairgauge.compat.flip_test import Features
+from fairgauge.compat._coded_column import from_frame
+from fairgauge.compat._flip_test import Features
 from fairgauge.compat.smclarify.bias.metrics import common
 from fairgauge.compat.smclarify.bias.metrics.common import require
 from fairgauge.compat.smclarify.bias.metrics.flags import facet, flag, measure

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.distances import DISTANCES, Distances
-from fairgauge.compat.coded_column import from_series
-from fairgauge.compat.service_texts import NO_SHARED
+from fairgauge.compat._coded_column import from_series
+from fairgauge.compat._service_texts import NO_SHARED
 from fairgauge.compat.smclarify.bias.metrics import common
 from fairgauge.compat.smclarify.bias.metrics.common import require
 from fairgauge.compat.smclarify.bias.metrics.flags import facet, flag, measure

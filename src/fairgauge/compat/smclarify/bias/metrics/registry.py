@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 from typing import TYPE_CHECKING, TypeVar
 
-from fairgauge.compat.service_texts import REGISTERED_POST, REGISTERED_PRE
+from fairgauge.compat._service_texts import REGISTERED_POST, REGISTERED_PRE
 from fairgauge.compat.smclarify.bias.metrics import posttraining as after
 from fairgauge.compat.smclarify.bias.metrics import pretraining as before
 

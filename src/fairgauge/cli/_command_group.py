@@ -1,0 +1,186 @@
+"""The group of all commands, and the one place where an error becomes a message and a code."""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import sys
+import traceback
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from fairgauge.cli import commands
+from fairgauge.cli._interrupt import noticed
+from fairgauge.cli._streams import ClosedOutput, print_message, silence_output
+from fairgauge.errors import FairgaugeError, nearest, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BAD_USAGE = 2
+INTERRUPTED = 130
+_LONGEST_CAUSE = 300
+_SECTIONS = {
+    "Start": ("demo", "choose", "presets", "metrics", "plan", "validate"),
+    "Audit": ("audit", "compare", "compare-models", "thresholds", "monitor", "check"),
+    "Counts": ("count", "merge", "protect", "join"),
+    "Saved reports": ("render", "seal", "verify", "schema"),
+    "Cloud services": ("clarify", "clarify-job", "clarify-monitor", "vertex"),
+}
+"""How the help arranges the commands; those not named here come last."""
+
+
+class Command(click.Command):
+    """A command that refuses an option which holds one value and is given twice.
+
+    click keeps the last value without a word, so that ``--strata a --strata b`` would be an audit
+    that nobody asked for.
+    """
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> tuple[dict[str, Any], list[str], list[click.Parameter]]:
+            values, rest, given = parse(args)
+            _refuse_repeated(given, ctx)
+            return values, rest, given
+
+        parser.parse_args = parse_once  # type: ignore[method-assign]
+        return parser
+
+
+def _refuse_repeated(given: Sequence[click.Parameter], ctx: click.Context) -> None:
+    for i, option in enumerate(given):
+        # --help and --version are eager: they end the command, whatever stands beside them
+        if not isinstance(option, click.Option) or option.multiple or option.is_eager:
+            continue
+        if option in given[:i]:
+            flags = " or ".join(option.opts + option.secondary_opts)
+            raise click.UsageError(f"{flags} is given twice, and holds one value", ctx)
+
+
+class CommandGroup(click.Group):
+    """A command with commands of its own."""
+
+    command_class = Command
+
+
+class Commands(click.Group):
+    """Every module ``fairgauge.cli.commands.NAME_command`` is a command."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        modules = (m.name for m in pkgutil.iter_modules(commands.__path__))
+        return sorted(name.removesuffix("_command").replace("_", "-") for name in modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = import_module(f"{commands.__name__}.{cmd_name.replace('-', '_')}_command")
+        found: click.Command = module.command
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        every = self.list_commands(ctx)
+        named = {name for names in _SECTIONS.values() for name in names}
+        sections = {**_SECTIONS, "Other": tuple(name for name in every if name not in named)}
+        width = max(map(len, every))
+        for title, names in sections.items():
+            found = {name: self.get_command(ctx, name) for name in names}
+            rows = [
+                (name.ljust(width), each.get_short_help_str())
+                for name, each in found.items()
+                if each
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            every = self.list_commands(ctx)
+            message = (
+                f"no command {quote(args[0])}.{nearest(args[0], every)} "
+                f"Commands: {', '.join(every)}"
+            )
+            raise click.UsageError(message, ctx)
+        return super().resolve_command(ctx, args)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> NoReturn:
+        """Run a command and exit with its code; a command returns its code, or None for 0."""
+        del standalone_mode
+        # there is no linear algebra here: the threads of OpenBLAS would only wait for work, which
+        # costs a quarter of a small audit's CPU time
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        with noticed(_abandon) as interrupted:
+            try:
+                code = super().main(
+                    args, prog_name or "fairgauge", complete_var, standalone_mode=False, **extra
+                )
+            except (KeyboardInterrupt, click.Abort):
+                code = INTERRUPTED
+            except Exception as error:  # the last resort: never a traceback
+                code = INTERRUPTED if interrupted.is_set() else _explain(error)
+        if code == INTERRUPTED:
+            print_message("Interrupted", prefix="")
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _abandon() -> NoReturn:
+    """End the process at once, whatever it is doing; copies of standard input are removed first."""
+    from fairgauge.scan.input_files import remove_copies
+
+    print_message("Interrupted", prefix="")
+    remove_copies()
+    os._exit(INTERRUPTED)
+
+
+def _explain(error: Exception) -> int:
+    """Report on standard error what went wrong, and return the exit code."""
+    if isinstance(error, ClosedOutput):
+        silence_output()
+    elif isinstance(error, click.ClickException):
+        _show(error)
+    elif isinstance(error, FairgaugeError):
+        print_message(error)
+        return error.exit_code
+    elif isinstance(error, OSError):
+        where = f": {quote(error.filename)}" if error.filename else ""
+        print_message(f"{error.strerror or error}{where}")
+    else:
+        _report(error)
+    return BAD_USAGE
+
+
+def _show(error: click.ClickException) -> None:
+    """Show a mistake in the command line, with the usage where click knows it."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        click.echo(context.get_usage(), err=True)
+        click.echo(f"Try '{context.command_path} --help' for help.\n", err=True)
+    print_message(error.format_message())
+
+
+def _report(error: Exception) -> None:
+    if os.environ.get("FAIRGAUGE_DEBUG") == "1":
+        traceback.print_exception(error)
+    print_message(
+        f"fairgauge failed in a way it should not ({type(error).__name__}: "
+        f"{str(error)[:_LONGEST_CAUSE]}). Please report it, with the output of the same command "
+        "under FAIRGAUGE_DEBUG=1"
+    )

@@ -1,0 +1,256 @@
+"""DATA of the command line: files, globs, standard input, or counts made earlier."""
+
+from __future__ import annotations
+
+import glob
+import re
+import stat
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fairgauge.errors import DataError, FairgaugeError, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.scan.input_files import StandardInput
+    from fairgauge.scan.source import Source
+    from fairgauge.scan.sql_query import Query
+
+CUBE_SUFFIX = ".cube.json"
+STANDARD_INPUT = "-"
+_SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
+_STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "ftp", "hdfs")
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where the rows of DATA are, if not in files on this machine: the flags that `where` adds."""
+
+    table: str | None = None
+    query: str | None = None
+    spark: str | None = None
+
+
+def where(
+    table: str = "Table of a database, whose URL is DATA.",
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """Return a decorator that gives a command the flags of `Where`, as the keyword ``at``.
+
+    ``table`` is the help of ``--table``.
+    """
+
+    def decorate(command: Callable[..., object]) -> Callable[..., object]:
+        @click.option("--table", metavar="NAME", help=table)
+        @click.option("--query", metavar="SELECT", help="Query of a database, whose URL is DATA.")
+        @click.option(
+            "--spark",
+            metavar="MASTER",
+            help="Spark master that counts the files (for example local[*]).",
+        )
+        @wraps(command)
+        def located(
+            *args: object, table: str | None, query: str | None, spark: str | None, **more: object
+        ) -> object:
+            return command(*args, at=Where(table, query, spark), **more)
+
+        return located
+
+    return decorate
+
+
+def is_url(data: str) -> bool:
+    """Return whether DATA is a URL, such as that of a database."""
+    return _SCHEME.match(data) is not None
+
+
+def read_data(asked: Sequence[str], at: Where | None = None) -> object:
+    """Return what `fairgauge.audit` takes: paths, rows of a database, or the sum of saved cubes.
+
+    Raises
+    ------
+    DataError
+        Cubes and other files are mixed, or a database is named without a table.
+    CubeError
+        The cubes are damaged, or count different things.
+    """
+    at = at or Where()
+    urls = [each for each in asked if is_url(each)]
+    if urls or at.table or at.query:
+        return _of_database(asked, urls, at)
+    if at.spark is not None:
+        from fairgauge.scan.spark import read_files
+
+        return read_files(at.spark, asked)
+    if list(asked) == [STANDARD_INPUT]:
+        return _of_standard_input()
+    for each in asked:
+        _refuse_streams(each)
+    cubes = [each.casefold().endswith(CUBE_SUFFIX) for each in asked]
+    if not any(cubes):
+        return asked[0] if len(asked) == 1 else list(asked)
+    if not all(cubes):
+        raise DataError(
+            f"counts ({CUBE_SUFFIX}) and rows cannot be audited together; count the rows first: "
+            "fairgauge count DATA -o more.cube.json"
+        )
+    return merged(asked)
+
+
+def _of_standard_input() -> StandardInput | Cube:
+    """Return the rows of standard input, or the counts that "fairgauge count" wrote to it."""
+    from fairgauge.scan.input_files import read_standard_input
+
+    copy = read_standard_input()
+    if copy.saved != "cube":
+        return copy
+    from fairgauge.cube.cube import read_cube
+
+    return read_cube(copy.path.read_text(encoding="utf-8"), "standard input")
+
+
+def open_data(asked: Sequence[str], at: Where | None = None) -> Source | Cube:
+    """Open the data as they are scanned: a source of rows, or the sum of saved cubes.
+
+    Raises
+    ------
+    DataError, CubeError
+        As for `read_data`, and where a header cannot be read.
+    """
+    from fairgauge.cube.cube import Cube
+    from fairgauge.scan import open_source
+
+    data = read_data(asked, at)
+    return data if isinstance(data, Cube) else open_source(data)
+
+
+def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
+    """Load cube files and add them up.
+
+    Warns where two hold the same counts (unless ``allow_duplicates``), and where they were counted
+    for different questions; the sum then keeps the options that they share.
+
+    Raises
+    ------
+    DataError, CubeError
+        A file cannot be read, is no cube, is named twice, or the cubes count different things.
+    """
+    from fairgauge.api.loading import load
+    from fairgauge.cube.cube import Cube
+    from fairgauge.errors import CubeError
+
+    total: Cube | None = None
+    seen: list[tuple[Path, Cube]] = []
+    paths = files(asked)
+    _check_different(paths)
+    for path in paths:
+        cube = load(path)
+        if not isinstance(cube, Cube):
+            raise CubeError(f"{quote(path)} is no cube of counts; fairgauge count makes one")
+        same = next((name for name, each in seen if cube.has_counts_of(each)), None)
+        seen.append((path, cube))
+        if same is not None and not allow_duplicates:
+            _warn(
+                f"{quote(same)} and {quote(path)} hold the same counts of {cube.rows:,} rows; if "
+                "they are the same rows, these now count twice (fairgauge merge --allow-duplicates "
+                "adds them without this warning)"
+            )
+        if total is None:
+            total = cube
+            continue
+        try:
+            differing = _differing(total, cube)
+            total = total.add(cube, allow_duplicates=True)  # warned of above, with their names
+        except CubeError as error:
+            raise CubeError(f"cannot add {quote(path)} to the cubes before it: {error}") from None
+        if differing:
+            _warn(
+                f"{quote(path)} was counted for another question than the cubes before it; the sum "
+                f"has the defaults of {', '.join(differing)}"
+            )
+    if total is None:
+        raise DataError(f"no file {quote(asked[0])}")
+    return total
+
+
+def _differing(one: Cube, other: Cube) -> list[str]:
+    """Return the options in which the questions of two cubes differ."""
+    mine, theirs = one.asked.to_dict(), other.asked.to_dict()
+    return [key for key in mine if mine[key] != theirs[key]]
+
+
+def _check_different(paths: Sequence[Path]) -> None:
+    """Refuse a cube that is named twice, also by a link: its rows would count twice."""
+    seen: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        try:
+            at = path.stat()
+        except (OSError, ValueError):
+            continue  # opening it raises the error
+        first = seen.setdefault((at.st_dev, at.st_ino), path)
+        if first is not path:
+            also = "" if first == path else f" (as {quote(first)})"
+            raise DataError(
+                f"the cube {quote(path)} is named twice{also}: its rows would count twice"
+            )
+
+
+def _warn(message: str) -> None:
+    from fairgauge.cli._streams import print_message
+
+    print_message(message, prefix="Warning: ")
+
+
+def files(asked: Sequence[str]) -> list[Path]:
+    """Return the files that paths and globs name; a path that does not exist is kept as it is."""
+    found: list[Path] = []
+    for each in asked:
+        if not glob.has_magic(each) or Path(each).exists():
+            found.append(Path(each))
+        else:
+            found += [Path(name) for name in sorted(glob.glob(each, recursive=True))]  # noqa: PTH207
+    return found
+
+
+def _refuse_streams(asked: str) -> None:
+    """Refuse a named pipe or device: reading its header would consume it."""
+    try:
+        mode = Path(asked).stat().st_mode if asked != STANDARD_INPUT else stat.S_IFREG
+    except FileNotFoundError:
+        return  # a glob, or nothing: opening it raises the error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot read {quote(asked)}: {reason}") from None
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise DataError(
+            f"{quote(asked)} is a pipe or a device; pass its rows to standard input and name it -"
+        )
+
+
+def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Query:
+    """Return the rows of a table or a SELECT of a database."""
+    from fairgauge.scan.input_files import refuse_database
+    from fairgauge.scan.sql_query import sql
+
+    for each in asked if not urls else ():
+        refuse_database(each)
+    if len(asked) != 1 or not urls:
+        raise FairgaugeError(
+            "--table and --query need one DATA, the URL of a database (such as postgresql://HOST/NAME)"
+        )
+    scheme = urls[0].partition(":")[0]
+    if scheme in _STORES:
+        raise FairgaugeError(
+            f"cannot read {scheme}:// addresses; copy the files here and name them, or pipe their "
+            "rows in as CSV and name it -"
+        )
+    if (at.table is None) == (at.query is None):
+        raise FairgaugeError(
+            f"rows of a {scheme}:// database: give either --table NAME or --query SELECT"
+        )
+    return sql(urls[0], str(at.table or at.query))

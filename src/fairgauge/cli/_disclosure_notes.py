@@ -1,0 +1,34 @@
+"""Notes on what counts show of single people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.cli._streams import print_message
+from fairgauge.errors import quote
+
+if TYPE_CHECKING:
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Plan
+
+
+def note_cases_alone(cube: Cube) -> None:
+    """Note how many cells hold one case: such a cell shows the values of one person."""
+    alone = cube.cases_alone
+    if alone:
+        noun = "case" if cube.plan.count else "row"
+        cases = f"1 {noun} is" if alone == 1 else f"{alone:,} {noun}s are"
+        print_message(
+            f"{cases} alone in a cell of the counts: people who know the group of such a person "
+            f"can read the outcome{exact_values(cube.plan)}; share these counts as you would share "
+            "the rows, or protect them (--min-cell 10, fairgauge protect)",
+            prefix="Note: ",
+        )
+
+
+def exact_values(plan: Plan) -> str:
+    """Name the columns whose exact value the sums of a cell of one row show."""
+    columns = dict.fromkeys(column for moment in plan.moments for column in moment.columns)
+    names = " and ".join(map(quote, columns))
+    value = "value" if len(columns) == 1 else "values"
+    return f" (the exact {value} of {names} too)" if columns else ""

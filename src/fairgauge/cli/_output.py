@@ -1,0 +1,147 @@
+"""Where results go: every output is rendered before the first is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from fairgauge.cli._data_arguments import CUBE_SUFFIX, STANDARD_INPUT, files
+from fairgauge.cli._streams import print_result, terminal_style
+from fairgauge.errors import DataError, quote
+from fairgauge.render.formats import format_of, names, suffixes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from fairgauge.results.shown_result import ShownResult
+
+Command = TypeVar("Command", bound="Callable[..., object]")
+
+
+def shows_result(*of: str) -> Callable[[Command], Command]:
+    """Return a decorator with the options of what is printed, and of the files that are written."""
+
+    def check(
+        context: click.Context, option: click.Parameter, paths: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        del context, option
+        for path in filter(None, paths):
+            format_of(path, *of)
+        return paths
+
+    what = of[0] if len(of) == 1 else "result"
+    options = (
+        click.option(
+            "--format",
+            "format_",
+            type=click.Choice(names(*of, files=True)),
+            default="text",
+            help="Format of standard output (default text).",
+        ),
+        click.option(
+            "-o",
+            "--output",
+            "outputs",
+            metavar="FILE",
+            multiple=True,
+            callback=check,
+            help=f"File to write, with the {what} in full; its suffix chooses the format: "
+            f"{' '.join(suffixes(*of))}. Repeatable.",
+        ),
+        click.option("--full", is_flag=True, help=f"Print the whole {what}, not a summary of it."),
+        click.option("-q", "--quiet", is_flag=True, help="Print one line with the verdict."),
+    )
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def shown_options(
+    format_: str, *, full: bool, quiet: bool, table: str | None = None
+) -> dict[str, Any]:
+    """Return the format of standard output and its options, as `render` takes them.
+
+    Raises
+    ------
+    DataError
+        Options that exclude each other.
+    """
+    if table is not None:
+        others = {
+            f"--format {format_}": format_ not in ("text", "csv"), "--full": full, "--quiet": quiet,
+        }  # fmt: skip
+        for other in (name for name, given in others.items() if given):
+            raise DataError(f"--table {table} prints CSV; remove {other}")
+        return {"format": "csv", "table": table}
+    if quiet and full:
+        raise DataError("--quiet prints one line and --full everything; choose one")
+    if quiet and format_ != "text":
+        raise DataError(f"--quiet is an option of text, not of {format_}")
+    if full and format_ not in ("text", "markdown"):
+        raise DataError(f"--full is an option of text and markdown; {format_} is always whole")
+    amount = {name: True for name, given in (("full", full), ("quiet", quiet)) if given}
+    return {"format": format_, **terminal_style(format_), **amount}
+
+
+def show_result(
+    result: ShownResult,
+    shown: Mapping[str, Any],
+    outputs: Sequence[str],
+    others: Mapping[str, str | bytes] | None = None,
+) -> None:
+    """Print a result as `shown_options` has it, and write its files and others with them."""
+    from fairgauge.render.formats import render, save_all
+
+    text = render(result, **shown)  # first, so that an error writes no file
+    save_all(result, outputs, others)
+    print_result(text)
+
+
+def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
+    """Refuse, before any work, outputs that cannot be written or would overwrite an input.
+
+    Raises
+    ------
+    DataError
+        An output is an input, is named twice, or lies in no folder that can be written.
+    """
+    read = [_place(path) for path in files([each for each in inputs if each != STANDARD_INPUT])]
+    written: list[Path] = []
+    for each in outputs:
+        place = _place(Path(each))
+        if place in read:
+            raise DataError(f"the output {quote(each)} is also an input; choose another name")
+        if place in written:
+            raise DataError(f"the output {quote(each)} is named twice")
+        if not each or place.is_dir():
+            raise DataError(f"the output {quote(each)} is a folder; name a file")
+        if not place.parent.is_dir():
+            raise DataError(f"cannot write {quote(each)}: there is no folder {quote(place.parent)}")
+        written.append(place)
+
+
+def _place(path: Path) -> Path:
+    """Return a path with its links resolved."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot use the path {quote(path)}: {reason}") from None
+
+
+def check_cube_output(output: str) -> None:
+    """Refuse a file name by which a cube would not be recognised as one.
+
+    Raises
+    ------
+    DataError
+        The name does not end in ``.cube.json``, and is no device.
+    """
+    if not output.casefold().endswith(CUBE_SUFFIX) and not Path(output).is_char_device():
+        raise DataError(f"counts are saved as FILE{CUBE_SUFFIX}; {quote(output)} ends otherwise")

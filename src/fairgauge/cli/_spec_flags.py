@@ -1,0 +1,184 @@
+"""The flags of a specification on the command line, made from the table of options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
+
+import click
+
+from fairgauge.cli._data_arguments import open_data, read_data
+from fairgauge.errors import SpecError
+from fairgauge.question.options import BY_NAME, OPTIONS, Spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from fairgauge.cli._data_arguments import Where
+    from fairgauge.cube.cube import Cube
+    from fairgauge.errors import Problem
+    from fairgauge.question.options import Option
+    from fairgauge.scan.source import Source
+
+
+Command = TypeVar("Command", bound="Callable[..., object]")
+Texts: TypeAlias = str | tuple[str, ...] | None
+"""What follows a flag on the command line: a text, several, or nothing where it is not given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options of `fairgauge.audit` as given, and what could not be parsed of them."""
+
+    options: dict[str, Any]
+    problems: tuple[Problem, ...]
+
+    def check(self, data: Source | Cube | None = None) -> Spec:
+        """Check the options against the columns of the data; every problem is listed.
+
+        Raises
+        ------
+        SpecError
+            Something could not be parsed, or is wrong.
+        """
+        from fairgauge.cube.cube import Cube
+        from fairgauge.cube.plan import plan
+        from fairgauge.scan.column_types import check_types
+
+        if data is None:
+            return self._ask()
+        if isinstance(data, Cube):
+            return self._ask(base=data.asked)
+        spec = self._ask(data.columns)
+        # the types of columns are the same wherever scores are cut: their median is not read here
+        check_types(data, plan(spec, median=spec.score_range[0]))
+        return spec
+
+    def read(self, data: Sequence[str], at: Where | None = None) -> object:
+        """Return the data as `fairgauge.audit` takes them.
+
+        Raises
+        ------
+        SpecError
+            Something could not be parsed; what is wrong with the columns is listed, too.
+        """
+        if self.problems:
+            self.check(open_data(data, at))
+        return read_data(data, at)
+
+    def _ask(self, columns: Sequence[str] | None = None, base: Spec | None = None) -> Spec:
+        from fairgauge.question.specification import ask
+
+        try:
+            spec = ask(columns, base, **self.options)
+        except SpecError as error:
+            more = [p for p in error.problems if not any(_same(p, q) for q in self.problems)]
+            raise SpecError([*self.problems, *more]) from None
+        if self.problems:
+            raise SpecError(self.problems)
+        return spec
+
+
+def _same(one: Problem, other: Problem) -> bool:
+    """Return whether two problems are about the same value, or one about a part of the other."""
+    short, long = sorted((one.path, other.path), key=len)
+    return long == short or (long.startswith(short) and long[len(short)] in ".[")
+
+
+def question(*refused: str) -> Callable[[Command], Command]:
+    """Return a decorator with the flags of a specification, which are keywords for `asked`.
+
+    Parameters
+    ----------
+    refused : options that help does not list, because the command refuses them with what to do.
+    """
+
+    def decorate(command: Command) -> Command:
+        for flag in reversed([*_flags(refused=refused)]):
+            command = flag(command)
+        return config_option(command)
+
+    return decorate
+
+
+config_option = click.option(
+    "-c",
+    "--config",
+    metavar="FILE",
+    help="Specification file (.toml .yaml .json), whose keys flags override.",
+)
+
+
+def flags_for(*names: str) -> Callable[[Command], Command]:
+    """Return a decorator that gives a command the flags of some options."""
+
+    def decorate(command: Command) -> Command:
+        for flag in reversed([*_flags([BY_NAME[name] for name in names])]):
+            command = flag(command)
+        return command
+
+    return decorate
+
+
+def _flags(
+    options: Sequence[Option] = OPTIONS, refused: Sequence[str] = ()
+) -> Iterator[Callable[[Command], Command]]:
+    """Yield every flag once: two options may share one, which then takes several values."""
+    flags = [flag for option in options for flag in option.flags]
+    for flag in dict.fromkeys(flags):
+        sharing = [option for option in options if flag in option.flags]
+        option = sharing[0]
+        yield click.option(
+            flag,
+            _key(flag),
+            metavar="|".join(dict.fromkeys(option.type.metavar for option in sharing)),
+            help=option.help(flag),
+            multiple=option.type.repeatable or len(sharing) > 1,
+            nargs=option.type.arguments,
+            hidden=option.name in refused,
+        )
+
+
+def _key(flag: str) -> str:
+    return flag.removeprefix("--").replace("-", "_")
+
+
+def asked(config: str | None, flags: Mapping[str, Texts]) -> Asked:
+    """Read the specification file, if there is one, and the flags, which override its keys."""
+    options: dict[str, Any] = {}
+    problems: list[Problem] = []
+    if config is not None:
+        from fairgauge.question.spec_file import with_config
+
+        options = {**with_config(config, {})}
+    for option in OPTIONS:
+        given = {flag: texts for flag in option.flags if _given(texts := flags.get(_key(flag)))}
+        if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one
+            table = options.get(option.name)
+            before = dict(table) if isinstance(table, dict) else {}
+            options[option.name] = before | {_key(flag): text for flag, text in given.items()}
+        elif given:
+            (texts,) = given.values()
+            texts = (texts,) if isinstance(texts, str) else texts
+            value = option.type.parse(texts, option.name, problems)
+            if value is not None:
+                options[option.name] = value
+    return Asked(options, tuple(problems))
+
+
+def given_options(flags: Mapping[str, Texts]) -> dict[str, Any]:
+    """Return the options that some flags give, without a specification file.
+
+    Raises
+    ------
+    SpecError
+        Something could not be parsed.
+    """
+    given = asked(None, flags)
+    if given.problems:
+        raise SpecError(given.problems)
+    return given.options
+
+
+def _given(value: Texts) -> TypeGuard[str | tuple[str, ...]]:
+    return value is not None and value != ()

@@ -1,0 +1,224 @@
+"""The data of a configuration: features, label and predictions, by name, index or JMESPath."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from fairgauge.compat._coded_column import CodedColumn, from_values
+from fairgauge.compat._column_table import ColumnTable
+from fairgauge.compat._json_documents import json_document, json_lines, search
+from fairgauge.compat.clarify.csv_inputs import WRONG_HEADERS, FirstRow, read_csv
+from fairgauge.compat.uri_paths import STANDARD_INPUT
+from fairgauge.errors import DataError, quote
+from fairgauge.scan.ordered_files import local_copy, ordered_parquet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fairgauge.compat.clarify.clarify_config import AnalysisConfig
+
+PREDICTED = "predicted_label"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dataset:
+    """The table of a job.
+
+    Attributes
+    ----------
+    source : where it came from.
+    table : all columns but the join key, in order.
+    label, predicted : names of the label and of the predictions, if any.
+    notices : what a reader should know of how it was read.
+    outside : names of columns that are kept apart from the model's features.
+    facets : names of the columns of the facets' own file.
+    """
+
+    source: str
+    table: ColumnTable
+    label: str | None
+    predicted: str | None
+    notices: list[str] = field(default_factory=list)
+    outside: tuple[str, ...] = ()
+    facets: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the columns."""
+        return self.table.names
+
+    @property
+    def rows(self) -> int:
+        """Return the number of rows."""
+        return self.table.rows
+
+    def column(self, name: str) -> CodedColumn:
+        """Return a column by its name."""
+        return self.table.column(name)
+
+    def find(self, asked: str | int) -> str | None:
+        """Return the name that a name or index stands for, if there is such a column."""
+        return find(self.names, asked)
+
+    def find_facet(self, asked: str | int) -> str | None:
+        """Return the name of a facet; an index counts in the facets' own file, if there is one."""
+        return find(self.facets or self.names, asked) or self.find(asked)
+
+    def adding(self, column: CodedColumn) -> Dataset:
+        """Return the table with predictions of a model."""
+        table = self.table.beside(ColumnTable.of_columns([column]))
+        return replace(self, table=table, predicted=column.name)
+
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Dataset:
+        """Return some of the rows, by position or mask."""
+        return replace(self, table=self.table.take(rows))
+
+    def features(self, but: set[str | None]) -> list[CodedColumn]:
+        """Return the features: no label, no predictions, nothing kept apart, none of ``but``."""
+        left_out = {self.label, self.predicted, *self.outside, *but}
+        return self.table.columns([name for name in self.names if name not in left_out])
+
+
+def read_dataset(
+    config: AnalysisConfig, files: list[Path], first_row: FirstRow, limit: int
+) -> Dataset:
+    """Read features, label and predictions.
+
+    Raises
+    ------
+    DataError
+        The data cannot be read, or do not fit the headers.
+    """
+    kind = config.dataset_type
+    if kind in ("application/jsonlines", "application/json"):
+        return _json(config, files, limit)
+    notices: list[str] = []
+    if kind == "text/csv":
+        asked = [config.label, config.predicted_label, config.group_variable]
+        asked += [facet.name_or_index for facet in config.facet or []]
+        table, notices = read_csv(files, config.headers, asked, first_row, limit)
+    else:
+        local = [local_copy(path) for path in files]
+        source, names = ordered_parquet(local, ", ".join(map(str, files)), limit)
+        table = ColumnTable.of_files(source, _checked(config.headers or names, len(names)))
+    label, predicted = find(table.names, config.label), find(table.names, config.predicted_label)
+    return Dataset(shown(files), table, label, predicted, notices)
+
+
+def shown(files: Sequence[Path]) -> str:
+    """Return how reports call files."""
+    if len(files) > 1:
+        return f"{len(files)} files of {files[0].parent}"
+    return "standard input" if str(files[0]) == STANDARD_INPUT else str(files[0])
+
+
+def _checked(headers: list[str], columns: int) -> list[str]:
+    if len(headers) != columns:
+        raise DataError(f"headers: {WRONG_HEADERS} {len(headers)} names, but {columns} columns")
+    return headers
+
+
+def _json(config: AnalysisConfig, files: list[Path], limit: int) -> Dataset:
+    assert config.features is not None
+    lines = config.dataset_type == "application/jsonlines"
+    parts = [(_lines if lines else _document)(config, path, limit) for path in files]
+    rows = [row for part in parts for row in part[0]]
+    more = {
+        key: [value for part in parts for value in part[1][key] or ()]
+        for key in ("label", PREDICTED)
+        if parts[0][1][key] is not None
+    }
+    names = _json_names(config, _width(rows, files), list(more))
+    cells = [*zip(*rows, strict=True), *more.values()]
+    columns = [from_values(name, values) for name, values in zip(names, cells, strict=True)]
+    roles = dict(zip(more, names[len(names) - len(more) :], strict=True))
+    table = ColumnTable.of_columns(columns)
+    return Dataset(shown(files), table, roles.get("label"), roles.get(PREDICTED))
+
+
+def _width(rows: list[list[object]], files: Sequence[Path]) -> int:
+    """Return the number of features, the same in every row."""
+    width = len(rows[0]) if rows else 0
+    if not width:
+        raise DataError(f"{quote(shown(files))}: Data must contain features.")
+    for number, row in enumerate(rows, start=1):
+        if len(row) != width:
+            message = f"row {number:,} has {len(row)} features, the first {width}"
+            raise DataError(f"{quote(shown(files))} is ragged: {message}")
+    return width
+
+
+def _json_names(config: AnalysisConfig, features: int, more: list[str]) -> list[str]:
+    """Name the features, the label and the predictions, in that order."""
+    count = features + len(more)
+    if config.headers is None:
+        return [*(f"column_{i}" for i in range(features)), *more]
+    if len(config.headers) == count:
+        return config.headers
+    wanted = " + ".join([f"{features} features", *more])
+    raise DataError(
+        f"headers: {WRONG_HEADERS} {len(config.headers)} names, but the data have {wanted}"
+    )
+
+
+_JsonRows = tuple[list[list[object]], dict[str, list[object] | None]]
+
+
+def _lines(config: AnalysisConfig, path: Path, limit: int) -> _JsonRows:
+    """Take features and labels out of every line."""
+    records = list(json_lines(path, limit))
+    paths = {"label": config.label, PREDICTED: config.predicted_label}
+    features = search(str(config.features), "features")
+    rows = []
+    for number, record in enumerate(records, start=1):
+        found = features.search(record)
+        if not isinstance(found, list):
+            where = f"{quote(path)} line {number:,}"
+            raise DataError(f"features: {quote(config.features)} is no list in {where}")
+        rows.append(found)
+    more: dict[str, list[object] | None] = dict.fromkeys(paths)
+    for key, each in paths.items():
+        if isinstance(each, str):
+            compiled = search(each, key)
+            more[key] = _known([compiled.search(record) for record in records], key, each, path)
+    return rows, more
+
+
+def _document(config: AnalysisConfig, path: Path, limit: int) -> _JsonRows:
+    """Take features and labels out of one document."""
+    document = json_document(path)
+    rows = search(str(config.features), "features").search(document)
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        what = f"{quote(config.features)} is no list of lists in {quote(path)}"
+        raise DataError(f"features: {what}. Data must contain features.")
+    more: dict[str, list[object] | None] = {"label": None, PREDICTED: None}
+    for key, each in (("label", config.label), (PREDICTED, config.predicted_label)):
+        if not isinstance(each, str):
+            continue
+        values = search(each, key).search(document)
+        if not isinstance(values, list) or len(values) != len(rows):
+            count = f"{len(values)} values" if isinstance(values, list) else "no list"
+            raise DataError(
+                f"{key}: {quote(each)} gives {count} in {quote(path)}, but there are "
+                f"{len(rows)} rows of features"
+            )
+        more[key] = _known(values, key, each, path)[:limit]
+    return rows[:limit], more
+
+
+def _known(values: list[object], key: str, asked: str, path: Path) -> list[object]:
+    if values and all(value is None for value in values):
+        raise DataError(f"{key}: {quote(asked)} finds nothing in {quote(path)}")
+    return values
+
+
+def find(names: Sequence[str], asked: str | int | None) -> str | None:
+    """Return the name that a name or index stands for, if there is such a column."""
+    if isinstance(asked, int):
+        return names[asked] if 0 <= asked < len(names) else None
+    return asked if asked in names else None

@@ -1,0 +1,236 @@
+"""Attribution: what an alarm is about. Since when, by how much, and composition or treatment."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fairgauge.enums import ReferenceKind
+from fairgauge.monitoring._comparison_counts import (
+    counts_of,
+    sides_by_class,
+    sum_cubes,
+    without_rows,
+)
+from fairgauge.resolve.group_counts import count_groups
+from fairgauge.resolve.references import resolve_references
+from fairgauge.results.monitor_results import Alarm, Decomposition, PooledPeriods
+from fairgauge.stats.contrasts import mover_difference, mover_wilson_ratio, newcombe
+from fairgauge.stats.decomposition import kitagawa
+from fairgauge.stats.intervals import critical, wilson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.monitoring._comparison_counts import ComparisonId, SideCounts
+    from fairgauge.monitoring.monitor_spec import MonitoredRate
+    from fairgauge.question.specification import Spec
+    from fairgauge.resolve.sides import CountsBySide
+    from fairgauge.stats.arrays import Array
+    from fairgauge.stats.sequential import Contrasted
+
+LEVEL = 0.95
+
+
+def estimates(counts: Array, by: Contrasted) -> tuple[Array, Array, Array]:
+    """Return contrasts with their 95% confidence intervals.
+
+    Parameters
+    ----------
+    counts : array of shape (..., 4)
+        x_d, n_d, x_a, n_a.
+    by : {"difference", "ratio", "rate"}
+
+    Returns
+    -------
+    value, low, high : arrays of shape (...)
+        nan where undefined.
+    """
+    x_d, n_d, x_a, n_a = np.moveaxis(counts, -1, 0)
+    z = critical(LEVEL)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        d, a = x_d / n_d, x_a / n_a
+        if by == "rate":
+            value, (low, high) = d, wilson(x_d, n_d, z)
+        elif by == "difference":
+            value, (low, high) = d - a, newcombe(x_d, n_d, x_a, n_a, z)
+        else:
+            value, (low, high) = d / a, mover_wilson_ratio(x_d, n_d, x_a, n_a, z)
+    known = ~np.isnan(value)
+    return value, np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+
+def pooled(
+    counts: Array, rate: MonitoredRate, first: str | None, last: str | None
+) -> PooledPeriods:
+    """Return a comparison over several periods, from their counts of shape (periods, 4)."""
+    total = counts.sum(axis=0)
+    value, low, high = (known(float(each)) for each in estimates(total, rate.by))
+    group, reference = (known(float(each)) for each in rates_of(total, rate))
+    n_group, n_reference = (int(each) for each in sizes_of(total, rate))
+    return PooledPeriods(
+        first=first,
+        last=last,
+        value=value,
+        low=low,
+        high=high,
+        rate_group=group,
+        rate_reference=reference,
+        n_group=n_group,
+        n_reference=n_reference,
+    )
+
+
+def rates_of(counts: Array, rate: MonitoredRate) -> tuple[Array, Array]:
+    """Return the rates of the group and of its reference, nan where undefined.
+
+    ``counts`` has shape (..., 4); of a rate alone the reference is nan.
+    """
+    x_d, n_d, x_a, n_a = np.moveaxis(counts, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        d, a = x_d / n_d, x_a / n_a
+    if rate.by == "rate":
+        return d, np.full_like(d, np.nan)
+    return (a, d) if rate.turned else (d, a)
+
+
+def sizes_of(counts: Array, rate: MonitoredRate) -> tuple[Array, Array]:
+    """Return the denominators of the group and of its reference; 0 where there is none."""
+    _, n_d, _, n_a = np.moveaxis(counts, -1, 0)
+    if rate.by == "rate":
+        return n_d, np.zeros_like(n_d)
+    return (n_a, n_d) if rate.turned else (n_d, n_a)
+
+
+def known(value: float) -> float | None:
+    """Return a value, None where it is undefined."""
+    return None if math.isnan(value) else value
+
+
+def attribute(
+    each: ComparisonId,
+    rate: MonitoredRate,
+    counts: Array,
+    periods: Sequence[str],
+    at: int,
+    since: int,
+    together: Callable[[Sequence[int]], Cube],
+    question: Spec,
+    baseline: tuple[SideCounts, Cube] | None,
+) -> Alarm:
+    """Return what an alarm is about.
+
+    Parameters
+    ----------
+    each, rate : the comparison and the rate that it contrasts.
+    counts : array of shape (periods, 4)
+    periods : the names of the periods.
+    at, since : the numbers of the period of the alarm, and of the first since the change.
+    together : returns the counts of some periods, by their numbers, as one cube.
+    question : the specification of an audit.
+    baseline : the counts that the rule is held against, if it is.
+
+    Returns
+    -------
+    Alarm
+        The periods since the change are held against the baseline, or without one against the
+        periods before. A period that lacks the group is in none of the numbers.
+    """
+    held_periods = np.flatnonzero(counts[:, [1, 3]].any(axis=1)).tolist()
+    after = pooled(counts[since:], rate, periods[since], periods[-1])
+    before, earlier = None, None
+    if baseline is not None:
+        held, earlier = baseline
+        before_counts = np.array([[held.x_d, held.n_d, held.x_a, held.n_a]])
+        before = pooled(before_counts, rate, None, None)
+    elif since > 0:
+        before_counts = counts[:since]
+        before = pooled(before_counts, rate, periods[0], periods[since - 1])
+        earlier = together([t for t in held_periods if t < since])
+    if before is None or earlier is None or before.value is None or after.value is None:
+        return Alarm(period=periods[at], since=periods[since], after=after, before=None)
+    change, low, high = _change(before_counts.sum(axis=0), counts[since:].sum(axis=0), rate)
+    later = together([t for t in held_periods if t >= since])
+    return Alarm(
+        period=periods[at],
+        since=periods[since],
+        after=after,
+        before=before,
+        change=change,
+        low=low,
+        high=high,
+        decomposition=_decompose(each, rate, earlier, later, question),
+    )
+
+
+def _change(before: Array, after: Array, rate: MonitoredRate) -> tuple[float, float, float]:
+    """Return the change of the difference of the rates (of the rate, of one), with its interval."""
+    by: Contrasted = "rate" if rate.by == "rate" else "difference"
+    (e0, l0, h0), (e1, l1, h1) = estimates(before, by), estimates(after, by)
+    low, high = mover_difference(e1, l1, h1, e0, l0, h0)
+    return float(e1 - e0), float(low), float(high)
+
+
+class _Parts(NamedTuple):
+    """The successes and rows of both sides by stratum, and of a reference by its groups."""
+
+    group: tuple[Array, Array]
+    reference: tuple[Array, Array]
+    several: bool
+
+
+def _decompose(
+    each: ComparisonId, rate: MonitoredRate, before: Cube, after: Cube, question: Spec
+) -> Decomposition | None:
+    """Divide the change of the difference of the rates into composition and treatment."""
+    blank = without_rows(sum_cubes([before, after]))  # the same groups and strata in both
+    old, new = (_parts(each, rate, sum_cubes([cube, blank]), question) for cube in (before, after))
+    composition, treatment = kitagawa(*old.group, *new.group)
+    if rate.by != "rate":
+        mix, within = kitagawa(*old.reference, *new.reference)
+        composition, treatment = composition - mix, treatment - within
+    if rate.turned:
+        composition, treatment = -composition, -treatment
+    if math.isnan(composition + treatment):
+        return None
+    mixed = (question.strata, each.feature if new.several and rate.by != "rate" else None)
+    return Decomposition(
+        change=composition + treatment,
+        composition=composition,
+        treatment=treatment,
+        by=tuple(name for name in mixed if name is not None),
+    )
+
+
+def _parts(each: ComparisonId, rate: MonitoredRate, cube: Cube, question: Spec) -> _Parts:
+    counted = next(c for c in count_groups(cube, question) if c.feature == each.feature)
+    sides = dict(sides_by_class(counted, cube, question))[each.class_]
+    references = resolve_references(counted, sides, None, question)
+    g = counted.groups.index(each.group)
+    of_reference = [int(references.sides[g])]
+    if references.each[g].kind is ReferenceKind.OTHERS:
+        of_reference = [i for i in range(len(counted.groups) + counted.has_others) if i != g]
+    slots = len(counted.scopes)
+    return _Parts(
+        _by_stratum(sides, [g], slots, rate),
+        _by_stratum(sides, of_reference, slots, rate),
+        len(of_reference) > 1,
+    )
+
+
+def _by_stratum(
+    sides: CountsBySide, which: Sequence[int], slots: int, rate: MonitoredRate
+) -> tuple[Array, Array]:
+    """Return the counts of some sides in every stratum, and in no stratum."""
+    chosen, margin = np.array(which), np.zeros(len(which), dtype=np.int64)
+    x, n = counts_of(sides.pick(chosen, margin), rate)
+    if slots == 1:
+        return x, n
+    grid_side, grid_slot = np.repeat(chosen, slots - 1), np.tile(np.arange(1, slots), len(which))
+    x_in, n_in = counts_of(sides.pick(grid_side, grid_slot), rate)
+    rest_x = x - x_in.reshape(len(which), -1).sum(axis=1)
+    rest_n = n - n_in.reshape(len(which), -1).sum(axis=1)
+    return np.concatenate([x_in, rest_x]), np.concatenate([n_in, rest_n])

@@ -1,0 +1,374 @@
+"""The counts that every monitored comparison rests on, period by period."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fairgauge.catalogue.averages import agreement
+from fairgauge.cube.cube import CountTable, Cube, aggregate, settled
+from fairgauge.enums import GroupKind, Missing, ReferenceRule, Role, Task, Uncounted
+from fairgauge.errors import CubeError, DataError, SpecError
+from fairgauge.identity import is_named
+from fairgauge.monitoring._period_stacks import PERIODS, levels_of, stacks
+from fairgauge.monitoring.monitor_spec import Labels, MonitoredRate, monitored_rate
+from fairgauge.resolve.group_counts import count_groups, refuse_missing
+from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
+from fairgauge.resolve.references import resolve_references
+from fairgauge.resolve.sides import CountsBySide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.monitoring.monitor_spec import MonitorRule, MonitorSpec
+    from fairgauge.question.specification import Spec
+    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.stats.arrays import Array
+
+ACCURACY = agreement()
+
+
+class ComparisonId(NamedTuple):
+    """A rule, by its number, for a group of a feature, and for a class of several.
+
+    ``class_`` is a class that is held against all others; None where labels are positive or
+    negative, and where all classes count together.
+    """
+
+    rule: int
+    feature: str
+    group: str
+    class_: str | None = None
+
+
+class SideCounts(NamedTuple):
+    """Successes and rows of the two rates of a contrast, as its formula has them.
+
+    ``d`` is the first of the formula: the group, or the reference where a metric is reference less
+    group.
+    """
+
+    x_d: float
+    n_d: float
+    x_a: float
+    n_a: float
+
+
+class RuleCounts(NamedTuple):
+    """The counts of a rule for the groups of a feature in some periods.
+
+    Attributes
+    ----------
+    rule, feature, class_ : the number of the rule, the feature and the class.
+    groups, references : the names of the groups, and of what they are compared with.
+    counts : array of shape (periods, groups, 4): x_d, n_d, x_a, n_a; 0 without the group.
+    present : array of shape (periods, groups): whether a period has the group.
+    """
+
+    rule: int
+    feature: str
+    class_: str | None
+    groups: tuple[str, ...]
+    references: tuple[str, ...]
+    counts: Array
+    present: NDArray[np.bool_]
+
+    @property
+    def ids(self) -> list[ComparisonId]:
+        """Return the comparisons, one for each group."""
+        return [ComparisonId(self.rule, self.feature, each, self.class_) for each in self.groups]
+
+
+@dataclass(slots=True)
+class ComparisonCounts:
+    """The counts of all comparisons over all periods.
+
+    Attributes
+    ----------
+    ids : the comparisons, in the order in which they arrived.
+    arrivals : for each the number of its first period; -1 where a baseline has it.
+    references : for each what it is compared with.
+    counts : array of shape (periods, comparisons, 4): x_d, n_d, x_a, n_a.
+    incomplete : for every period, whether a row lacks its label, where labels come later.
+    """
+
+    ids: list[ComparisonId]
+    arrivals: list[int]
+    references: list[str]
+    counts: Array
+    incomplete: NDArray[np.bool_]
+
+
+def collect_counts(
+    cubes: Sequence[Cube],
+    names: Sequence[str],
+    spec: MonitorSpec,
+    rates: Mapping[int, MonitoredRate],
+    resumed: ComparisonCounts | None = None,
+) -> ComparisonCounts:
+    """Collect the counts of all comparisons from the cubes of all periods.
+
+    Parameters
+    ----------
+    cubes, names : the periods and their names.
+    spec : MonitorSpec
+    rates : mapping
+        The rates of the rules that counts decide exactly.
+    resumed : ComparisonCounts, optional
+        What the first of the periods came to.
+
+    Raises
+    ------
+    DataError
+        The counts of a period do not answer the question; the message names the period.
+    """
+    before = 0 if resumed is None else len(resumed.counts)
+    arrivals, references = _known_before(spec, rates, resumed)
+    new = cubes[before:]
+    found = list(_of_periods(new, names[before:], spec, rates, every=cubes))
+    first: dict[ComparisonId, int] = {}
+    for positions, held in found:
+        for each, reference, present in zip(held.ids, held.references, held.present.T, strict=True):
+            references.setdefault(each, reference)
+            if present.any():
+                period = before + positions[int(np.argmax(present))]
+                first[each] = min(period, first.get(each, period))
+    for each, period in sorted(first.items(), key=lambda item: item[1]):
+        arrivals.setdefault(each, period)
+    column = {each: i for i, each in enumerate(arrivals)}
+    counts = np.zeros((len(cubes), len(column), 4))
+    incomplete = np.zeros(len(cubes), dtype=bool)
+    if resumed is not None:
+        counts[:before, : len(resumed.ids)] = resumed.counts
+        incomplete[:before] = resumed.incomplete
+    if spec.labels is Labels.LATER:
+        incomplete[before:] = [lacks_labels(cube) for cube in new]
+    for positions, held in found:
+        known = [i for i, each in enumerate(held.ids) if each in column]
+        columns = np.array([column[held.ids[i]] for i in known], dtype=np.int64)
+        rows = before + np.array(positions)[:, np.newaxis]
+        counts[rows, columns] = held.counts[:, known]
+    return ComparisonCounts(
+        list(column),
+        list(arrivals.values()),
+        [references[each] for each in column],
+        counts,
+        incomplete,
+    )
+
+
+def _known_before(
+    spec: MonitorSpec, rates: Mapping[int, MonitoredRate], resumed: ComparisonCounts | None
+) -> tuple[dict[ComparisonId, int], dict[ComparisonId, str]]:
+    """Return arrivals and references of the comparisons of earlier periods, and of baselines."""
+    arrivals: dict[ComparisonId, int] = {}
+    references: dict[ComparisonId, str] = {}
+    if resumed is not None:
+        arrivals = dict(zip(resumed.ids, resumed.arrivals, strict=True))
+        references = dict(zip(resumed.ids, resumed.references, strict=True))
+    for rule in spec.rules:
+        for held in counts_in(rule.baseline.cube, spec, rates) if rule.baseline else ():
+            for each, reference in zip(held.ids, held.references, strict=True):
+                arrivals.setdefault(each, -1)
+                references.setdefault(each, reference)
+    return arrivals, references
+
+
+def counts_in(
+    cube: Cube, spec: MonitorSpec, rates: Mapping[int, MonitoredRate]
+) -> Iterator[RuleCounts]:
+    """Yield the counts of every rule that contrasts a rate of rows in one cube."""
+    for _, held in _of_periods([cube], [""], spec, rates, every=()):
+        yield held
+
+
+def _of_periods(
+    cubes: Sequence[Cube],
+    names: Sequence[str],
+    spec: MonitorSpec,
+    rates: Mapping[int, MonitoredRate],
+    every: Sequence[Cube],
+) -> Iterator[tuple[list[int], RuleCounts]]:
+    """Yield the counts of every rule that contrasts a rate of rows, with their periods' positions.
+
+    ``every`` holds all periods: one of them may lack a value that the question names.
+    """
+    for cube in cubes:
+        if cube.min_cell is not None:
+            raise CubeError("protected counts cannot be monitored; give the exact counts")
+        if spec.question.missing is Missing.ERROR:
+            refuse_missing(cube)
+    for positions, stack in stacks(cubes) if rates else ():
+        try:
+            held = list(_rule_counts(stack, spec, rates))
+        except SpecError as error:
+            if not every:
+                named = names[positions[0]]
+                raise DataError(f"the period {named}: {error}" if named else str(error)) from None
+            blank = sum_cubes([without_rows(cube) for cube in every])
+            wider = [sum_cubes([cubes[position], blank]) for position in positions]
+            some = [names[position] for position in positions]
+            for within, each in _of_periods(wider, some, spec, rates, every=()):
+                yield [positions[i] for i in within], each
+        else:
+            yield from ((positions, each) for each in held)
+
+
+def _rule_counts(
+    stack: Cube, spec: MonitorSpec, rates: Mapping[int, MonitoredRate]
+) -> Iterator[RuleCounts]:
+    """Yield the counts of every rule for every feature and class, from a stack of periods.
+
+    Raises
+    ------
+    SpecError
+        A group, reference or positive value that the counts do not have.
+    """
+    question = spec.question
+    periods = len(stack.levels[PERIODS])
+    for counted in count_groups(stack, question):
+        size = len(counted.groups)
+        groups = np.tile(np.arange(size), periods)
+        slots = np.repeat(np.arange(1, periods + 1), size)  # the first slot is all periods together
+        present = _present(counted, question)
+        for class_, sides in sides_by_class(counted, stack, question):
+            references = resolve_references(counted, sides, None, question)
+            own, theirs = sides.pick(groups, slots), sides.pick(references.sides[groups], slots)
+            for i, rate in rates.items():
+                rule = spec.rules[i]
+                feature = counted.feature, counted.feature_id
+                if rule.features and not is_named(rule.features, *feature):
+                    continue
+                if sides.of_classes and rate.rate.name != ACCURACY.name:
+                    continue  # of all classes together, only accuracy is a share of rows
+                held = asked_groups(counted, rule)
+                if rate.by != "rate":  # the reference itself is compared with nothing
+                    held = [g for g in held if references.sides[g] != g]
+                first, second = (theirs, own) if rate.turned else (own, theirs)
+                columns = (*counts_of(first, rate), *counts_of(second, rate))
+                named = ("" if rate.by == "rate" else str(references.each[g]) for g in held)
+                here = np.stack(columns, axis=-1).reshape(periods, size, 4) * present[..., None]
+                yield RuleCounts(
+                    i,
+                    counted.feature,
+                    class_,
+                    tuple(counted.groups[g] for g in held),
+                    tuple(named),
+                    here[:, held],
+                    present[:, held],
+                )
+
+
+def _present(counted: GroupCounts, question: Spec) -> NDArray[np.bool_]:
+    """Return which periods have which groups: array of shape (periods, groups).
+
+    All periods of a stack have the values of a column. A combination of columns, and the group of
+    missing values, is only where there are rows of it.
+    """
+    rows = counted.counts["rows"][: len(counted.groups), 1:].sum(axis=(2, 3)).T > 0
+    if len(counted.feature_id.columns) == 1:
+        kinds = [group.kind for group in counted.group_ids]
+        named = np.array([kind is not GroupKind.MISSING for kind in kinds], dtype=bool)
+        rows |= named if question.missing is Missing.GROUP else True
+    return np.asarray(rows)
+
+
+def sides_by_class(
+    counted: GroupCounts, cube: Cube, question: Spec
+) -> Iterator[tuple[str | None, CountsBySide]]:
+    """Yield the counts of all sides: of two outcomes, or of every class and of all classes."""
+    task = decide_task(cube, question)
+    masks = outcome_masks(cube, question, task)
+    if task is Task.BINARY:
+        yield None, CountsBySide(counted, masks[0], question.profile)
+        return
+    for each in masks:
+        yield each.class_scope.name, CountsBySide(counted, each, question.profile)
+    nothing = OutcomeMasks(np.zeros_like(masks[0].labels), np.zeros_like(masks[0].predictions))
+    yield None, CountsBySide(counted, nothing, question.profile, masks)
+
+
+def asked_groups(counted: GroupCounts, rule: MonitorRule) -> list[int]:
+    """Return the numbers of the groups that a rule is for."""
+    return [
+        i
+        for i, (name, group) in enumerate(zip(counted.groups, counted.group_ids, strict=True))
+        if not rule.groups or is_named(rule.groups, name, group)
+    ]
+
+
+def counts_of(side: ConfusionCounts, rate: MonitoredRate) -> tuple[Array, Array]:
+    """Return the successes and rows of a rate; of all classes together, of overall accuracy."""
+    if side.per_class:
+        return ACCURACY.agreed(side), ACCURACY.size(side)
+    cells = side.counts(rate.rate.needs)
+    return rate.rate.of.count(cells), rate.rate.among.count(cells)
+
+
+def exact_rates(spec: MonitorSpec) -> dict[int, MonitoredRate]:
+    """Return the rules that counts of independent rows decide exactly, each with its rate.
+
+    Weighted and clustered rows are not binomial, a group is part of "overall", and metrics that
+    contrast no rate have no e-value: these rules use alpha spending.
+    """
+    question = spec.question
+    plain = question.weight is None and question.cluster is None
+    plain &= question.task is not Task.REGRESSION
+    overlapping = question.reference is ReferenceRule.OVERALL
+    found = {}
+    for i, rule in enumerate(spec.rules):
+        rate = monitored_rate(rule, spec) if plain else None
+        if rate is not None and (rate.by == "rate" or not overlapping):
+            found[i] = rate
+    return found
+
+
+def lacks_labels(cube: Cube) -> bool:
+    """Return whether a row has no label."""
+    axis = cube.plan.axis(Role.LABEL)
+    if axis is None:
+        return False
+    table = next(each for each in cube.tables if axis in each.axes)
+    return bool((table.sums["rows"][table.codes[:, table.axes.index(axis)] < 0] > 0).any())
+
+
+def sum_cubes(cubes: Sequence[Cube]) -> Cube:
+    """Return the counts of several periods as one; two may well hold the same counts."""
+    alike: dict[str, list[Cube]] = {}
+    for cube in cubes:
+        alike.setdefault(levels_of(cube, cube.plan.axes), []).append(cube)
+    sums = map(_sum_alike, alike.values())  # at once: one after the other takes far longer
+    return reduce(lambda one, other: one.add(other, allow_duplicates=True), sums)
+
+
+def _sum_alike(cubes: Sequence[Cube]) -> Cube:
+    """Return the counts of cubes of the same levels as one."""
+    first = cubes[0]
+    if len(cubes) == 1:
+        return first
+    excluded: Counter[Uncounted] = Counter()
+    for cube in cubes:
+        excluded.update(cube.excluded)
+    tables = []
+    for held in zip(*(cube.tables for cube in cubes), strict=True):
+        codes = np.concatenate([table.codes for table in held])
+        sums = {m: np.concatenate([table.sums[m] for table in held]) for m in held[0].sums}
+        tables.append(settled(first.plan, aggregate(held[0].axes, codes, sums)))
+    rows = sum(cube.rows for cube in cubes)
+    return replace(first, tables=tuple(tables), rows=rows, excluded=dict(sorted(excluded.items())))
+
+
+def without_rows(cube: Cube) -> Cube:
+    """Return the levels of a cube with no rows: adding it makes values known that no row has."""
+    tables = tuple(
+        CountTable(table.axes, table.codes[:0], {m: sums[:0] for m, sums in table.sums.items()})
+        for table in cube.tables
+    )
+    return replace(cube, tables=tables, rows=0, excluded={})

@@ -1,0 +1,160 @@
+"""Detection: from the counts of all periods to evidence, thresholds and the first alarms.
+
+The promise is one probability, alpha, of at least one false alarm within the horizon, over all
+rules and groups together. It is divided before anything is known of the outcomes:
+
+- Comparisons of the first period, or of a baseline, share 80% of alpha equally; those that appear
+  later share 80% of what is left at that time. A threshold once set is never changed, so that a
+  later period cannot take an alarm back.
+- A baseline is an estimate. Of the alpha of its comparison, half is the error of exact confidence
+  limits of the contrast in the baseline; everything within the tolerated distance of these limits
+  is tolerated, and the detector spends the other half. If a false alarm occurs, either the limits
+  miss the true baseline, with a probability of at most alpha / 2, or they contain it: then the true
+  tolerated set is a part of the one that the detector uses, every batch e-value has expectation at
+  most 1, and the alarm has a probability of at most alpha / 2 within the horizon. Using the
+  baseline's likelihood again in the e-value of every period would not do: given the past, which
+  holds the baseline, such an e-value has an expectation above 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.monitoring._fold import state_of
+from fairgauge.results.monitor_results import Baseline
+from fairgauge.stats.exact_contrasts import exact_limits
+from fairgauge.stats.sequential import EDetector, Tolerated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId, SideCounts
+    from fairgauge.monitoring._fold import Fold
+    from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
+    from fairgauge.stats.arrays import Array
+
+SPENT_AT_ONCE = 0.8
+"""The part of what is left of alpha that comparisons share when they arrive."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detected:
+    """What the detectors found in the comparisons of counts, in their order.
+
+    Attributes
+    ----------
+    low, high : arrays of shape (comparisons,): the tolerated values.
+    threshold : array of shape (comparisons,).
+    evidence : array of shape (periods, comparisons).
+    detectors : the state of the detector of each contrast, after the last period.
+    """
+
+    low: Array
+    high: Array
+    threshold: Array
+    evidence: Array
+    detectors: dict[str, dict[str, Array]]
+
+
+def divide_alpha(alpha: float, arrivals: Sequence[int]) -> Array:
+    """Return the share of alpha of every comparison, from the periods in which they arrived.
+
+    >>> divide_alpha(0.05, [0, 0, 3]).round(4).tolist()
+    [0.02, 0.02, 0.008]
+    """
+    # comparisons of a baseline and of the first period arrive together
+    first = np.maximum(np.asarray(arrivals, dtype=np.int64), 0)
+    shares = np.zeros(len(first))
+    left = alpha
+    for wave in np.unique(first):
+        held = first == wave
+        shares[held] = left * SPENT_AT_ONCE / held.sum()
+        left *= 1 - SPENT_AT_ONCE
+    return shares
+
+
+def detect(
+    counts: ComparisonCounts,
+    alphas: Array,
+    spec: MonitorSpec,
+    rates: Mapping[int, MonitoredRate],
+    baselines: Mapping[ComparisonId, Baseline],
+    resumed: Fold | None = None,
+) -> Detected:
+    """Fold the counts of all periods into evidence.
+
+    Parameters
+    ----------
+    counts : ComparisonCounts
+    alphas : array of shape (comparisons,)
+        The alpha of each, as `divide_alpha` returns them.
+    spec : MonitorSpec
+    rates : mapping
+        The rate that each rule contrasts.
+    baselines : mapping
+        The baselines of the comparisons that have one, with their limits.
+    resumed : Fold, optional
+        What the first of the periods came to, of the same comparisons.
+    """
+    periods, size, _ = counts.counts.shape
+    low, high = np.empty(size), np.empty(size)
+    spent = alphas.copy()
+    for i, each in enumerate(counts.ids):
+        rule, baseline = spec.rules[each.rule], baselines.get(each)
+        if baseline is None:
+            low[i], high[i] = rule.low, rule.high
+            if rule.baseline is not None:  # a group that the baseline does not have
+                low[i], high[i] = -np.inf, np.inf
+        else:
+            low[i], high[i] = baseline.low + rule.low, baseline.high + rule.high
+            spent[i] /= 2
+    begin = 0 if resumed is None else resumed.periods
+    evidence = np.zeros((periods, size))
+    evidence[:begin] = 0.0 if resumed is None else resumed.evidence
+    detectors: dict[str, dict[str, Array]] = {}
+    threshold = np.full(size, np.inf)
+    by_contrast: dict[str, list[int]] = {}
+    for i, each in enumerate(counts.ids):
+        by_contrast.setdefault(rates[each.rule].by, []).append(i)
+    for held in by_contrast.values():
+        by = rates[counts.ids[held[0]].rule].by
+        lowest = np.maximum(low[held], 0.0) if by == "ratio" else low[held]
+        low[held] = lowest
+        detector = EDetector(
+            Tolerated(lowest, high[held], by),
+            alpha=spent[held],
+            horizon=float(spec.horizon),
+            shift=spec.worth_catching,
+        )
+        threshold[held] = detector.threshold
+        if resumed is not None:
+            detector = replace(detector, batches=begin, **resumed.detectors[by])  # type: ignore[arg-type]
+        x_d, n_d, x_a, n_a = np.moveaxis(counts.counts[begin:, held], -1, 0)
+        if by == "rate":
+            x_a = n_a = np.zeros_like(n_d)
+        detector, evidence[begin:, held] = detector.follow(x_a, n_a, x_d, n_d)
+        detectors[by] = state_of(detector)
+    return Detected(low, high, threshold, evidence, detectors)
+
+
+def baseline_limits(
+    held: SideCounts, alpha: float, rate: MonitoredRate, rule: MonitorRule
+) -> Baseline:
+    """Return a baseline with its confidence limits, whose error is half of alpha."""
+    assert rule.baseline is not None
+    low, high = exact_limits(held.x_d, held.n_d, held.x_a, held.n_a, alpha / 2, rate.by)
+    d, a = (x / n if n else np.nan for x, n in ((held.x_d, held.n_d), (held.x_a, held.n_a)))
+    value = {"difference": d - a, "ratio": d / a if a else np.nan, "rate": d}[rate.by]
+    own, theirs = (held.n_a, held.n_d) if rate.turned else (held.n_d, held.n_a)
+    return Baseline(
+        source=rule.baseline.source,
+        digest=rule.baseline.cube.digest,
+        value=None if np.isnan(value) else float(value),
+        low=float(low),
+        high=float(high),
+        n_group=int(own),
+        n_reference=0 if rate.by == "rate" else int(theirs),
+    )

@@ -1,0 +1,223 @@
+"""Alpha spending: alarms of metrics that no e-value exists for, from intervals of each period.
+
+Every period spends alpha / horizon: its interval has that error, and where it lies outside the
+tolerated values as a whole, the comparison alarms. The promise is then as good as the interval,
+which at so small an error is approximate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from fairgauge.enums import ClassKind, ScopeKind
+from fairgauge.measure.measure import measure
+from fairgauge.monitoring._attribution import LEVEL
+from fairgauge.monitoring._comparison_counts import ComparisonId
+from fairgauge.monitoring._undefined_periods import lacks_values
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.results.monitor_results import (
+    Alarm,
+    Detector,
+    MonitoredComparison,
+    MonitorState,
+    Point,
+    PooledPeriods,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.monitoring.monitor_spec import MonitorSpec
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.stats.arrays import Array
+
+ALL_GROUPS = "all groups"
+ALL_ROWS = "all rows"
+_ABSENT = Reason.of(ReasonCode.NO_ROWS).on("group")
+
+
+Spent: TypeAlias = "dict[ComparisonId, dict[int, Estimate]]"
+"""The estimates of comparisons, by the number of the period."""
+
+
+def period_estimates(
+    cube: Cube, spec: MonitorSpec, rules: Sequence[int], confidence: float = LEVEL
+) -> dict[ComparisonId, Estimate]:
+    """Return the estimates of some rules in one period, by comparison."""
+    asked = tuple(dict.fromkeys(spec.rules[i].own or spec.rules[i].metric for i in rules))
+    question = replace(spec.question, metrics=asked, rules=(), confidence=confidence)
+    found = measure(cube, question).estimates
+    catalogue = spec.catalogue
+    return {
+        each: estimate
+        for i in rules
+        for each, estimate in _of_rule(i, spec, found, catalogue.metric(spec.rules[i].metric).name)
+    }
+
+
+def _of_rule(
+    i: int, spec: MonitorSpec, found: Sequence[Estimate], metric: str
+) -> Iterator[tuple[ComparisonId, Estimate]]:
+    rule = spec.rules[i]
+    for estimate in found:
+        of_class = estimate.class_scope
+        decides = of_class.kind in (ClassKind.NONE, ClassKind.CLASS)
+        if estimate.metric != metric or estimate.scope.kind is ScopeKind.STRATUM or not decides:
+            continue
+        feature = estimate.feature or ALL_ROWS
+        across = estimate.definition.scope == "feature"
+        group = ALL_GROUPS if across or estimate.group is None else estimate.group
+        if rule.features and feature not in rule.features:
+            continue
+        if rule.groups and group not in rule.groups:
+            continue
+        yield ComparisonId(i, feature, group, of_class.name), estimate
+
+
+def outside(estimate: Estimate, low: float, high: float) -> bool:
+    """Return whether the whole interval of an estimate is outside the tolerated values."""
+    if estimate.interval is None:
+        return False
+    return estimate.interval.high < low or estimate.interval.low > high
+
+
+def spending(cubes: Sequence[Cube], asked: MonitorSpec, rules: Sequence[int]) -> Spent:
+    """Return the estimates of the comparisons that need intervals, by the number of the period."""
+    found: Spent = {}
+    if rules:
+        for t, cube in enumerate(cubes):
+            for each, estimate in period_estimates(cube, asked, rules).items():
+                found.setdefault(each, {})[t] = estimate
+    return found
+
+
+def estimated(
+    names: Sequence[str],
+    cubes: Sequence[Cube],
+    spent: Spent,
+    alphas: Array,
+    asked: MonitorSpec,
+    complete: int,
+) -> list[MonitoredComparison]:
+    """Return the comparisons that intervals decide approximately.
+
+    ``complete`` is the number of periods whose labels are complete: the first so many decide rules
+    that need labels.
+    """
+    decided: dict[float, dict[ComparisonId, int]] = {}
+    for alpha in dict.fromkeys(alphas.tolist()):
+        held = [each for each, own in zip(spent, alphas.tolist(), strict=True) if own == alpha]
+        decided[alpha] = _first_outside(cubes, held, alpha, asked, complete)
+    return [
+        _of_estimates(each, names, periods, alpha, decided[alpha].get(each), asked, complete)
+        for (each, periods), alpha in zip(spent.items(), alphas.tolist(), strict=True)
+    ]
+
+
+def _first_outside(
+    cubes: Sequence[Cube],
+    held: Sequence[ComparisonId],
+    alpha: float,
+    asked: MonitorSpec,
+    complete: int,
+) -> dict[ComparisonId, int]:
+    """Return the first period of every comparison whose whole interval is not tolerated."""
+    confidence = 1 - alpha / asked.horizon
+    rules = list(dict.fromkeys(each.rule for each in held))
+    first: dict[ComparisonId, int] = {}
+    for t, cube in enumerate(cubes):
+        for each, estimate in period_estimates(cube, asked, rules, confidence).items():
+            rule = asked.rules[each.rule]
+            if each not in held or each in first:
+                continue
+            if t >= complete and needs_label(rule.metric, asked):
+                continue
+            if outside(estimate, rule.low, rule.high):
+                first[each] = t
+    return first
+
+
+def _of_estimates(
+    each: ComparisonId,
+    names: Sequence[str],
+    periods: Mapping[int, Estimate],
+    alpha: float,
+    first: int | None,
+    asked: MonitorSpec,
+    complete: int,
+) -> MonitoredComparison:
+    rule = asked.rules[each.rule]
+    entered = complete if needs_label(rule.metric, asked) else len(names)
+    points = tuple(
+        _point(names[t], periods.get(t), asked, waits=t >= entered) for t in range(len(names))
+    )
+    alarm = None
+    if first is not None:
+        at = points[first]
+        after = PooledPeriods(
+            first=at.period, last=at.period, value=at.value, low=at.low, high=at.high,
+            rate_group=at.rate_group, rate_reference=at.rate_reference, n_group=at.n_group,
+            n_reference=at.n_reference,
+        )  # fmt: skip
+        alarm = Alarm(period=at.period, since=at.period, after=after, before=None)
+    held_against = next(iter(periods.values())).reference
+    alone = each.group == ALL_GROUPS or held_against is None
+    state = MonitorState.ALARM if alarm else _state(points[:entered], asked, two_sided=not alone)
+    return MonitoredComparison(
+        rule=str(rule),
+        metric=rule.metric,
+        definition=asked.catalogue.row(rule.metric),
+        feature=each.feature,
+        group=each.group,
+        class_=each.class_,
+        reference="" if alone else str(held_against),
+        detector=Detector.ALPHA_SPENDING,
+        alpha=alpha,
+        threshold=None,
+        low=rule.low,
+        high=rule.high,
+        baseline=None,
+        points=points,
+        state=state,
+        alarm=alarm,
+    )
+
+
+def _state(entered: Sequence[Point], asked: MonitorSpec, *, two_sided: bool) -> MonitorState:
+    """Return the state without an alarm, from the periods that have entered."""
+    if not entered:
+        return MonitorState.WAITING
+    if all(point.sparse or point.value is None for point in entered):
+        return MonitorState.INSUFFICIENT
+    lacks = lacks_values(entered, asked.min_n, two_sided=two_sided)
+    return MonitorState.UNDEFINED if lacks else MonitorState.NO_ALARM
+
+
+def _point(name: str, estimate: Estimate | None, asked: MonitorSpec, *, waits: bool) -> Point:
+    if estimate is None or estimate.value is None:
+        return Point(
+            period=name, value=None, low=None, high=None, rate_group=None, rate_reference=None,
+            n_group=0, n_reference=0, evidence=None, sparse=True, waits=waits,
+            reason=_ABSENT if estimate is None else estimate.reason,
+        )  # fmt: skip
+    sizes = [each for each in (estimate.n_group, estimate.n_reference) if each is not None]
+    return Point(
+        period=name,
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        rate_group=estimate.rate_group,
+        rate_reference=estimate.rate_reference,
+        n_group=int(estimate.n_group or 0),
+        n_reference=int(estimate.n_reference or 0),
+        evidence=None,
+        sparse=min(sizes, default=asked.min_n) < asked.min_n,
+        waits=waits,
+    )
+
+
+def needs_label(metric: str, asked: MonitorSpec) -> bool:
+    """Return whether a metric that intervals decide needs labels."""
+    return "label" in asked.catalogue.metric(metric).needs

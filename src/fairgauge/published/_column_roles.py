@@ -1,0 +1,393 @@
+"""What each column of a published table is: given by its user, or found from headers and cells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations, permutations
+from typing import TYPE_CHECKING
+
+from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.published._category_words import is_total, is_unknown
+from fairgauge.published._header_words import is_remark, role_of
+from fairgauge.published._table_files import Grid
+from fairgauge.published._table_shapes import are_blocks, is_numeric, regular, with_joined_header
+from fairgauge.published.printed_numbers import (
+    Printed,
+    is_blank,
+    is_dash,
+    read_number,
+    read_ratio,
+    without_marks,
+)
+from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+_COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
+_NUMBERS = (*_COUNTS_AND_RATE, ColumnRole.RATIO, ColumnRole.NOT_SELECTED)
+_FOUND_BY_ARITHMETIC = (*_COUNTS_AND_RATE, ColumnRole.RATIO)
+_FEWEST_PARTS, _FEWEST_ROWS = 2, 2
+
+
+def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> PublishedTable:
+    r"""Make a published table of a grid.
+
+    Parameters
+    ----------
+    grid : Grid
+        The cells.
+    roles : mapping of headers to roles, optional
+        What the columns are; of those not named it is found from their headers and cells.
+
+    Raises
+    ------
+    SpecError
+        A column is named that the table does not have.
+    DataError
+        The columns cannot be distinguished, or a cell of a number column is no number.
+
+    Examples
+    --------
+    >>> from fairgauge.published._table_files import grids_of_text
+    >>> text = "sex  applicants  hired  rate\nMale  80  48  60%\nFemale  40  12  30%"
+    >>> table = table_of(grids_of_text(text)[0])
+    >>> table.dimensions, table.rows[1].selected.value
+    (('sex',), 12.0)
+    """
+    grid = regular(grid, roles or ())
+    found = _roles(grid, roles or {})
+    _check_found(grid, found)
+    category = [i for i, role in found.items() if role is ColumnRole.CATEGORY]
+    grid = _without_marks(grid, category)
+    numbers = {role: i for i, role in found.items() if role in _NUMBERS}
+    rows = _rows(grid, category, numbers)
+    if not rows:
+        raise DataError(f"{_called(grid)} has no row with a number")
+    dimensions = tuple(grid.header[i] or "category" for i in category)
+    unread = (i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i))
+    return PublishedTable(
+        name=grid.name or " × ".join(dimensions),
+        dimensions=dimensions,
+        columns={role: grid.header[i] for role, i in numbers.items()},
+        rows=rows,
+        ignored=(*grid.apart, *(grid.header[i] for i in unread)),
+    )
+
+
+def parts_of(grid: Grid) -> list[Grid]:
+    """Return the tables that stand below one header, each under a row with its name.
+
+    A row whose first cell alone is filled is such a name where several rows follow each, unless the
+    same categories follow each: then they are the intersections of two features.
+    """
+    grid = with_joined_header(grid)
+    starts = [i for i, row in enumerate(grid.rows) if row[0] and not any(row[1:])]
+    ends = [*starts[1:], len(grid.rows)] if starts else []
+    sizes = [end - start - 1 for start, end in zip(starts, ends, strict=True)]
+    if len(starts) < _FEWEST_PARTS or starts[0] != 0 or min(sizes) < _FEWEST_ROWS:
+        return [grid]
+    if are_blocks(grid):
+        return [grid]
+    return [
+        Grid(
+            f"{grid.name}: {grid.rows[start][0]}" if grid.name else grid.rows[start][0],
+            grid.header,
+            grid.rows[start + 1 : end],
+        )
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def _rows(
+    grid: Grid,
+    category: Sequence[int],
+    columns: Mapping[ColumnRole, int],
+) -> tuple[PublishedRow, ...]:
+    numbered = _numbers(grid, columns)
+    rows = []
+    above = [""] * len(category)
+    for at, cells in enumerate(grid.rows):
+        values = ["" if is_dash(cells[i]) else cells[i] for i in category]
+        texts = tuple(
+            (role, cells[i])
+            for role, i in columns.items()
+            if cells[i] and numbered[role][at] is None
+        )
+        printed = any(each[at] for each in numbered.values())
+        if not (printed or (any(values) and _in_place_of_numbers(grid, cells, columns.values()))):
+            above = [value or old for value, old in zip(values, above, strict=True)]
+            continue  # a heading between the rows, or a note below them
+        above = _filled(values, above)
+        own = {str(role): column[at] for role, column in numbered.items()}
+        row = PublishedRow(
+            number=grid.number(at),
+            categories=tuple(above),
+            kind=_kind(above),
+            texts=texts,
+            **own,
+        )
+        rows.append(row)
+    return tuple(_with_margins(rows))
+
+
+def _in_place_of_numbers(grid: Grid, cells: Sequence[str], columns: Iterable[int]) -> bool:
+    """Return whether a row without numbers has text in their place: no header, and no note.
+
+    A note stands in all cells where they are merged.
+    """
+    return any(cells[i] and cells[i] not in (grid.header[i], cells[0]) for i in columns)
+
+
+def _with_margins(rows: Sequence[PublishedRow]) -> Iterator[PublishedRow]:
+    """Yield rows, those that are the total of others among them as totals.
+
+    Of two features, a row without a category of the second is the total of the first one's rows.
+    """
+    for row in rows:
+        whole = row.kind is RowKind.GROUP and "" in row.categories
+        others = (each for each in rows if each is not row and each.kind is RowKind.GROUP)
+        margin = whole and any(row.includes(other) for other in others)
+        yield replace(row, kind=RowKind.TOTAL) if margin else row
+
+
+def _without_marks(grid: Grid, category: Sequence[int]) -> Grid:
+    """Take footnote marks off the names of categories, unless two rows differ in them alone."""
+    rows = [
+        tuple(without_marks(cell) if i in category else cell for i, cell in enumerate(cells))
+        for cells in grid.rows
+    ]
+    before, after = (
+        {tuple(row[i] for i in category) for row in each} for each in (grid.rows, rows)
+    )
+    return replace(grid, rows=tuple(rows)) if len(before) == len(after) else grid
+
+
+def _filled(values: Sequence[str], above: Sequence[str]) -> list[str]:
+    """Return the categories of a row; an empty cell repeats the one above, as merged cells do."""
+    named = [i for i, value in enumerate(values) if value]
+    if not named or any(is_total(value) for value in values):
+        return list(values)
+    first = named[0]
+    return [*above[:first], *values[first:]]
+
+
+def _kind(categories: Sequence[str]) -> RowKind:
+    if any(is_unknown(value) for value in categories):
+        return RowKind.UNKNOWN
+    return RowKind.TOTAL if any(is_total(value) for value in categories) else RowKind.GROUP
+
+
+def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]:
+    """Return the role of every column that is read, by position."""
+    problems = [
+        Problem(str(role), f"no column {quote(name)} in the table; it has {listing(grid.header)}."
+                + nearest(name, grid.header))
+        for name, role in given.items()
+        if name not in grid.header
+    ]  # fmt: skip
+    if problems:
+        raise SpecError(problems)
+    found = {grid.header.index(name): role for name, role in given.items()}
+    free = [i for i in range(len(grid.header)) if i not in found]
+    text = [
+        i
+        for i in free
+        if not (is_numeric(grid, i) or _is_empty(grid, i) or is_remark(grid.header[i]))
+    ]
+    named = ColumnRole.CATEGORY in found.values()
+    text = [
+        i
+        for at, i in enumerate(text)
+        if (at == 0 and not named)
+        or role_of(grid.header[i]) is not ColumnRole.RATIO  # "below four fifths: yes, no"
+    ]
+    if not named:
+        found |= dict.fromkeys(text, ColumnRole.CATEGORY)
+    left = [i for i in range(len(grid.header)) if i not in found and i not in text]
+    for i in left:
+        role = role_of(grid.header[i])
+        if role is not None and (role is not ColumnRole.RATIO or _has_digits(grid, i)):
+            found[i] = role
+    _settle_doubles(grid, found, given)
+    unnamed = [i for i in left if i not in found]
+    absent = [role for role in _FOUND_BY_ARITHMETIC if role not in found.values()]
+    if unnamed and absent:
+        found |= _by_arithmetic(grid, found, unnamed, absent)
+    return found
+
+
+def _settle_doubles(
+    grid: Grid, found: dict[int, ColumnRole], given: Mapping[str, ColumnRole]
+) -> None:
+    """Drop roles that more than one header could have, unless the cells decide."""
+    for role in _NUMBERS:
+        several = [i for i, each in found.items() if each is role]
+        if len(several) < 2:
+            continue
+        named = [i for i in several if grid.header[i] in given]
+        whole = [i for i in several if _is_whole(grid, i)]
+        fits = named or (
+            [i for i in several if i not in whole] if role is ColumnRole.RATE else whole
+        )
+        if len(fits) != 1:
+            names = listing(grid.header[i] for i in several)
+            raise DataError(
+                f"the columns {names} could each be the {_words(role)}; name it: "
+                f"--column {role}=NAME"
+            )
+        for i in several:
+            if i != fits[0]:
+                del found[i]
+
+
+def _by_arithmetic(
+    grid: Grid,
+    found: Mapping[int, ColumnRole],
+    unnamed: Sequence[int],
+    absent: Sequence[ColumnRole],
+) -> dict[int, ColumnRole]:
+    """Return the roles of columns whose headers name nothing, where the numbers fit in one way.
+
+    Of several columns as many are given a role as fit; the others are not read.
+    """
+    for size in range(min(len(unnamed), len(absent)), 0, -1):
+        trials = (
+            dict(zip(chosen, roles, strict=True))
+            for chosen in combinations(unnamed, size)
+            for roles in permutations(absent, size)
+        )
+        fits = [trial for trial in trials if _fits(grid, {**found, **trial}, trial.values())]
+        if fits:
+            return fits[0] if len(fits) == 1 else {}
+    return {}
+
+
+def _fits(grid: Grid, roles: Mapping[int, ColumnRole], assigned: Collection[ColumnRole]) -> bool:
+    """Return whether most rates are those of the counts, and most ratios those of the rates."""
+    at = {role: i for i, role in roles.items()}
+    if not set(_COUNTS_AND_RATE) <= at.keys():
+        return False
+    agree = total = 0
+    for cells in grid.rows:
+        n, selected, rate = (read_number(cells[at[r]]) for r in _COUNTS_AND_RATE)
+        if n and selected and rate and n.value >= selected.value >= 0 and n.value > 0:
+            total += 1
+            share = selected.exact / n.exact
+            agree += rate.agrees(share) or rate.as_percentage().agrees(share)
+    fitting = total > 0 and agree > total / 2
+    return fitting and (ColumnRole.RATIO not in assigned or _ratios_fit(grid, at))
+
+
+def _ratios_fit(grid: Grid, at: Mapping[ColumnRole, int]) -> bool:
+    """Return whether most numbers of a column are the ratios to the rate of one of the rows."""
+    rows = []
+    for cells in grid.rows:
+        n, selected = (read_number(cells[at[r]]) for r in (ColumnRole.N, ColumnRole.SELECTED))
+        ratio = read_ratio(cells[at[ColumnRole.RATIO]])
+        if n and selected and ratio and n.value > 0:
+            rows.append((selected.exact / n.exact, ratio))
+
+    def fitting(reference: Fraction) -> int:
+        """Count the ratios that agree, one of them at least being that of the reference."""
+        margin = 2 * _rate_margin(grid, at) / reference
+        return sum(
+            ratio.agrees(rate / reference - margin, rate / reference + margin)
+            for rate, ratio in rows
+        )
+
+    references = [rate for rate, ratio in rows if rate > 0 and ratio.value == 1]
+    return any(fitting(rate) * 2 > len(rows) for rate in references)
+
+
+def _rate_margin(grid: Grid, at: Mapping[ColumnRole, int]) -> Fraction:
+    """Return by how much a printed rate may be rounded: a ratio may be that of printed rates."""
+    rates = _as_shares([read_number(cells[at[ColumnRole.RATE]]) for cells in grid.rows])
+    return max((rate.margin for rate in rates if rate is not None), default=Fraction(0))
+
+
+def _check_found(grid: Grid, found: Mapping[int, ColumnRole]) -> None:
+    roles = set(found.values())
+    headers = listing(header or "(no header)" for header in grid.header)
+    if ColumnRole.CATEGORY not in roles:
+        raise DataError(
+            f"no column of {_called(grid)} names categories: it has {headers}; "
+            "name it: --column category=NAME"
+        )
+    if not ({ColumnRole.N, ColumnRole.SELECTED} <= roles or ColumnRole.RATE in roles):
+        free = [i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i)]
+        if ColumnRole.RATIO in roles and not free:
+            raise DataError(
+                f"{_called(grid)} prints impact ratios without what they are made of, so they "
+                "cannot be checked; a check needs the selection rates, or the number of people "
+                "and of selected people"
+            )
+        missing = [role for role in _COUNTS_AND_RATE if role not in roles]
+        flags = " ".join(f"--column {role}=NAME" for role in missing)
+        raise DataError(
+            f"{_called(grid)} needs the number of people and of selected people, or "
+            f"the selection rates; of its columns {headers} none is known to be the "
+            f"{' or the '.join(map(_words, missing))}; name those that it has: {flags}"
+        )
+
+
+def _numbers(
+    grid: Grid, columns: Mapping[ColumnRole, int]
+) -> dict[ColumnRole, list[Printed | None]]:
+    """Return the printed numbers of every number column; text in their place is not stated."""
+    found: dict[ColumnRole, list[Printed | None]] = {}
+    for role, i in columns.items():
+        read = read_ratio if role is ColumnRole.RATIO else read_number
+        cells = [row[i] for row in grid.rows]
+        found[role] = [None if is_blank(text) else read(text) for text in cells]
+        words = [at for at, text in enumerate(cells) if not is_blank(text)]
+        if words and not any(found[role]):
+            raise DataError(
+                f"row {grid.number(words[0])} of {_called(grid)} has {quote(cells[words[0]])} as "
+                f"the {_words(role)} (column {quote(grid.header[i])}), and no row has a number; "
+                "write numbers, or leave the column out"
+            )
+        if role is ColumnRole.RATE:
+            found[role] = _as_shares(found[role])
+    return found
+
+
+def _as_shares(rates: list[Printed | None]) -> list[Printed | None]:
+    """Return rates as shares: a column without percent signs, mostly above 1, is in per cent."""
+    bare = [rate for rate in rates if rate is not None and not rate.percent]
+    if sum(rate.value > 1 for rate in bare) * 2 <= len(bare):
+        return rates
+    return [rate if rate is None or rate.percent else rate.as_percentage() for rate in rates]
+
+
+def _has_digits(grid: Grid, i: int) -> bool:
+    """Return whether a cell of a column has digits, or all are blank."""
+    return _is_empty(grid, i) or any(any(map(str.isdigit, row[i])) for row in grid.rows)
+
+
+def _is_empty(grid: Grid, i: int) -> bool:
+    return all(is_blank(row[i]) for row in grid.rows)
+
+
+def _is_whole(grid: Grid, i: int) -> bool:
+    found = [read_number(row[i]) for row in grid.rows]
+    known = [number for number in found if number is not None]
+    return bool(known) and all(
+        number.value == int(number.value) and not number.percent for number in known
+    )
+
+
+def _called(grid: Grid) -> str:
+    return f"the table {quote(grid.name)}" if grid.name else "the table"
+
+
+def _words(role: ColumnRole) -> str:
+    return {
+        ColumnRole.CATEGORY: "category",
+        ColumnRole.N: "number of people",
+        ColumnRole.SELECTED: "number selected",
+        ColumnRole.NOT_SELECTED: "number not selected",
+        ColumnRole.RATE: "selection rate",
+        ColumnRole.RATIO: "impact ratio",
+    }[role]

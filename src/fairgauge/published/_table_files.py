@@ -1,0 +1,415 @@
+"""Grids of text from files: CSV, XLSX, Markdown, HTML and pasted text, one or more in each."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import re
+import zipfile
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.published._own_reports import tables_to_publish
+from fairgauge.published._single_spaces import single_spaced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+MOST_BYTES = 20_000_000
+"""The largest file that is read: published tables are small."""
+MOST_CELLS = 200_000
+_MOST_UNPACKED = 10 * MOST_BYTES
+SUFFIXES = (".csv", ".tsv", ".txt", ".md", ".html", ".htm", ".xlsx")
+"""The suffixes of files that can hold published tables."""
+
+_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_PIPE = re.compile(r"(?<!\\)\|")
+_RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>).*?</sup>", re.IGNORECASE)
+"""A footnote's mark in Markdown."""
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_FEWEST_PIPES = 2
+_FEWEST_NAMES, _FEWEST_LINES = 2, 3
+_WIDE_SPACE = re.compile(r"\t|\s{2,}")
+_TEXT_CELLS = ("td", "th")
+_ORDINALS = ("st", "nd", "rd", "th")
+_TITLES = ("caption", "h1", "h2", "h3", "h4", "h5", "h6")
+
+
+class NoTable(DataError):  # noqa: N818 - named for what is missing
+    """A file was read, and holds no table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The cells of a table as text.
+
+    Attributes
+    ----------
+    name : what stands above it, or the sheet's name; empty where nothing does.
+    header : the names of the columns.
+    rows : as many cells as the header has, in every row.
+    first : the number of the first row.
+    numbers : the number of every row, where rows were rearranged.
+    apart : the headers of columns that have no place in the rows that were rearranged.
+    """
+
+    name: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    first: int = 1
+    numbers: tuple[int, ...] = ()
+    apart: tuple[str, ...] = ()
+
+    def number(self, at: int) -> int:
+        """Return the number of a row in the table as it was published."""
+        return self.numbers[at] if self.numbers else self.first + at
+
+
+def read_grids(path: Path) -> list[Grid]:
+    """Read every table of a file.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, or is too large; ``NoTable`` where it holds no table.
+    MissingExtra
+        An XLSX file without the library that reads it.
+    """
+    suffix = path.suffix.casefold()
+    if suffix not in SUFFIXES:
+        raise DataError(f"{quote(path)} is no table that can be read: use {', '.join(SUFFIXES)}")
+    content = _content(path)
+    if suffix == ".xlsx":
+        found = _sheets(content, path)
+    else:
+        found = grids_of_text(_decoded(content, path), suffix)
+    if not found:
+        raise NoTable(f"{quote(path)} holds no table of at least two columns and two rows")
+    return found
+
+
+def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
+    r"""Return every table of a text; of pasted text the kind is found.
+
+    Examples
+    --------
+    >>> grids_of_text("sex  n  hired\nMale  80  48\nFemale  40  12")[0].rows
+    (('Male', '80', '48'), ('Female', '40', '12'))
+    """
+    text = tables_to_publish(text)
+    if suffix in (".html", ".htm") or "<table" in text[:MOST_CELLS].casefold():
+        return _of_html(text)
+    lines = text.splitlines()
+    piped = suffix not in (".csv", ".tsv") and _has_pipes(lines)
+    if suffix == ".md" or piped or any(_RULE.match(line) and "|" in line for line in lines):
+        return _of_markdown(lines)
+    if suffix in (".csv", ".tsv") or _looks_like_csv(lines):
+        return _of_csv(text, "\t" if suffix == ".tsv" else None)
+    return _of_blocks(lines)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise DataError(
+                f"{quote(path)} has {size:,} bytes; a published table has at most {MOST_BYTES:,}. "
+                "For rows of data, use fairgauge audit"
+            )
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot read {quote(path)}: {reason}") from None
+
+
+def _decoded(content: bytes, path: Path) -> str:
+    for encoding in ("utf-8-sig", "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else None):
+        if encoding:
+            try:
+                return content.decode(encoding)
+            except UnicodeDecodeError:
+                continue
+    raise DataError(f"{quote(path)} is not UTF-8 text; save it as UTF-8")
+
+
+def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
+    """Return a grid of rows whose first is the header; none where there is no table."""
+    filled = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
+    width = max(map(len, filled), default=0)
+    padded = [row + [""] * (width - len(row)) for row in filled]
+    while padded and sum(1 for cell in padded[0] if cell) < min(2, width):
+        name = name or next(filter(None, padded[0]), "")  # a title above the header
+        padded = padded[1:]
+    if len(padded) < 2 or width < 2:
+        return []
+    header, *body = padded
+    for i, row in enumerate(body):
+        if row[1:] == header[1:]:  # a header that stands again begins another table
+            title = body[i - 1][0] if i and _is_title(body[i - 1]) else ""
+            above = body[: i - 1] if title else body[:i]
+            return [*_grid(name, [header, *above]), *_grid(title or name, body[i:])]
+    return [Grid(name, tuple(header), tuple(map(tuple, body)))]
+
+
+def _is_title(row: Sequence[str]) -> bool:
+    """Return whether a row is one text that is no sentence: the title of what stands below."""
+    return bool(row[0]) and not any(row[1:]) and not row[0].endswith(".")
+
+
+def _of_csv(text: str, delimiter: str | None) -> list[Grid]:
+    """Return the blocks of a CSV text, which empty lines separate."""
+    if delimiter is None:
+        first = next((line for line in text.splitlines() if line.strip()), "")
+        delimiter = max(",;\t|", key=first.count)
+    blocks: list[list[list[str]]] = [[]]
+    try:
+        for row in csv.reader(io.StringIO(text), delimiter=delimiter):
+            if any(cell.strip() for cell in row):
+                blocks[-1].append(row)
+            elif blocks[-1]:
+                blocks.append([])
+    except csv.Error as error:
+        raise DataError(f"the table is no CSV: {error}") from None
+    return [grid for block in blocks for grid in _grid("", block)]
+
+
+def _looks_like_csv(lines: Sequence[str]) -> bool:
+    filled = [line for line in lines if line.strip()]
+    return any(filled and all(mark in line for line in filled) for mark in ",;") and not any(
+        "\t" in line for line in filled
+    )
+
+
+def _has_pipes(lines: Sequence[str]) -> bool:
+    """Return whether most lines are cells with pipes between them."""
+    filled = [line for line in lines if line.strip()]
+    return sum(len(_PIPE.split(line)) > _FEWEST_PIPES for line in filled) * 2 > len(filled)
+
+
+def _of_blocks(lines: Iterable[str]) -> list[Grid]:
+    """Return pasted tables: columns between tabs or two spaces, tables between empty lines.
+
+    Text that is pasted from a PDF has one space between columns.
+    """
+    blocks: list[list[str]] = [[]]
+    for line in lines:
+        if line.strip():
+            blocks[-1].append(line.strip(" "))  # a tab in front is an empty cell
+        elif blocks[-1]:
+            blocks.append([])
+    return [grid for block in blocks for grid in _of_block(block)]
+
+
+def _of_block(lines: Sequence[str]) -> list[Grid]:
+    """Return the tables of lines without an empty one between them.
+
+    A header alone may have wide spaces, above rows with one space between their columns.
+    """
+    rows = [_WIDE_SPACE.split(line) for line in lines]
+    header_alone = sum(len(row) > 1 for row in rows) == 1
+    if header_alone and (single := _grid("", single_spaced(lines))):
+        return single
+    return _grid("", _spread(rows)) or _grid("", single_spaced(lines))
+
+
+def _spread(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """Put the names above columns that repeat, as in Men and Women, over the first column of each.
+
+    In text that is pasted, nothing stands in the cells beside such names.
+    """
+    if len(rows) < _FEWEST_LINES or not _FEWEST_NAMES <= len(rows[0]) < len(rows[1]):
+        return rows
+    names, below = rows[0], rows[1]
+    for width in range(len(below) // len(names), 0, -1):
+        for start in range(len(below) - width * len(names) + 1):
+            parts = [below[start + width * i :][:width] for i in range(len(names))]
+            if all(list(part) == list(parts[0]) for part in parts):
+                first = [""] * len(below)
+                first[start : start + width * len(names) : width] = names
+                return [first, *rows[1:]]
+    return rows
+
+
+def _of_markdown(lines: Sequence[str]) -> list[Grid]:
+    found: list[Grid] = []
+    name, rows = "", list[list[str]]()
+    for line in [*lines, ""]:
+        if "|" in line:
+            if not _RULE.match(line):
+                rows.append(_pipe_cells(line))
+        else:
+            found += _grid(name, rows)
+            name = _unescaped(line.strip().strip("#*_: ")) or ("" if rows else name)
+            rows = []
+    return found
+
+
+def _pipe_cells(line: str) -> list[str]:
+    cells = _PIPE.split(_RAISED.sub("", line).strip().removeprefix("|").removesuffix("|"))
+    return [_without_emphasis(_unescaped(cell).strip()) for cell in cells]
+
+
+def _unescaped(text: str) -> str:
+    """Return a text of Markdown without backslashes in front of marks, and entities as marks."""
+    return html.unescape(_ESCAPED.sub(r"\1", text))
+
+
+def _without_emphasis(cell: str) -> str:
+    """Return a cell of Markdown without emphasis; asterisks alone are the mark of a footnote."""
+    return cell.strip("*_") or cell.strip("_")
+
+
+class _Tables(HTMLParser):
+    """Collects the cells of every table, cells that span several repeated, with captions."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tables: list[tuple[str, list[list[str]]]] = []
+        self._text: list[str] | None = None
+        self._span = (1, 1)
+        self._pending: dict[tuple[int, int], str] = {}
+        self._heading, self._in_cell = "", False
+        self._raised: list[str] | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in (*_TEXT_CELLS, "tr"):
+            self._end_cell()  # end tags of cells and rows are optional
+        if tag == "table":
+            self.tables.append((self._heading, []))
+            self._pending, self._heading = {}, ""
+        elif tag == "tr" and self.tables:
+            self.tables[-1][1].append([])
+            self._fill()
+        elif tag in _TEXT_CELLS and self.tables and self.tables[-1][1]:
+            found = dict(attrs)
+            self._text, self._in_cell = [], True
+            self._span = (_span(found.get("rowspan")), _span(found.get("colspan")))
+        elif tag in _TITLES and not self._in_cell:
+            self._text = []
+        elif tag == "sup" and self._text is not None:
+            self._raised = []
+
+    def handle_data(self, data: str) -> None:
+        if self._raised is not None:
+            self._raised.append(data)
+        elif self._text is not None:
+            self._text.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "sup":
+            self._end_raised()
+        if tag in (*_TEXT_CELLS, "tr", "table"):
+            self._end_cell()
+        elif tag in _TITLES and self._text is not None and not self._in_cell:
+            if tag == "caption" and self.tables:
+                self.tables[-1] = (self._taken(), self.tables[-1][1])
+            else:
+                self._heading = self._taken()
+
+    def _end_raised(self) -> None:
+        """Drop raised text, which is the mark of a footnote, unless it ends an ordinal."""
+        raised, self._raised = "".join(self._raised or ()), None
+        if self._text is not None and raised.strip().casefold() in _ORDINALS:
+            self._text.append(raised)
+
+    def _taken(self) -> str:
+        self._end_raised()
+        text = " ".join("".join(self._text or ()).split())
+        self._text = None
+        return text
+
+    def _end_cell(self) -> None:
+        if not self._in_cell:
+            return
+        self._in_cell = False
+        text, rows = self._taken(), self.tables[-1][1]
+        for _ in range(self._span[1]):
+            row, column = len(rows) - 1, len(rows[-1])
+            for below in range(1, self._span[0]):
+                self._pending[row + below, column] = text
+            rows[-1].append(text)
+        self._fill()
+
+    def _fill(self) -> None:
+        """Put in the cells that span down into the present row."""
+        rows = self.tables[-1][1]
+        while (at := (len(rows) - 1, len(rows[-1]))) in self._pending:
+            rows[-1].append(self._pending.pop(at))
+
+
+def _span(text: str | None) -> int:
+    return min(int(text), 100) if text and text.isdigit() and int(text) else 1
+
+
+def _of_html(text: str) -> list[Grid]:
+    parser = _Tables()
+    parser.feed(text)
+    parser.close()
+    return [grid for name, rows in parser.tables for grid in _grid(name, rows)]
+
+
+def _sheets(content: bytes, path: Path) -> list[Grid]:
+    found: list[Grid] = []
+    for sheet in _workbook(content, path).worksheets:
+        if sheet.max_row * sheet.max_column > MOST_CELLS:
+            raise DataError(
+                f"the sheet {quote(sheet.title)} of {quote(path)} has more than {MOST_CELLS:,} "
+                "cells; no published table is that large"
+            )
+        rows = [[_cell(cell.value, cell.number_format) for cell in row] for row in sheet.rows]
+        for merged in sheet.merged_cells.ranges:
+            top = rows[merged.min_row - 1][merged.min_col - 1]
+            for row, column in merged.cells:
+                rows[row - 1][column - 1] = top
+        found += _grid(sheet.title, rows)
+    return found
+
+
+def _workbook(content: bytes, path: Path) -> Any:
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MissingExtra("reading an XLSX file", "xlsx", error) from None
+    if (unpacked := _unpacked(content, path)) > _MOST_UNPACKED:
+        raise DataError(
+            f"{quote(path)} unpacks to {unpacked:,} bytes; no published table is that large"
+        )
+    try:
+        return openpyxl.load_workbook(io.BytesIO(content), data_only=True, rich_text=True)
+    except Exception as error:
+        raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
+
+
+def _unpacked(content: bytes, path: Path) -> int:
+    """Return the bytes that a workbook has when it is unpacked."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return sum(each.file_size for each in archive.infolist())
+    except zipfile.BadZipFile as error:
+        raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
+
+
+def _is_raised(part: object) -> bool:
+    font = getattr(part, "font", None)
+    return getattr(font, "vertAlign", None) == "superscript" and str(part) not in _ORDINALS
+
+
+def _cell(value: object, number_format: str) -> str:
+    """Return a cell as a reader sees it: a share formatted as a percentage is one."""
+    if value is None:
+        return ""
+    if isinstance(value, list):  # formatted text: parts, of which raised ones are footnotes' marks
+        return "".join(str(part) for part in value if not _is_raised(part))
+    if isinstance(value, float) and number_format.endswith("%"):
+        places = len(number_format.rstrip("%").partition(".")[2])
+        return f"{100 * value:.{places}f}%"
+    if isinstance(value, float):
+        places = (
+            len(number_format.partition(".")[2]) if re.fullmatch(r"0\.0+", number_format) else 0
+        )
+        return f"{value:.{places}f}" if places else f"{value:.12g}"
+    return str(value)

@@ -1,0 +1,224 @@
+"""The sections of features: their overview, and the tables and charts of each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.catalogue import CENTRAL_RATES
+from fairgauge.enums import (
+    Average,
+    ClassKind,
+)
+from fairgauge.render._document_tree import (
+    Block,
+    Chart,
+    Column,
+    Heading,
+    Items,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+    Unit,
+)
+from fairgauge.render.documents._appendix_sections import where_numbers_are
+from fairgauge.render.documents._metric_blocks import (
+    confusion_table,
+    group_table,
+    legend,
+    metric_chart,
+    metric_sentence,
+    metric_table,
+    other_metrics,
+    overview_row,
+    pairs_section,
+    place_of,
+    reference_of,
+)
+from fairgauge.render.documents._strata_blocks import strata_blocks
+from fairgauge.render.documents.report_notes import missing_values
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.glossary import anchor, metric_link
+from fairgauge.render.words.metric_words import (
+    metric_words,
+)
+from fairgauge.results.sections import (
+    conditional,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fairgauge.results.report import Report
+    from fairgauge.results.scopes import ClassScope
+    from fairgauge.results.sections import FeatureResults
+
+_MOST_GROUPS_FULL = 200
+_MOST_COLUMNS = 14
+_MOST_METRICS = 40
+_MOST_CHART_ROWS = 24
+_FEWEST_IN_OVERVIEW = 5
+_MOST_MATRIX_ROWS, _MOST_DRAWN_MATRIX_ROWS = 150, 60
+_MOST_CONDITIONAL = 6
+_TWO = 2
+
+
+def overview_sections(results: Sequence[FeatureResults]) -> Iterator[Section]:
+    """Yield every group and central rate in one table, where there are several."""
+    rates = [
+        rate
+        for rate in CENTRAL_RATES
+        if any(rate in section.rates and section.differences(rate) for section in results)
+    ]
+    rows = [
+        overview_row(section, group, rates, i)
+        for i, section in enumerate(results)
+        if section.class_scope.is_single
+        and 2 * len(set(rates).intersection(section.rates)) >= len(rates)
+        for group in section.groups
+        if group.reference_kind is None
+    ]
+    if len(rows) * len(rates) < _FEWEST_IN_OVERVIEW:
+        return
+    references = {reference_of(section) for section in results if section.estimates}
+    reference = references.pop() if len(references) == 1 else "the reference"
+    columns = [
+        Column("feature", numeric=False), Column("group", numeric=False), Column("n"),
+        *(Column(results[0].rate_row(rate).title, link=anchor("rate", rate)) for rate in rates),
+    ]  # fmt: skip
+    marks = "; ".join(
+        legend(
+            [cell.below for row in rows for cell in row],
+            [each for section in results for each in section.estimates],
+            shares=False,
+        )
+    )
+    notes = [
+        "Rates in %, differences in percentage points (pp); their confidence intervals are in the "
+        "details."
+        if any(results[0].rate_row(rate).is_share for rate in rates)
+        else "The confidence intervals of the differences are in the details.",
+        *([f"{marks}."] if marks else []),
+    ]
+    if len(rows) > _MOST_MATRIX_ROWS:
+        notes.append(f"{len(rows) - _MOST_MATRIX_ROWS:,} more groups are in the details.")
+    table = Table(
+        f"Every group and rate, with its difference from {reference}",
+        tuple(columns),
+        tuple(rows[:_MOST_MATRIX_ROWS]),
+        notes=tuple(notes),
+        matrix=len(rows) <= _MOST_DRAWN_MATRIX_ROWS,
+    )
+    yield Section("overview", "Overview", (table,), short="Overview")
+
+
+def feature_section(
+    i: int,
+    section: FeatureResults,
+    room: int,
+    report: Report,
+    column: str,
+    terms: Mapping[str, str],
+) -> Section:
+    """Return everything of one feature.
+
+    ``room`` is the number of rows that its charts may have, ``column`` that of the strata,
+    ``terms`` what a preset calls metrics.
+    """
+    blocks: list[Block] = []
+    if section.groups:
+        blocks += feature_tables(
+            section, _MOST_GROUPS_FULL, len(section.rates), full=True, terms=terms
+        )
+    charts, common = _common_notes(list(_charts(section, room)))
+    if charts:
+        ratios = all(chart.unit is Unit.RATIO for chart in charts)
+        what = "ratios to" if ratios else "differences from"
+        title = f"Charts of {what} {reference_of(section)}, metric by metric"
+        notes = [Paragraph(note, Tone.SOFT) for note in common]
+        blocks.append(Section(f"charts-{i}", title, (*notes, *charts), folded=True))
+    blocks += strata_blocks(section, i, column, where_numbers_are(report))
+    if section.pairs:
+        blocks.append(pairs_section(section, i, max(3, room // 10), report))
+    if any(group.counts and any(group.counts.values()) for group in section.groups):
+        blocks.append(
+            Section(f"matrices-{i}", "Confusion matrices", (confusion_table(section),), folded=True)
+        )
+    missing = missing_values(section.missing)
+    if missing:
+        blocks.append(Heading("No value"))
+        blocks.append(Items(tuple(missing)))
+    folded = not _in_summary(section.class_scope)
+    return Section(f"feature-{i}", called(section.name), tuple(blocks), folded=folded)
+
+
+def feature_tables(
+    section: FeatureResults, most: int, rates: int, *, full: bool, terms: Mapping[str, str]
+) -> Iterator[Block]:
+    """Yield the tables of one feature: at most so many groups and rates."""
+    for i, several in enumerate(_beside(section, rates, full=full)):
+        yield group_table(section, most, several, ratios=full, again=i > 0, terms=terms)
+    other = other_metrics(section)
+    if other:
+        yield metric_table(section, other[:_MOST_METRICS], most, terms, marks=full)
+    held = [] if full else conditional(section)
+    if held:
+        by_metric: dict[str, list[str]] = {}
+        for each in held[:_MOST_CONDITIONAL]:
+            by_metric.setdefault(each.metric, []).append(metric_sentence(each))
+        yield Items(
+            tuple(
+                f"{capitalised(metric_words(section.metric_row(metric)))}. {' '.join(sentences)}"
+                for metric, sentences in by_metric.items()
+            )
+        )
+        if len(held) > _MOST_CONDITIONAL:
+            more = len(held) - _MOST_CONDITIONAL
+            yield Paragraph(f"{more:,} more in the full report.", Tone.SOFT)
+    if section.across:
+        yield Items(tuple(metric_sentence(each) for each in section.across[:_MOST_METRICS]))
+
+
+def _beside(section: FeatureResults, most: int, *, full: bool) -> Iterator[list[str]]:
+    """Yield the rates of one table each: all of them, or as many as fit beside each other."""
+    rates = section.rates[:most]
+    if not full:
+        yield rates
+        return
+    found: list[str] = []
+    columns = 0
+    for rate in rates:
+        own = 1 + sum(f"{rate}.{by}" in section.metrics for by in ("difference", "ratio"))
+        if found and columns + own > _MOST_COLUMNS:
+            yield found
+            found, columns = [], 0
+        found = [*found, rate]
+        columns += own
+    yield found
+
+
+def _charts(section: FeatureResults, room: int) -> Iterator[Chart]:
+    rows = min(len(section.groups) or 1, _MOST_CHART_ROWS)
+    metrics = [row for row in map(section.metric_row, section.metrics) if metric_link(row)]
+    metrics.sort(key=lambda row: (place_of(row), row.set != "native"))
+    most = max(4, room // rows)
+    for metric in metrics[:most]:
+        yield metric_chart(section, metric.name)
+
+
+def _in_summary(scope: ClassScope) -> bool:
+    """Return whether a section is of all classes at once: those of single ones are many."""
+    return scope.kind in (ClassKind.NONE, ClassKind.SELECTION) or scope.average is Average.MACRO
+
+
+def _common_notes(charts: list[Chart]) -> tuple[list[Chart], list[str]]:
+    """Return charts without the notes that all of them have, if any, and these."""
+    noted = [each.notes for each in charts if each.notes]
+    if len(noted) < _TWO:
+        return charts, []
+    common = [note for note in noted[0] if all(note in notes for notes in noted)]
+    return [
+        replace(each, notes=tuple(note for note in each.notes if note not in common))
+        for each in charts
+    ], common

@@ -1,0 +1,618 @@
+"""Blocks of a report about its metrics: tables of groups, charts with intervals, pairs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.catalogue import CENTRAL_RATES
+from fairgauge.enums import (
+    ClassKind,
+    DiagnosticCode,
+    IntervalMethod,
+    ReferenceKind,
+    Status,
+)
+from fairgauge.render._document_tree import (
+    Block,
+    Cell,
+    Chart,
+    ChartRow,
+    Column,
+    Items,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+    Unit,
+)
+from fairgauge.render.words import numbers
+from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
+from fairgauge.render.words.display_names import called, capitalised, printable, shorten
+from fairgauge.render.words.estimate_sentences import reference_name
+from fairgauge.render.words.glossary import anchor, metric_link
+from fairgauge.render.words.metric_words import (
+    abbreviations,
+    compared_rate,
+    holds_with_others,
+    marked,
+    metric_heading,
+    metric_words,
+    neutral,
+    published_ratio,
+    rate_heading,
+    rate_text,
+    rate_value,
+    ratio_heading,
+    shown,
+    shown_range,
+    signed,
+    significant,
+    unit,
+)
+from fairgauge.render.words.reason_sentences import describe_reason, insufficiency, why_insufficient
+from fairgauge.results.disparities import distance, singled_out
+from fairgauge.results.sections import comparisons, reference_group
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.results.estimates import Estimate, Group, GroupPair
+    from fairgauge.results.finding import Finding
+    from fairgauge.results.report import Report
+    from fairgauge.results.sections import FeatureResults
+
+_LONGEST_TEXT = 400
+_MOST_FINDING_ROWS = 8
+_MOST_GROUPS = 200
+_MOST_CHART_ROWS = 24
+_MOST_PAIRS = 30
+_MOST_LINKED = 24
+_LARGE = 10
+"""The value from which on a column of a table has one decimal."""
+_OVERALL = "overall"
+SIGNIFICANT = "* statistically significant (adjusted for the groups)"
+DIFFERENCE = "diff."
+OTHERS = "all other groups"
+PAIRS_OF_CANDIDATES = "all pairs of the groups that are large enough to be the reference"
+"""For what p-values of comparisons with a reference that the data choose are adjusted."""
+TOGETHER = "The confidence intervals are simultaneous: they hold for all groups together."
+BY_ITSELF = (
+    "Each confidence interval is for a single comparison; statistical significance is based on the "
+    "adjusted p-value, so an interval can exclude “no difference” without being significant."
+)
+
+
+def finding_chart(finding: Finding, section: FeatureResults) -> Chart:
+    """Return the differences of all groups in the rate of a finding, its own group first."""
+    metric = finding.metric
+    definition = finding.estimate.definition
+    ranked = sorted(
+        (e for e in section.estimates if e.metric == metric),
+        key=lambda e: (
+            e.group != finding.group,
+            e.status is Status.TOO_FEW,
+            -size_of(e),
+        ),
+    )
+    rows = [
+        chart_row(
+            singled_out(each),
+            _group_and_rates(each),
+            emphasis=each.group == finding.group,
+        )
+        for each in ranked[:_MOST_FINDING_ROWS]
+    ]
+    return Chart(
+        f"{capitalised(metric_words(definition))}, groups of {called(section.name)}",
+        tuple(rows),
+        unit(definition),
+        neutral(definition),
+        link=metric_link(definition),
+        notes=(
+            *_meaning(compared_rate(definition)),
+            *([TOGETHER] if any(map(holds_with_others, map(singled_out, ranked))) else []),
+            *adjustment_note(section, metric),
+        ),
+    )
+
+
+def _meaning(rate: Statistic | None) -> tuple[str, ...]:
+    """Return what a rate is, as a sentence."""
+    return (f"{capitalised(rate.title)}: {rate.says}.",) if rate and rate.says else ()
+
+
+def adjustment_note(section: FeatureResults, metric: str) -> tuple[str, ...]:
+    """Return for how many comparisons the p-values of a metric are adjusted."""
+    count = comparisons(section, metric)
+    if count > 1 and for_any_reference(section, metric):
+        return (f"p-values adjusted for {PAIRS_OF_CANDIDATES} (Tukey).",)
+    return (f"p-values adjusted for {count:,} comparisons.",) if count > 1 else ()
+
+
+def for_any_reference(section: FeatureResults, metric: str = "") -> bool:
+    """Return whether comparisons hold for any group that the data might have made the reference."""
+    return any(
+        each.interval is not None and IntervalMethod.TUKEY in each.interval.methods
+        for each in section.estimates
+        if metric in ("", each.metric)
+    )
+
+
+def interval_note(shown_estimates: Iterable[Estimate]) -> tuple[str, ...]:
+    """Return whether the intervals that are shown hold together, or each by itself.
+
+    Nothing of single comparisons: their p-values are those of one comparison, too.
+    """
+    having = [each for each in shown_estimates if each.interval is not None]
+    if any(map(holds_with_others, having)):
+        return (TOGETHER,)
+    several = any(each.p_adjusted not in (None, each.p_value) for each in having)
+    return (BY_ITSELF,) if several else ()
+
+
+def _group_and_rates(each: Estimate) -> str:
+    name, rate = _group_and_class(each), compared_rate(each.definition)
+    if rate is None or each.rate_group is None or each.rate_reference is None:
+        return name
+    return f"{name}: {rate_text(rate, each.rate_group)} vs {rate_text(rate, each.rate_reference)}"
+
+
+def _group_and_class(each: Estimate) -> str:
+    """Return the group, with the class where each group has one of its own: the worst."""
+    worst = each.class_scope.kind is ClassKind.WORST and each.class_ is not None
+    return f"{called(each.group)} (class {called(each.class_)})" if worst else called(each.group)
+
+
+def metric_chart(section: FeatureResults, metric: str) -> Chart:
+    """Return a metric of every group of a section, on one axis."""
+    found = [each for each in section.estimates if each.metric == metric]
+    kept = found
+    if len(found) > _MOST_CHART_ROWS:
+        far = {id(e) for e in sorted(found, key=size_of, reverse=True)[:_MOST_CHART_ROWS]}
+        kept = [singled_out(each) for each in found if id(each) in far]
+    more = len(found) - len(kept)
+    definition = section.metric_row(metric)
+    return Chart(
+        capitalised(metric_words(definition)),
+        tuple(chart_row(each, _group_and_class(each)) for each in kept),
+        unit(definition),
+        neutral(definition),
+        link=metric_link(definition),
+        notes=(
+            *([f"The {len(kept)} groups of {len(found):,} with the largest differences."]
+              if more else []),
+            *interval_note(kept),
+            *adjustment_note(section, metric),
+        ),
+    )  # fmt: skip
+
+
+def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow:
+    """Return an estimate as a row of a chart."""
+    below = [_probability(each)]
+    if each.status is Status.TOO_FEW:
+        below.append(why_insufficient(each.reason))
+    kind_of, sign = unit(each.definition), signed(each.definition)
+    ends = shown_range(each.low, each.high, kind_of, sign=sign)
+    pp = " pp" if kind_of is Unit.POINTS else ""
+    text = shown(each.value, kind_of, sign=sign) + pp
+    return ChartRow(
+        label,
+        Mark(each.value, each.low, each.high, sparse=each.status is Status.TOO_FEW),
+        f"{text} ({ends})" if ends else text,
+        below=", ".join(filter(None, below)),
+        emphasis=emphasis,
+    )
+
+
+def adjusted_table(
+    section: FeatureResults, pairs: Mapping[str, tuple[Estimate, Estimate]], column: str
+) -> Table:
+    """Return the largest difference of each rate over all rows and adjusted for the strata."""
+    rows = [
+        (
+            Cell(section.rate_row(rate).title),
+            Cell(called(overall.group), name=True),
+            *(Cell(f"{_marked_value(e)}", below=_range_of(e)) for e in (overall, adjusted)),
+        )
+        for rate, (overall, adjusted) in pairs.items()
+    ]
+    columns = (
+        Column("rate", numeric=False), Column(called(section.name), numeric=False),
+        Column("overall"), Column(f"adjusted for {column}"),
+    )  # fmt: skip
+    cells = [cell.text for row in rows for cell in row]
+    return Table(
+        "Largest difference in each rate", columns, tuple(rows),
+        notes=(
+            "   ".join(legend(cells, [e for pair in pairs.values() for e in pair], shares=True)),
+        ),
+    )  # fmt: skip
+
+
+def _probability(each: Estimate) -> str:
+    """Return the p-value of an estimate, called adjusted where it is."""
+    if each.p_adjusted is not None:
+        return numbers.probability(each.p_adjusted, "adjusted p")
+    return numbers.probability(each.p_value)
+
+
+def _range_of(each: Estimate) -> str:
+    ends = shown_range(each.low, each.high, unit(each.definition), sign=signed(each.definition))
+    return f"({ends})" if ends else ""
+
+
+def size_of(each: Estimate) -> float:
+    """Return how far a point estimate is from "no difference"."""
+    return distance(each)
+
+
+def group_table(
+    section: FeatureResults,
+    most: int,
+    rates: Sequence[str],
+    *,
+    ratios: bool,
+    terms: Mapping[str, str],
+    again: bool = False,
+) -> Table:
+    """Return the rates of the groups of a section, each with its difference from the reference.
+
+    ``ratios`` is whether ratios stand beside differences; those that a preset has a term for always
+    do. ``again`` is whether a table of other rates stands before.
+    """
+    groups = _largest_groups(section, most)
+    columns = [Column(called(section.name), numeric=False), Column("n")]
+    against = _heading_of_reference(section) if ratios else DIFFERENCE
+    compared: list[tuple[str, bool, bool]] = []
+    for rate in rates:
+        has = [
+            any(section.find(f"{rate}.{by}", group.group) for group in groups)
+            for by in ("difference", "ratio")
+        ]
+        ratio = f"{rate}.ratio"
+        has[1] = has[1] and (ratios or not has[0] or ratio in terms)
+        compared.append((rate, has[0], has[1]))
+        columns.append(Column(rate_heading(section.rate_row(rate)), link=anchor("rate", rate)))
+        columns += [Column(against, joined=True)] if has[0] else []
+        if has[1]:
+            heading = terms.get(ratio) or ratio_heading(section.metric_row(ratio))
+            columns.append(Column(heading, joined=True))
+    rows = [_group_cells(section, group, compared, terms) for group in groups]
+    totals = [_group_cells(section, section.total, compared, terms)] if section.total else []
+    cells = [cell.text for row in rows for cell in row]
+    rows_of_rates = [section.rate_row(rate) for rate in rates]
+    shares = any(rate.is_share for rate in rows_of_rates)
+    differences = any(has for _, has, _ in compared)
+    notes: list[str] = []
+    if ratios:
+        notes += legend(cells, section.estimates, shares=shares, differences=differences)
+        notes += filter(None, [abbreviations(rows_of_rates)])
+    if len(section.groups) > len(groups):
+        more = len(section.groups) - len(groups)
+        notes.append(f"the {len(groups)} largest groups, {more:,} more in the JSON report")
+    return Table(
+        f"Groups of {called(section.name)}{', further rates' if again else ''}",
+        tuple(columns),
+        tuple(rows),
+        tuple(totals),
+        notes=("   ".join(notes),) if notes else (),
+    )
+
+
+def _largest_groups(section: FeatureResults, most: int) -> list[Group]:
+    """Return the largest groups of a section in order: the same ones in each of its tables."""
+    largest = sorted(section.groups, key=lambda group: -group.n)[:most]
+    return [group for group in section.groups if group in largest]
+
+
+def legend(
+    cells: Iterable[str], of: Iterable[Estimate], *, shares: bool, differences: bool = True
+) -> Iterator[str]:
+    """Yield what the marks of a table mean, those that it has.
+
+    ``of`` are its estimates, whose reasons a question mark stands for. ``shares`` and
+    ``differences`` are whether it has shares of rows, and differences of these.
+    """
+    endings = {text[-1:] for text in cells}
+    if "*" in endings:
+        yield SIGNIFICANT
+    if "?" in endings:
+        yield f"? {insufficiency(each.reason for each in of if each.status is Status.TOO_FEW)}"
+    if shares:
+        yield "rates in %, differences in pp" if differences else "rates in %"
+
+
+def _heading_of_reference(section: FeatureResults) -> str:
+    kinds = {each.reference for each in section.estimates if each.reference}
+    if len(kinds) == 1:
+        return f"vs {shorten(called(reference_name(next(iter(kinds)))), 20)}"
+    return "vs reference"
+
+
+def reference_of(section: FeatureResults) -> str:
+    """Return what the groups of a section are compared with, in words."""
+    kinds = {each.reference for each in section.estimates if each.reference}
+    if len(kinds) != 1:
+        return "the reference"
+    only = next(iter(kinds))
+    named = {ReferenceKind.OTHERS: OTHERS, ReferenceKind.OVERALL: "all rows"}
+    return named.get(only.kind) or called(reference_name(only))
+
+
+def _group_cells(
+    section: FeatureResults,
+    group: Group,
+    compared: Sequence[tuple[str, bool, bool]],
+    terms: Container[str],
+) -> tuple[Cell, ...]:
+    total = group.reference_kind is ReferenceKind.OVERALL
+    reference = "reference" if len(compared) == 1 else "ref."  # a wide table has no room for it
+    cells = [Cell(_OVERALL if total else called(group.group), name=not total)]
+    cells.append(Cell(numbers.count(group.n)))
+    for rate, difference, ratio in compared:
+        cells.append(Cell(rate_value(section.rate_row(rate), group.rates.get(rate))))
+        for by, has in (("difference", difference), ("ratio", ratio)):
+            if has:
+                metric = f"{rate}.{by}"
+                each = None if total else section.find(metric, group.group)
+                own = not total and group.group == reference_group(section, metric)
+                write = _published_value if metric in terms else _marked_value
+                cells.append(Cell(write(each) if each else reference if own else ""))
+    return tuple(cells)
+
+
+def _marked_value(each: Estimate) -> str:
+    text = shown(each.value, unit(each.definition), sign=signed(each.definition))
+    return marked(text, each)
+
+
+def _published_value(each: Estimate) -> str:
+    """Write a ratio with three decimals, as a preset has it published."""
+    return marked(published_ratio(each.value), each)
+
+
+def _decimals(section: FeatureResults, metric: str) -> int:
+    """Return how many decimals a column of a metric has: fewer where a value is large."""
+    values = [abs(each.value) for each in section.estimates
+              if each.metric == metric and each.value is not None]  # fmt: skip
+    large = max(filter(math.isfinite, values), default=0.0) >= _LARGE
+    return 1 if large else 3
+
+
+def _value_in_column(each: Estimate, decimals: int) -> str:
+    """Write a value with as many decimals as the others of its column have."""
+    value = each.value
+    if (
+        value is None
+        or math.isinf(value)
+        or abs(value) >= 1_000
+        or unit(each.definition) is not (Unit.NUMBER)
+    ):
+        return _marked_value(each)
+    sign = "+" if signed(each.definition) and round(abs(value), decimals) else ""
+    text = f"{value:{sign}.{decimals}f}" if sign else f"{abs(value):.{decimals}f}"
+    return marked(numbers.minus(text), each)
+
+
+def other_metrics(section: FeatureResults) -> list[str]:
+    """Return the metrics that the table of rates does not hold."""
+    found = []
+    for metric in section.metrics:
+        row = section.metric_row(metric)
+        rate = compared_rate(row)
+        beside_rate = rate is not None and metric == f"{rate.name}.{getattr(row, 'by', '')}"
+        if row.set not in ("native", "own") or not beside_rate:
+            found.append(metric)
+    return found
+
+
+def metric_table(
+    section: FeatureResults,
+    metrics: Sequence[str],
+    most: int,
+    terms: Mapping[str, str],
+    *,
+    marks: bool,
+) -> Table:
+    """Return the values of metrics for every group, with a vendor's names and signs.
+
+    ``marks`` is whether the table explains its own marks.
+    """
+    having = dict.fromkeys(str(e.group) for e in section.estimates if e.metric in metrics)
+    largest = [group.group for group in _largest_groups(section, most)]
+    groups = [name for name in largest if name in having] or list(having)[:most]
+    decimals = {metric: _decimals(section, metric) for metric in metrics}
+    rows = []
+    for group in groups:
+        found = ((section.find(metric, group), decimals[metric]) for metric in metrics)
+        values = [Cell(_value_in_column(each, digits) if each else "-") for each, digits in found]
+        rows.append((Cell(called(group), name=True), *values))
+    columns = [Column(called(section.name), numeric=False)]
+    columns += [
+        Column(
+            terms.get(metric) or _code(section.metric_row(metric)), link=anchor("metric", metric)
+        )
+        for metric in metrics
+    ]
+    sets = {section.metric_row(metric).set for metric in metrics}
+    vendors = [name for key, name in (("clarify", "Clarify"), ("vertex", "Vertex")) if key in sets]
+    caption = f"{' and '.join(vendors)} metrics" if vendors else "Other metrics"
+    cells = [cell.text for row in rows for cell in row] if marks else []
+    notes = "   ".join(legend(cells, section.estimates, shares=False))
+    return Table(
+        f"{caption} of {called(section.name)}",
+        tuple(columns),
+        tuple(rows),
+        notes=(notes,) if notes else (),
+    )
+
+
+def _code(metric: Metric) -> str:
+    return metric_heading(metric) if metric.set == "native" else metric.name
+
+
+def metric_sentence(each: Estimate) -> str:
+    """Return an estimate as a sentence, or why it has no value."""
+    words = capitalised(metric_words(each.definition))
+    if each.value is None:
+        reason = describe_reason(each.reason) if each.reason else str(each.status)
+        return f"{words}: no value, because {reason}."
+    return shorten(printable(f"{capitalised(each.says)}."), _LONGEST_TEXT)
+
+
+def overview_row(
+    section: FeatureResults, group: Group, rates: Sequence[str], at: int
+) -> tuple[Cell, ...]:
+    """Return a group as a row of the overview: each rate with its difference, drawn."""
+    link = f"feature-{at}" if at < _MOST_LINKED else ""
+    cells = [
+        Cell(called(section.name), name=True, link=link),
+        Cell(called(group.group), name=True),
+        Cell(numbers.count(group.n)),
+    ]
+    for rate in rates:
+        found = next((e for e in section.differences(rate) if e.group == group.group), None)
+        value = rate_value(section.rate_row(rate), group.rates.get(rate))
+        if found is None:
+            cells.append(Cell(value))
+            continue
+        tone = Tone.SOFT if not significant(found) else Tone.PLAIN
+        mark = Mark(found.value, found.low, found.high, sparse=found.status is Status.TOO_FEW)
+        cells.append(Cell(value, below=_marked_value(found), tone=tone, mark=mark))
+    return tuple(cells)
+
+
+def confusion_table(section: FeatureResults) -> Table:
+    """Return the confusion matrices of the groups of a section."""
+    having = [group for group in section.groups if group.counts][:_MOST_GROUPS]
+    names = ("tp", "fp", "fn", "tn")
+    return Table(
+        f"Confusion matrices of {called(section.name)}",
+        (Column("group", numeric=False), *(Column(name.upper()) for name in names), Column("n")),
+        tuple(
+            (
+                Cell(called(group.group), name=True),
+                *(Cell(numbers.count((group.counts or {}).get(name))) for name in names),
+                Cell(numbers.count(group.n)),
+            )
+            for group in having
+        ),
+        notes=("TP, FP, FN, TN: true and false positives, false and true negatives.",),
+    )
+
+
+def pairs_section(section: FeatureResults, i: int, most: int, report: Report) -> Section:
+    """Return every pair of groups in the central rates, folded."""
+    by_rate: dict[str, list[GroupPair]] = {}
+    for pair in section.pairs:
+        by_rate.setdefault(pair.rate, []).append(pair)
+    blocks: list[Block] = []
+    level = 100 * section.pairs[0].difference_interval.level
+    notes = [
+        capitalised(describe_diagnostic(each)) + "."
+        for each in report.diagnostics
+        if each.code is DiagnosticCode.HOMOGENEITY and each.feature == section.feature
+    ]
+    if notes:
+        blocks.append(Items(tuple(notes)))
+    blocks.append(
+        Paragraph(
+            "The group with the lower rate is listed first. The confidence intervals of a rate are "
+            f"simultaneous at {level:.4g}%, and the p-values are adjusted for all pairs"
+            f"{_other_family(section)}."
+        )
+    )
+    for rate, pairs in by_rate.items():
+        shown_pairs = pairs[: min(most, _MOST_PAIRS)]
+        more = pairs[0].pairs - len(shown_pairs)
+        blocks.append(
+            Chart(
+                f"{capitalised(pairs[0].definition.title)}: {pairs_words(pairs)}",
+                tuple(map(_pair_row, shown_pairs)),
+                Unit.POINTS,
+                0.0,
+                link=anchor("rate", rate),
+                notes=(f"{more:,} more pairs with smaller differences.",) if more > 0 else (),
+            )
+        )
+    return Section(f"pairs-{i}", "Every pair of groups", tuple(blocks), folded=True)
+
+
+def _other_family(section: FeatureResults) -> str:
+    """Return for what the p-values of the same pairs are adjusted elsewhere, where some are."""
+    if not any(reference_group(section, metric) for metric in section.metrics):
+        return ""
+    family = PAIRS_OF_CANDIDATES if for_any_reference(section) else "comparisons with the reference"
+    return f"; those of findings, for {family}"
+
+
+def pairs_words(pairs: Sequence[GroupPair]) -> str:
+    """Return how many pairs of a rate differ significantly."""
+    count, of = sum(each.significant for each in pairs), pairs[0].pairs
+    verb = "differs" if count == 1 else "differ"
+    many = f"{count:,} or more" if count == len(pairs) < of else f"{count:,}" if count else "none"
+    return f"{many} of {of:,} pairs {verb} statistically significantly"
+
+
+def _pair_row(pair: GroupPair) -> ChartRow:
+    low, high = pair.difference_interval
+    below = numbers.probability(pair.p_adjusted, "adjusted p")
+    sparse = pair.status is not Status.OK
+    return ChartRow(
+        f"{called(pair.group)} vs {called(pair.other)}",
+        Mark(pair.difference, low, high, sparse=sparse),
+        f"{numbers.points(pair.difference)} pp ({shown_range(low, high, Unit.POINTS, sign=True)})",
+        below=f"{below}, {insufficiency([pair.reason])}" if sparse else below,
+        emphasis=pair.significant,
+    )
+
+
+def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
+    """Return an estimate as a row of the table of all numbers."""
+    p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
+    sizes = [numbers.count(n) for n in (each.n_group, each.n_reference) if n is not None]
+    at = f", threshold {each.threshold:g}" if each.threshold is not None else ""
+    prefix = "" if each.class_scope.kind is ClassKind.SELECTION else "class "
+    of = f", {prefix}{called(each.class_)}" if each.class_ is not None else ""
+    of = of or (f", {each.class_scope.average} average" if each.class_scope.average else "")
+    where = (
+        called(each.stratum)
+        if each.stratum is not None
+        else ("" if each.scope.kind == "overall" else "adjusted")
+    )
+    kind, sign = unit(each.definition), signed(each.definition)
+    few = each.status is Status.TOO_FEW
+    cells = [
+        Cell(each.metric, link=metric_link(each.definition)),
+        Cell(f"{called(each.feature)}{of}{at}" if each.feature else "all rows", name=True),
+        Cell(called(each.group) if each.group is not None else "", name=True),
+        Cell(called(reference_name(each.reference)) if each.reference else ""),
+        *([Cell(where, name=True)] if strata else []),
+        Cell(
+            shown(each.value, kind, sign=sign)
+            + (" pp" if kind is Unit.POINTS and each.value is not None else "")
+        ),
+        Cell(shown(each.low, kind, sign=sign) if each.low is not None else ""),
+        Cell(shown(each.high, kind, sign=sign) if each.high is not None else ""),
+        Cell(numbers.probability(p_value, "")),
+        Cell(" / ".join(sizes)),
+        Cell(insufficiency([each.reason]) if few else status_words(each.status)),
+    ]
+    return tuple(cells)
+
+
+def status_words(status: Status) -> str:
+    """Return a status as words: ``insufficient data`` where the data are."""
+    return "insufficient data" if status is Status.TOO_FEW else str(status).replace("_", " ")
+
+
+def place_of(metric: Metric) -> int:
+    """Return the place of a metric among the central rates."""
+    rate = compared_rate(metric)
+    central = rate is not None and rate.name in CENTRAL_RATES
+    return CENTRAL_RATES.index(rate.name) if rate and central else len(CENTRAL_RATES)

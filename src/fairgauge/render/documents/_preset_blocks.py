@@ -1,0 +1,221 @@
+"""The section of a preset: its status, its sources, its statements, and the tables to publish.
+
+The metrics of a preset are called what the text, or practice, calls them: its terms.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Status
+from fairgauge.question.presets import preset, preset_names
+from fairgauge.render._document_tree import (
+    Cell,
+    Column,
+    Facts,
+    Heading,
+    Items,
+    Paragraph,
+    Table,
+    Unit,
+)
+from fairgauge.render.words.display_names import called
+from fairgauge.render.words.metric_words import (
+    metric_words,
+    published_ratio,
+    rate_heading,
+    shown,
+    signed,
+    unit,
+)
+from fairgauge.render.words.numbers import count, listing, percent, plural
+from fairgauge.render.words.question_sentences import (
+    DATES,
+    document,
+    only_reference,
+    preset_reference_replaced,
+    reference_words,
+    unknown_sentence,
+)
+from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.results.sections import reference_group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.render._document_tree import Block
+    from fairgauge.results.estimates import Estimate, Group
+    from fairgauge.results.report import Report
+    from fairgauge.results.sections import FeatureResults
+
+QUOTED = (
+    "This preset sets metrics, references and tables; it quotes its sources as of the date above. "
+    "It does not state that the audit, or what was audited, meets a law."
+)
+_RATE, _RATIO = "selection_rate", "selection_rate.ratio"
+_OF_SELECTION = ("selection_rate.", "selection_odds.", "selection_smd")
+"""How the names of metrics begin that compare selections."""
+
+
+def terms_of(report: Report) -> Mapping[str, str]:
+    """Return what the preset of a report calls metrics; nothing without one.
+
+    Where the reference of the preset is replaced, a ratio is called what it is to.
+    """
+    name = report.spec.get("preset")
+    if name not in preset_names():
+        return {}
+    terms = dict(preset(name).terms)
+    if preset_reference_replaced(report.spec):
+        terms |= {_RATIO: f"ratio to {only_reference(report.spec)}"} if _RATIO in terms else {}
+    return terms
+
+
+def preset_blocks(name: str, report: Report, sections: Sequence[FeatureResults]) -> Iterator[Block]:
+    """Yield what a report states of the preset that it was made with."""
+    found = preset(name)
+    yield Facts(
+        (
+            ("preset", f"{found.name}: {found.title}"),
+            ("jurisdiction", found.jurisdiction),
+            ("status", f"{found.status} (as of {found.as_of.isoformat()})"),
+            *([("superseded by", found.superseded_by)] if found.superseded_by else []),
+            ("sources", "; ".join(found.sources)),
+        )
+    )
+    if preset_reference_replaced(report.spec):
+        yield Paragraph(
+            f"The reference of the preset ({reference_words(found.options['reference'])}) is "
+            f"replaced: this audit compares with {only_reference(report.spec)}. What is stated "
+            "below of the reference does not describe its numbers."
+        )
+    yield Items(found.statements)
+    yield Heading("A published report holds")
+    yield Items(found.publishes)
+    stated = document(report)
+    absent = [key for key in found.document if key not in stated]
+    if absent:
+        words = listing([DATES.get(key, f"{key} of the data") for key in absent])
+        flags = listing([f"--{key.replace('_', '-')}" for key in absent])
+        yield Paragraph(
+            f"This report does not state the {words}, which the sources of the preset ask of a "
+            f"published one ({flags}, or [document] in a specification file)."
+        )
+    if tables := tables_to_publish(report, sections):
+        yield Heading("Tables to publish")
+        yield from tables
+        yield Paragraph(unknown_sentence(report))
+    yield Paragraph(QUOTED)
+
+
+def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> list[Table]:
+    """Return the tables that the preset of a report calls for; none without a preset."""
+    name = report.spec.get("preset")
+    if name not in preset_names():
+        return []
+    metrics = [each for each in preset(name).options["metrics"] if each.startswith(_OF_SELECTION)]
+    column = called(report.spec.get("strata") or "the strata")
+    level = f"{100 * report.spec['confidence']:.4g}%"
+    tables = (
+        _table(each, metrics, terms_of(report), column, level)
+        for each in sections
+        if each.class_scope.is_single
+    )
+    return [table for table in tables if table is not None]
+
+
+def _table(
+    section: FeatureResults,
+    metrics: Sequence[str],
+    terms: Mapping[str, str],
+    column: str,
+    level: str,
+) -> Table | None:
+    """Return people, selections and the preset's metrics for every group of a feature.
+
+    What is adjusted for the strata, where there are any, stands beside what is not.
+    """
+    metrics = [metric for metric in metrics if metric in section.metrics]
+    groups = [group for group in section.groups if group.reference_kind is None]
+    if not metrics or any(group.weight is not None for group in groups):
+        return None
+    adjusted = [metric for metric in metrics if _adjusted(section, metric)]
+    heads = [
+        "n",
+        rate_heading(section.rate_row(_RATE)),
+        section.rate_row(_RATE).title,
+        *(_heading(section.metric_row(each), terms) for each in metrics),
+        *(
+            _heading(section.metric_row(each), terms, f" adjusted for {column}")
+            for each in adjusted
+        ),
+    ]
+    return Table(
+        caption=f"Groups of {called(section.name)}",
+        columns=(Column("group", numeric=False), *map(Column, heads)),
+        rows=tuple(_row(group, section, metrics, adjusted) for group in groups),
+        titled=True,
+        notes=(
+            f"In parentheses: {level} confidence intervals, or why data are insufficient.",
+            *_rows_without_rate(groups, section.rate_row(_RATE)),
+        ),
+    )
+
+
+def _rows_without_rate(groups: Sequence[Group], of: Statistic) -> Iterator[str]:
+    """Yield how many rows are not in n: those that lack a decision, or its score."""
+    rates = [(group, group.rates[_RATE].denominator) for group in groups]
+    lacking = sum(group.n - rows for group, rows in rates if rows is not None)
+    if lacking:
+        yield (
+            f"n counts the rows of which the {of.title} is known: {count(lacking)} more "
+            f"{plural(lacking, 'row lacks', 'rows lack')} it."
+        )
+
+
+def _heading(metric: Metric, terms: Mapping[str, str], adjusted: str = "") -> str:
+    words = terms.get(metric.name) or metric_words(metric)
+    return f"{words}{adjusted}{', pp' if unit(metric) is Unit.POINTS else ''}"
+
+
+def _row(
+    group: Group, section: FeatureResults, metrics: Sequence[str], adjusted: Sequence[str]
+) -> tuple[Cell, ...]:
+    rate = group.rates[_RATE]
+    value = "-" if rate.value is None else percent(rate.value)
+    numbers = (count(rate.denominator), count(rate.numerator), value)
+    compared = [(metric, section.find(metric, group.group)) for metric in metrics]
+    compared += [(each, _adjusted(section, each).get(group.group)) for each in adjusted]
+    cells = (
+        Cell("reference") if group.group == reference_group(section, metric) else _compared(each)
+        for metric, each in compared
+    )
+    name = Cell(called(group.group), name=True)
+    return (name, *map(Cell, numbers), *cells)
+
+
+def _adjusted(section: FeatureResults, metric: str) -> dict[str | None, Estimate]:
+    """Return a metric adjusted for the strata, by group."""
+    return {each.group: each for each in section.adjusted if each.metric == metric}
+
+
+def _compared(estimate: Estimate | None) -> Cell:
+    """Return the value of a comparison, with its interval or what stands against relying on it."""
+    if estimate is None or estimate.value is None:
+        reason = estimate.reason if estimate is not None else None
+        return Cell("-", below=f"({describe_reason(reason)})" if reason else "")
+    kind, sign = unit(estimate.definition), signed(estimate.definition)
+    below = ""
+    if estimate.status is Status.TOO_FEW and estimate.reason is not None:
+        below = f"({describe_reason(estimate.reason)})"
+    elif estimate.interval is not None:
+        ends = (_number(end, kind, sign=sign) for end in estimate.interval)
+        below = f"({' to '.join(ends)})"
+    return Cell(_number(estimate.value, kind, sign=sign), below=below)
+
+
+def _number(value: float, kind: Unit, *, sign: bool) -> str:
+    """Return a number; ratios with three decimals."""
+    return published_ratio(value) if kind is Unit.RATIO else shown(value, kind, sign=sign)

@@ -1,0 +1,293 @@
+"""Blocks of a report about its rules: every verdict, with the range that the rule allows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.enums import ClassKind, Decide, Outcome
+from fairgauge.question.rules import Rule
+from fairgauge.reasons import ReasonCode
+from fairgauge.render._document_tree import (
+    Chart,
+    ChartRow,
+    Mark,
+    Tone,
+    Unit,
+)
+from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import (
+    called,
+    capitalised,
+    group_called,
+    printable,
+    shorten,
+)
+from fairgauge.render.words.estimate_sentences import reference_name
+from fairgauge.render.words.glossary import metric_link
+from fairgauge.render.words.metric_words import (
+    metric_words,
+    neutral,
+    shown,
+    shown_range,
+    signed,
+    unit,
+)
+from fairgauge.render.words.reason_sentences import insufficiency
+from fairgauge.render.words.verdict_sentences import (
+    describe_evidence,
+    limits_of,
+    outcome_word,
+    rows_needed,
+)
+from fairgauge.results.subjects import is_of_all_groups
+from fairgauge.results.verdicts import before_counting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.results.report import Report
+    from fairgauge.results.verdicts import Verdict
+
+TONES = {
+    Outcome.PASS: Tone.GOOD,
+    Outcome.FAIL: Tone.BAD,
+    Outcome.INCONCLUSIVE: Tone.UNSURE,
+    Outcome.NOT_EVALUATED: Tone.UNSURE,
+    Outcome.NONE: Tone.SOFT,
+}
+"""How an outcome is meant."""
+_LONGEST_TEXT = 600
+_DECIDED = {Decide.SIGNIFICANT: "fails only if significant"}
+_SIGNIFICANCE = {
+    ReasonCode.SIGNIFICANT_OUTSIDE: "significant",
+    ReasonCode.NOT_SIGNIFICANT: "not significant",
+}
+_MOST_DECIDING = 2
+_MOST_VERDICTS = 200
+
+
+def rules_of(report: Report) -> dict[str, Rule]:
+    """Return the rules of a report by their text."""
+    rules: dict[str, Rule] = {}
+    for keys in report.spec.get("rules", ()):
+        others = tuple(map(_rule, keys.get("alternatives", ())))
+        rule = replace(
+            _rule(keys), alternatives=others, decide=Decide(keys.get("decide", Decide.INTERVAL))
+        )
+        same = rules.setdefault(str(rule), rule)
+        if same.decide is not rule.decide:  # of several groups in several ways: each row states it
+            rules[str(rule)] = replace(rule, decide=Decide.INTERVAL)
+    return rules
+
+
+def _rule(keys: Mapping[str, Any]) -> Rule:
+    return Rule(keys["metric"], keys.get("at_least", -math.inf), keys.get("at_most", math.inf))
+
+
+def rule_words(rule: Rule | None, text: str, metric: Metric | Statistic) -> str:
+    """Return a rule with its metrics and limits in words: ``selection rate ratio >= 0.8``.
+
+    Where the interval alone does not decide, what does follows in brackets.
+    """
+    if rule is None:
+        return called(text)
+    limits = (_limit_words(rule, metric), *(_limit_words(r, r.row) for r in rule.alternatives))
+    decided = _DECIDED.get(rule.decide)
+    return f"{' or '.join(limits)}{f' ({decided})' if decided else ''}"
+
+
+def _limit_words(rule: Rule, metric: Metric | Statistic) -> str:
+    words = metric_words(metric)
+    low, high = (_limit(end, metric) for end in (rule.low, rule.high))
+    if rule.low == -rule.high and math.isfinite(rule.high):
+        return f"|{words}| <= {high}"
+    if math.isinf(rule.high):
+        return f"{words} >= {low}"
+    return f"{words} <= {high}" if math.isinf(rule.low) else f"{low} <= {words} <= {high}"
+
+
+def _limit(value: float, metric: Metric | Statistic) -> str:
+    if unit(metric) is Unit.POINTS:
+        return numbers.minus(f"{100 * value:g} pp")
+    if unit(metric) is Unit.PERCENT:
+        return f"{100 * value:g}%"
+    return numbers.minus(f"{value:g}")
+
+
+def outcome_words(verdicts: Sequence[Verdict], report: Report) -> str:
+    """Return what a rule comes to: which groups decide, and how many there are of the others."""
+    worst = before_counting(verdicts[0])
+    word = outcome_word(worst).upper()
+    deciding = [each for each in verdicts if before_counting(each) is worst]
+    if worst is Outcome.PASS:
+        if is_of_all_groups(verdicts[0].definition):
+            return f"PASS for {numbers.listing([called(each.feature) for each in deciding])}"
+        return f"PASS for {_groups(len(deciding))}"
+    most = len(deciding) if len(deciding) <= _MOST_DECIDING else 1
+    named = [_verdict_group(each, report) for each in deciding[:most]]
+    undecided = [each.reason for each in deciding if _insufficient(each)]
+    without = f" ({insufficiency(undecided)})" if undecided else ""
+    text = f"{word}{without} for {', '.join(named)}"
+    if len(deciding) > len(named):
+        text += f" and {len(deciding) - len(named):,} more"
+    words = [
+        insufficiency([each.reason]) if _insufficient(each) else outcome_word(before_counting(each))
+        for each in verdicts
+        if before_counting(each) is not worst
+    ]
+    others = [f"{words.count(each):,} {each}" for each in dict.fromkeys(words)]
+    return "; ".join([text, ", ".join(others)]) if others else text
+
+
+def counting_words(verdicts: Sequence[Verdict]) -> str:
+    """Return what undecided verdicts count as, in brackets; nothing where none is so counted."""
+    counted = [each for each in verdicts if each.reason.code is ReasonCode.COUNTED_AS]
+    if not counted:
+        return ""
+    undecided = dict.fromkeys(outcome_word(before_counting(each)) for each in counted)
+    verb = numbers.plural(len(undecided), "counts", "count")
+    outcome = counted[0].outcome
+    return (
+        f" ({numbers.listing([*undecided])} {verb} as {outcome_word(outcome).upper()}, as asked by "
+        f"--inconclusive {outcome})"
+    )
+
+
+def _insufficient(verdict: Verdict) -> bool:
+    """Return whether a verdict has a value and decides nothing, for want of data."""
+    return before_counting(verdict) is Outcome.NOT_EVALUATED and verdict.value is not None
+
+
+def _groups(count: int) -> str:
+    return f"{count:,} {numbers.plural(count, 'group', 'groups')}"
+
+
+def _verdict_group(verdict: Verdict, report: Report) -> str:
+    name = _compared_groups(verdict, report)
+    limits = [_alternative(each, report) for each in verdict.alternatives]
+    details = "; ".join(limits) if limits else _details(verdict, report)
+    return f"{name} ({details})" if details else name
+
+
+def _alternative(limit: Verdict, report: Report) -> str:
+    """Return what one of several limits was held against, and what it comes to."""
+    words = " ".join([metric_words(limit.definition), _details(limit, report)])
+    return f"{words}: {outcome_word(limit.outcome)}"
+
+
+def _details(verdict: Verdict, report: Report) -> str:
+    """Return the value that decides, of which class or threshold, and what would change it."""
+    held = _held(verdict) if verdict.value is not None else ""
+    significance = _SIGNIFICANCE.get(verdict.reason.code, "")
+    needed = rows_needed(verdict.reason)
+    parts = [", ".join(filter(None, [held, significance])), needed, _unknown(verdict)]
+    return "; ".join(filter(None, [_which(verdict, report), *parts]))
+
+
+def _unknown(verdict: Verdict) -> str:
+    """Return how many rows without a group leave a rule undecided, whatever its interval."""
+    reason = verdict.reason
+    if reason.code is not ReasonCode.MISSING_GROUPS:
+        return ""
+    rows = reason["rows"]
+    noun = numbers.plural(rows, "row", "rows")
+    return f"{rows:,} {noun} without {called(verdict.feature)} could change it"
+
+
+def _compared_groups(verdict: Verdict, report: Report) -> str:
+    """Return the group of a verdict; of a metric of all groups, both that are furthest apart."""
+    if verdict.group is None:
+        return called(verdict.feature or "no group")
+    if not is_of_all_groups(verdict.definition):
+        return group_called(verdict.group, verdict.feature, apart=False)
+    for each in report.estimates:
+        if (
+            (each.metric, each.feature, each.group, each.threshold, each.class_scope)
+            == (verdict.metric, verdict.feature, verdict.group, verdict.threshold,
+                verdict.class_scope)
+            and each.reference is not None
+        ):  # fmt: skip
+            return f"{called(each.group)} and {called(reference_name(each.reference))}"
+    return called(verdict.feature)
+
+
+def _which(verdict: Verdict, report: Report) -> str:
+    """Return the class or the threshold that decides, where there are several."""
+    scope = verdict.class_scope
+    if scope.kind in (ClassKind.CLASS, ClassKind.WORST) and scope.name is not None:
+        return f"class {called(scope.name)} against all others"
+    if scope.kind is ClassKind.NONE and any(
+        each.metric == verdict.metric and each.class_scope.kind is ClassKind.CLASS
+        for each in report.estimates
+    ):
+        return "all classes"
+    if scope.kind is ClassKind.SELECTION:
+        return called(scope.name)
+    thresholds = {each.threshold for each in report.estimates} - {None}
+    several = verdict.threshold is not None and len(thresholds) > 1
+    return f"threshold {verdict.threshold:g}" if several else ""
+
+
+def _held(verdict: Verdict) -> str:
+    """Return the value that a rule was held against, with its interval; a dash without one."""
+    if verdict.value is None:
+        return "-"
+    kind, sign, limits = unit(verdict.definition), signed(verdict.definition), limits_of(verdict)
+    text = shown(verdict.value, kind, sign=sign, limits=limits)
+    text += " pp" if kind is Unit.POINTS else ""
+    if verdict.interval is None:
+        return text
+    low, high = verdict.interval
+    return f"{text}, CI {shown_range(low, high, kind, sign=sign, limits=limits)}"
+
+
+def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report: Report) -> Chart:
+    """Return every verdict of a rule, the gravest first, with the range that the rule allows."""
+    metric = verdicts[0].definition
+    rows = [
+        ChartRow(
+            _verdict_name(each, report),
+            Mark(
+                each.value,
+                each.interval.low if each.interval else None,
+                each.interval.high if each.interval else None,
+                sparse=before_counting(each) is Outcome.NOT_EVALUATED,
+            ),
+            " or ".join(map(_held, each.alternatives or (each,))),
+            below=shorten(printable(capitalised(describe_evidence(each))), _LONGEST_TEXT),
+            badge=outcome_word(before_counting(each)),
+            tone=TONES[before_counting(each)],
+        )
+        for each in verdicts[:_MOST_VERDICTS]
+    ]
+    return Chart(
+        capitalised(rule_words(rule, text, metric)),
+        tuple(rows),
+        unit(metric),
+        neutral(metric),
+        allowed=(rule.low, rule.high) if rule else None,
+        link=metric_link(metric),
+        notes=tuple(_notes(rule, len(verdicts) - len(rows))),
+    )
+
+
+def _notes(rule: Rule | None, more: int) -> Iterator[str]:
+    """Yield what a chart of a rule does not draw."""
+    if rule is not None and rule.alternatives:
+        yield (
+            f"Drawn is the first limit, {_limit_words(rule, rule.row)}. The rule is met where "
+            "any of its limits is."
+        )
+    if more > 0:
+        yield f"{more:,} more verdicts in the JSON report."
+
+
+def _verdict_name(verdict: Verdict, report: Report) -> str:
+    name = _compared_groups(verdict, report)
+    if name == called(verdict.group) and verdict.feature:
+        return group_called(verdict.group, verdict.feature)
+    return name

@@ -1,0 +1,202 @@
+"""Row slices: the neighbours, distances and rankings of the groups of one feature, row by row."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.arithmetic import divide
+from fairgauge.enums import DiagnosticCode, Profile
+from fairgauge.inference.evidence import generator
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.results.estimates import EVERYONE
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.rowwise._row_estimates import RowAnswer, RowSides, row_estimate
+from fairgauge.rowwise._row_intervals import (
+    at_top,
+    consistent,
+    distant,
+    even_tops,
+    exposed,
+    flipped,
+    of_rows,
+    skewed,
+)
+from fairgauge.stats.cumulative import TwoSamples
+from fairgauge.stats.neighbours import Neighbours, disagreement
+from fairgauge.stats.rankings import Ranking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.row_metrics import RowMetric
+    from fairgauge.measure.slices import Slice
+    from fairgauge.question.specification import Spec
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.rowwise._row_arrays import Rows
+    from fairgauge.stats.cumulative import Cumulative
+
+    Array = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+NEIGHBOURS = 5
+FEWEST_REFERENCE_ROWS = 10
+MOST_QUERIES = 20_000
+"""Neighbours of more rows than this are looked up for a seeded sample of so many."""
+
+
+class RowSlice:
+    """One feature, row by row, under the first outcome."""
+
+    def __init__(self, part: Slice, codes: NDArray[np.int64], rows: Rows) -> None:
+        self._part = part
+        self._feature = part.counts.feature
+        self._groups = part.counts.groups
+        self._codes = codes
+        self._rows = rows
+        self._spec = part.uncertainty.spec_of_comparisons
+
+    def estimates(self, metric: RowMetric) -> Iterator[Estimate]:
+        """Return one estimate for every group, or one for the feature."""
+        if metric.facts.of == "feature":
+            answer = self._ndkl(metric)
+            yield row_estimate(metric, self._feature, None, None, answer, self._part.spec)
+            return
+        references = self._part.references(metric)
+        for i, group in enumerate(self._groups):
+            if references.sides[i] != i:
+                sides = RowSides(self._codes == i, references.rows(i, self._codes))
+                answer = self._answer(metric, sides)
+                if answer.interval is not None:
+                    made = self._part.uncertainty.whichever_is_chosen(answer.interval)
+                    answer = replace(answer, interval=made)
+                reference, spec = references.each[i], self._part.spec
+                yield row_estimate(metric, self._feature, group, reference, answer, spec)
+
+    def notes(self, metric: RowMetric) -> Iterator[Diagnostic]:
+        """Note where neighbours are looked up for a sample of the rows only."""
+        largest = int(np.bincount(self._codes[self._codes >= 0], minlength=1).max())
+        if metric.kind == "flip" and largest > MOST_QUERIES:
+            yield Diagnostic.note(
+                DiagnosticCode.SAMPLED,
+                self._feature,
+                metric=metric.name,
+                rows=MOST_QUERIES,
+                seed=self._spec.seed,
+            )
+
+    def _answer(self, metric: RowMetric, sides: RowSides) -> RowAnswer:
+        if metric.kind == "flip":
+            return self._flip(sides)
+        if metric.kind in ("top", "skew", "exposure"):
+            return self._ranked(metric, sides)
+        values = self._rows.prediction
+        if metric.kind.startswith("residual"):
+            values = values - self._rows.label
+        return self._distance(metric, sides.where(~np.isnan(values)), values)
+
+    def _distance(self, metric: RowMetric, sides: RowSides, values: Array) -> RowAnswer:
+        n, m = sides.sizes
+        if not n or not m:
+            return RowAnswer(math.nan, n, m)
+        kind: Cumulative = "ks" if metric.kind.endswith("ks") else "wasserstein"
+        value = TwoSamples.of(values[sides.group], values[sides.reference]).distance(kind)
+        ours, theirs = values[sides.group], values[sides.rest]
+        found = of_rows(
+            lambda: distant(ours, theirs, sides.part, kind, self._spec, metric.name), self._spec
+        )
+        return RowAnswer(value, n, m, interval=found)
+
+    def _flip(self, sides: RowSides) -> RowAnswer:
+        points, selected = self._rows.points, self._rows.selected
+        sides = sides.where(~np.isnan(selected) & ~np.isnan(points).any(axis=1))
+        ours, theirs = np.flatnonzero(sides.group), np.flatnonzero(sides.reference)
+        if not len(ours) or not len(theirs):
+            return RowAnswer(math.nan, len(ours), len(theirs))
+        k = NEIGHBOURS if len(theirs) >= FEWEST_REFERENCE_ROWS else 1
+        if len(ours) > MOST_QUERIES:
+            # drawn by the values of the rows, not by their places, so that row order is nothing
+            order = np.lexsort((*points[ours].T, selected[ours]))
+            rng = np.random.default_rng(self._spec.seed)
+            ours = ours[order][rng.choice(len(ours), MOST_QUERIES, replace=False)]
+        votes = Neighbours.of(points[theirs]).mean(selected[theirs], points[ours], k)
+        better = int(((selected[ours] == 0) & (votes > 0.5)).sum())
+        worse = int(((selected[ours] == 1) & (votes < 0.5)).sum())
+        # smclarify counts the other way round
+        more, less = (worse, better) if self._spec.profile is Profile.CLARIFY else (better, worse)
+        n, m, apart = len(ours), len(theirs), not sides.part
+        found = of_rows(lambda: flipped(more, less, n, m, self._spec, apart=apart), self._spec)
+        return RowAnswer((more - less) / n, n, m, (better / n, worse / n), found)
+
+    def _ranked(self, metric: RowMetric, sides: RowSides) -> RowAnswer:
+        score, spec = self._rows.score, self._spec
+        known = ~np.isnan(score) & (self._codes >= -1)
+        sides = sides.where(known)
+        (n, m), total = sides.sizes, int(known.sum())
+        if not n or not m:
+            return RowAnswer(math.nan, n, m)
+        ranking = Ranking.of(score[known])
+        held = np.full(len(score), np.nan)
+        if metric.kind == "exposure":
+            held[known] = ranking.exposure()
+            means = sides.sum(held) / n, math.fsum(held[sides.reference]) / m
+            value = means[0] / means[1]
+            ours, theirs = held[sides.group], held[sides.rest]
+            found = of_rows(lambda: exposed(ours, theirs, sides.part, spec), spec)
+            return RowAnswer(value, n, m, means, found)
+        top = metric.top or 0.0
+        places = min(math.ceil(total * top / 100) if metric.percent else int(top), total)
+        held[known] = ranking.within(places)
+        mine = sides.sum(held)
+        if metric.kind == "top":
+            share, rest = mine / n, math.fsum(held[sides.reference]) / m
+            value = float(divide(np.array(share), np.array(rest), Profile.DOCUMENTED))
+            others, size = math.fsum(held[sides.rest]), int(sides.rest.sum())
+            found = of_rows(lambda: at_top(mine, others, n, size, sides.part, spec), spec)
+            reason = Reason.of(ReasonCode.NONE_AT_TOP)
+            return RowAnswer(value, n, m, (share, rest), found, reason)
+        with np.errstate(divide="ignore"):
+            value = float(np.log(mine / places / (n / total)))
+        found = of_rows(lambda: skewed(mine, places, n, total, spec), spec)
+        return RowAnswer(value, n, m, (mine / places, n / total), found)
+
+    def _ndkl(self, metric: RowMetric) -> RowAnswer:
+        known = ~np.isnan(self._rows.score) & (self._codes >= 0)
+        n, groups = int(known.sum()), len(self._groups)
+        if not n:
+            return RowAnswer(math.nan, 0, None)
+        codes, ranking = _by_scores(self._codes[known], self._rows.score[known], groups)
+        value = ranking.divergence(codes, groups)
+        found = of_rows(
+            lambda: even_tops(value, ranking, codes, groups, self._part.spec, metric.name),
+            self._spec,
+        )
+        return RowAnswer(value, n, None, interval=found)
+
+
+def _by_scores(
+    codes: NDArray[np.int64], scores: Array, groups: int
+) -> tuple[NDArray[np.int64], Ranking]:
+    """Return the ranking, and the groups numbered by what they hold: names decide no draw."""
+    held = [np.sort(scores[codes == group]).tobytes() for group in range(groups)]
+    number = np.argsort(sorted(range(groups), key=held.__getitem__))
+    return number[codes], Ranking.of(scores)
+
+
+def consistency(metric: RowMetric, rows: Rows, spec: Spec) -> Estimate:
+    """Measure how alike the predictions of near rows are, whatever their groups."""
+    usable = np.flatnonzero(~np.isnan(rows.selected) & ~np.isnan(rows.points).any(axis=1))
+    n = len(usable)
+    if not n:
+        return row_estimate(metric, None, EVERYONE, None, RowAnswer(math.nan, 0, None), spec)
+    rng = generator(spec, metric.name)
+    away = disagreement(rows.points[usable], rows.selected[usable], NEIGHBOURS, rng)
+    off = float(away[0])
+    found = of_rows(lambda: consistent(away, n, spec), spec)
+    answer = RowAnswer(1 - off, n, None, interval=found)
+    return row_estimate(metric, None, EVERYONE, None, answer, spec)

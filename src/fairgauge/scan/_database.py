@@ -1,0 +1,262 @@
+"""Databases: one SELECT in the database itself; the rows stay there."""
+
+from __future__ import annotations
+
+import re
+import weakref
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from fairgauge.errors import DataError, MissingExtra, failed_import, listing, nearest, quote
+from fairgauge.scan._duckdb_connection import FETCHED, reason
+from fairgauge.scan._sql import Columns, count_by_sql, identifier, select
+from fairgauge.scan.source import check_unique_names, not_numeric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ibis.backends import BaseBackend
+    from ibis.expr.datatypes import DataType
+    from ibis.expr.types import Table
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Plan
+    from fairgauge.scan.source import Record, Source
+
+_DOUBLE = {"postgres": "DOUBLE PRECISION", "sqlite": "REAL"}
+_QUERY = re.compile(
+    r"\s*(?:--|/\*|\(|(?:SELECT|WITH|FROM|VALUES|TABLE|PIVOT|UNPIVOT)\b)", re.IGNORECASE
+)
+"""How a query begins; whatever else is the name of a table, which may have spaces."""
+
+
+def open_database(url: str, rows: str) -> Source:
+    """Open a table or a query of a database.
+
+    Parameters
+    ----------
+    url : str
+        Where the database is: ``postgresql://user@host/name``, ``sqlite:///file.db``,
+        ``duckdb:///file.duckdb``, or any other that ibis connects to.
+    rows : str
+        The name of a table (``schema.table`` too), or a SELECT.
+
+    Raises
+    ------
+    DataError
+        The database cannot be reached, or has no such table.
+    MissingExtra
+        The library that connects to such a database is not installed.
+    """
+    if "://" not in url:
+        raise DataError(
+            f"{quote(url)} is not the URL of a database, such as postgresql://user@host/name or "
+            "sqlite:///file.db"
+        )
+    shown = without_password(url)
+    rows = rows.strip().rstrip(";")  # a query becomes a subselect
+    if url.partition(":")[0] == "duckdb":
+        return _open_duckdb(url, rows, shown)
+    try:
+        import ibis
+    except ImportError as error:
+        raise MissingExtra("reading databases", _extra(url), error) from None
+    with _as_data_error(shown, url):
+        file = url.partition(":")[0] == "sqlite"
+        backend = ibis.sqlite.connect(_file(url)) if file else ibis.connect(url)
+        try:
+            source = open_table(_rows_of(backend, rows, shown), shown)
+        except Exception:
+            backend.con.close()
+            raise
+        weakref.finalize(source, backend.con.close)
+        return source
+
+
+def open_table(table: Table, name: str | None) -> Source:
+    """Open a table expression of ibis."""
+    import ibis
+
+    backend = table.get_backend()
+    shown = name or f"{backend.name} table"
+    query = str(ibis.to_sql(table))
+    if backend.name == "duckdb":
+        from fairgauge.scan._duckdb_relation import open_relation
+
+        return open_relation(backend.con.sql(query), shown)
+    if backend.name in _DOUBLE:
+        return Database(shown, table, query)
+    from fairgauge.scan._frames import open_by_narwhals
+
+    return open_by_narwhals(table, shown)
+
+
+def without_password(url: str) -> str:
+    """Return a URL as it may be shown.
+
+    >>> without_password("postgresql://me:secret@host:5432/people?sslmode=require")
+    'postgresql://me@host:5432/people'
+    """
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    return f"{parts.scheme}://{user.partition(':')[0]}{at}{host}{parts.path}"
+
+
+@dataclass(frozen=True)
+class Database:
+    """A table or a query of PostgreSQL or SQLite, reached through ibis."""
+
+    name: str
+    table: Table
+    rows: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns."""
+        return tuple(self.table.columns)
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Count the rows in one query."""
+        return count_by_sql(plan, self._from, self._written(), self._run, limit)
+
+    def query(self, plan: Plan) -> str:
+        """Return the query that counts."""
+        return select(plan, self._from, self._written())
+
+    @property
+    def _from(self) -> str:
+        return f"({self.rows}) AS fairgauge_rows"
+
+    @property
+    def _engine(self) -> str:
+        return str(self.table.get_backend().name)
+
+    def _written(self) -> Columns:
+        kinds = dict(self.table.schema().items())
+        double = _DOUBLE[self._engine]
+
+        def number(column: str) -> str:
+            kind, name = kinds[column], identifier(column)
+            if kind.is_boolean():
+                return f"CASE WHEN {name} THEN 1.0 WHEN NOT {name} THEN 0.0 END"
+            if not (kind.is_numeric() or kind.is_null()):
+                raise not_numeric(column, kind)
+            value = f"CAST({name} AS {double})"
+            return value if self._engine == "sqlite" else f"nullif({value}, 'NaN')"
+
+        # a look at the first rows could run a costly query twice, so the database only counts
+        return Columns(
+            identifier, number, double=double, sets=self._engine != "sqlite", looks=False
+        )
+
+    def _run(self, query: str) -> Iterator[Record]:
+        connection = self.table.get_backend().con
+        with _as_data_error(self.name, self.name):
+            if self._engine == "sqlite":
+                yield from connection.execute(query)
+                return
+            with connection.transaction(), connection.cursor("fairgauge") as cursor:
+                cursor.execute(query)  # a named cursor sends its records in parts
+                while records := cursor.fetchmany(FETCHED):
+                    yield from records
+
+
+def _rows_of(backend: BaseBackend, rows: str, shown: str) -> Table:
+    from ibis.common.exceptions import TableNotFound
+
+    if _is_query(rows):
+        # for a schema of its own finding, ibis creates a view, which a reader may not
+        schema = _postgres_schema(backend, rows) if backend.name == "postgres" else None
+        return backend.sql(rows, schema=schema)
+    database, _, table = rows.rpartition(".")
+    try:
+        return backend.table(table, database=database or None)
+    except TableNotFound:
+        raise _no_table(rows, shown, backend.list_tables()) from None
+
+
+def _postgres_schema(backend: BaseBackend, query: str) -> dict[str, DataType]:
+    """Return the columns of a query and their types, from a SELECT of none of its rows."""
+    types = backend.compiler.type_mapper
+    with backend.con.cursor() as cursor:
+        cursor.execute(f"SELECT * FROM (\n{query}\n) AS fairgauge_rows LIMIT 0")
+        columns = cursor.description or ()
+        registry = cursor.adapters.types
+    check_unique_names([column.name for column in columns], "the query")
+    schema = {}
+    for column in columns:
+        kind = registry.get(column.type_code)
+        name = "text" if kind is None else kind.name  # an enum of the database's own
+        is_array = kind is not None and kind.array_oid == column.type_code
+        schema[column.name] = types.from_string(f"{name}[]" if is_array else name)
+    return schema
+
+
+def _is_query(rows: str) -> bool:
+    """Return whether rows are named by a query: several words that begin as one does."""
+    return len(rows.split()) > 1 and _QUERY.match(rows) is not None
+
+
+def _no_table(name: str, shown: str, tables: Iterable[str]) -> DataError:
+    known = sorted(tables)
+    holds = f"It has {listing(known)}" if known else "It has none"
+    return DataError(f"no table {quote(name)} in {quote(shown)}.{nearest(name, known)} {holds}")
+
+
+def _open_duckdb(url: str, rows: str, shown: str) -> Source:
+    import duckdb
+
+    from fairgauge.scan._duckdb_relation import open_relation
+
+    with _as_data_error(shown, url):
+        connection = duckdb.connect(_file(url), read_only=True)
+        if _is_query(rows):
+            return open_relation(connection.sql(rows), shown)
+        try:
+            return open_relation(connection.table(rows), shown)
+        except duckdb.CatalogException:
+            tables = connection.sql(
+                "SELECT CASE WHEN table_schema = current_schema() THEN table_name "
+                "ELSE table_schema || '.' || table_name END FROM information_schema.tables"
+            ).fetchall()
+            raise _no_table(rows, shown, [name for (name,) in tables]) from None
+
+
+def _file(url: str) -> Path:
+    """Return the file of a URL: ``sqlite:///here.db``, ``sqlite:////else/where.db``."""
+    path = url.partition("://")[2].partition("?")[0]
+    relative = Path(path.removeprefix("/"))
+    for each in (relative, Path(path)):
+        if each.is_file():
+            return each
+    scheme = url.partition(":")[0]
+    slashes = f"; an absolute path takes four slashes ({scheme}:////folder/{relative.name})"
+    # which SQLite would make
+    raise DataError(f"no file {quote(relative)}{'' if relative.is_absolute() else slashes}")
+
+
+def _extra(url: str) -> str:
+    """Return what to install for a kind of database."""
+    scheme = url.partition(":")[0].partition("+")[0]
+    extras = {"postgres": "postgres", "postgresql": "postgres", "sqlite": "sql"}
+    return extras.get(scheme, f"ibis-framework[{scheme}]")
+
+
+@contextmanager
+def _as_data_error(shown: str, url: str) -> Iterator[None]:
+    """Report what a database found wrong, without its password."""
+    try:
+        yield
+    except (DataError, MissingExtra):
+        raise
+    except Exception as error:
+        missing = failed_import(error)  # which ibis may turn into an error of an attribute
+        if missing is not None:
+            raise MissingExtra(f"reading {quote(shown)}", _extra(url), missing) from None
+        password = urlsplit(url).password
+        message = reason(error)
+        message = message.replace(password, "***") if password else message
+        raise DataError(f"cannot read {quote(shown)}: {message}") from None

@@ -1,0 +1,331 @@
+"""Frames of any engine that narwhals knows: one group-by for each table, collected together."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from operator import mul
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+
+from fairgauge.cube.build import Counted, build
+from fairgauge.cube.plan import LARGEST, WEIGHTS
+from fairgauge.enums import Uncounted
+from fairgauge.errors import DataError, FairgaugeError
+from fairgauge.scan._duckdb_connection import reason
+from fairgauge.scan.source import (
+    LEAST_LOG,
+    Seen,
+    check_counts,
+    check_head,
+    check_numbers,
+    check_values,
+    not_numeric,
+    ranged_columns,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+    from narwhals.stable.v2.dtypes import DType
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Axis, Factor, Moment, Plan
+    from fairgauge.scan.source import Fetched
+
+    Table = nw.DataFrame[Any]
+    Frame = Table | nw.LazyFrame[Any]
+
+
+@dataclass(frozen=True)
+class NarwhalsFrame:
+    """A frame of any engine."""
+
+    name: str
+    frame: Frame
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns."""
+        with _as_data_error(self.name):
+            return tuple(self.frame.collect_schema().names())
+
+    @property
+    def at_hand(self) -> bool:
+        """Return whether the frame is in memory or a scan of polars, not behind another engine."""
+        return isinstance(self.frame, nw.DataFrame) or self.frame.implementation.is_polars()
+
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
+        """Return the values of columns, of all rows or of the first ``most``."""
+        frame = self.frame.select(*columns)
+        frame = frame if most is None else frame.head(most)
+        whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        return [whole[name].to_list() for name in columns], False
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Count the rows in one scan."""
+        with _as_data_error(self.name):
+            frame = _ready(self.frame, plan.columns)
+            schema = frame.collect_schema()
+            numbers = plan.numeric_columns
+            for column in numbers:
+                check_numeric(column, schema[_held(plan, column)])
+            if isinstance(self.frame, nw.DataFrame):  # a query would be run twice
+                check_head(plan, lambda axes, rows: _head(plan, frame, axes, rows), (), limit)
+            tables = _collected(_grouped(plan, frame, numbers))
+            for table in tables:
+                _check_size(plan, table, limit)
+            return _cube(plan, tables, numbers, limit)
+
+
+@contextmanager
+def _as_data_error(name: str) -> Iterator[None]:
+    """Report what an engine could not do as an error of the data."""
+    try:
+        yield
+    except FairgaugeError:
+        raise
+    except Exception as error:
+        raise DataError(f"cannot count the {name}: {reason(error)}") from error
+
+
+def _ready(frame: Frame, columns: Sequence[str]) -> Frame:
+    """Return the columns by number (names may hold wildcards), in a form that groups well."""
+    names = frame.collect_schema().names()
+    chosen = frame.select(
+        *(nw.nth(names.index(column)).alias(f"fg_c{i}") for i, column in enumerate(columns))
+    )
+    if chosen.implementation.is_polars():
+        return chosen.lazy()
+    if chosen.implementation.is_pyarrow():
+        grouped: Frame = nw.from_native(_groupable(chosen.to_native()), eager_only=True)
+        return grouped
+    return chosen
+
+
+def _groupable(table: pa.Table) -> pa.Table:
+    """Give chunks one dictionary, and columns of no type or of string views one that groups."""
+    import pyarrow as pa
+
+    instead = {pa.null(): pa.float64(), pa.string_view(): pa.large_string()}
+    fields = [field.with_type(instead.get(field.type, field.type)) for field in table.schema]
+    schema = pa.schema(fields)
+    return (table if schema == table.schema else table.cast(schema)).unify_dictionaries()
+
+
+def check_numeric(column: str, dtype: DType) -> None:
+    """Check that a type is one of numbers.
+
+    Raises
+    ------
+    DataError
+        It is not.
+    """
+    if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Unknown)):
+        raise not_numeric(column, dtype)
+
+
+def _head(plan: Plan, frame: Frame, axes: Sequence[Axis], rows: int) -> list[list[object]]:
+    """Return the different values that each axis has in the first rows."""
+    head = frame.head(rows)
+    read = head.collect() if isinstance(head, nw.LazyFrame) else head
+    return [read[_held(plan, axis.column)].unique().to_list() for axis in axes]
+
+
+def _check_size(plan: Plan, table: Table, limit: int) -> None:
+    """Check that no axis has too many values, before the cells become Python values."""
+    if len(table) <= limit:
+        return
+    held = {a: f"fg_k{i}" for i, a in enumerate(plan.axes) if a.limited}
+    keys = {axis: table[name] for axis, name in held.items() if name in table.columns}
+    many = {axis: key for axis, key in keys.items() if key.n_unique() > limit}
+    check_values({axis: key.unique().to_list() for axis, key in many.items()}, (), limit)
+
+
+def _grouped(plan: Plan, frame: Frame, numbers: tuple[str, ...]) -> list[Frame]:
+    """Write one group-by for each table, all over the same prepared columns."""
+    keys = [f"fg_k{i}" for i in range(len(plan.axes))]
+    prepared = frame.select(
+        *(
+            _key(axis, _held(plan, axis.column)).alias(key)
+            for axis, key in zip(plan.axes, keys, strict=True)
+        ),
+        *(_number(_held(plan, column)).alias(f"fg_v{i}") for i, column in enumerate(numbers)),
+    )
+    limited = [i for i, c in enumerate(numbers) if c in plan.limited_columns]
+    if limited:
+        within = (_within(nw.col(f"fg_v{i}")).alias(f"fg_l{i}") for i in limited)
+        prepared = prepared.with_columns(*within)
+    sums = _sums(plan, numbers)
+    if sums:
+        prepared = prepared.with_columns(*(value.alias(name) for name, value in sums.items()))
+    if prepared.implementation.is_polars() and len(plan.tables) > 1:
+        prepared = nw.from_native(prepared.to_native().cache())  # or each table would scan again
+    ranged = ranged_columns(plan)
+    values = {column: nw.col(f"fg_v{i}") for i, column in enumerate(numbers)}
+    totals = [
+        nw.len().alias("fg_all"),
+        *(nw.col(name).sum() for name in sums if name != "fg_fraction"),
+        *(nw.col(name).max() for name in sums if name == "fg_fraction"),
+        *(v.min().alias(f"fg_low{i}") for i, (c, v) in enumerate(values.items()) if c in ranged),
+        *(v.max().alias(f"fg_high{i}") for i, (c, v) in enumerate(values.items()) if c in ranged),
+    ]
+    return [prepared.group_by(*(keys[i] for i in table)).agg(*totals) for table in plan.tables]
+
+
+def _collected(tables: Sequence[Frame]) -> list[Table]:
+    """Collect the tables together, so that the engine reads the rows once."""
+    lazy = [table for table in tables if isinstance(table, nw.LazyFrame)]
+    if not lazy:
+        return [table for table in tables if isinstance(table, nw.DataFrame)]
+    if lazy[0].implementation.is_polars():
+        import polars as pl
+
+        natives = [table.to_native() for table in lazy]
+        return [nw.from_native(each) for each in pl.collect_all(natives, engine="streaming")]
+    return [table.collect() for table in lazy]
+
+
+def _held(plan: Plan, column: str) -> str:
+    """Return the name under which `_ready` keeps a column."""
+    return f"fg_c{plan.columns.index(column)}"
+
+
+def _key(axis: Axis, column: str) -> nw.Expr:
+    if not axis.bins:
+        return nw.col(column)
+    number = _number(column)
+    if axis.grid and axis.bounds:
+        low, high = axis.bounds
+        inside = (_flag(number >= low) * _flag(number <= high)) == 1
+        return _grid_code(nw.when(inside).then(number), axis.grid, low, high)
+    code = nw.lit(0)
+    for point in axis.cuts:
+        over = number >= point if axis.closed == "left" else number > point
+        code = code + _flag(over)
+    return nw.when(~number.is_null()).then(code)
+
+
+def _grid_code(number: nw.Expr, grid: int, low: float, high: float) -> nw.Expr:
+    """Find the nearest edge, then distinguish below, on and above it."""
+    nearest = ((number - low) / (high - low) * grid).round()
+    steps = number * 0 + grid  # a column: polars divides by a plain number as times 1 / number
+    edge = nearest * (high - low) / steps + low
+    code = nearest * 2 + _flag(number >= edge) + _flag(number > edge)
+    return nw.when(~number.is_null()).then(code).cast(nw.Int64)
+
+
+def _moment(moment: Moment, numbers: Sequence[str]) -> nw.Expr:
+    held = "fg_l" if moment.limited else "fg_v"
+    x, y = (nw.col(f"{held}{numbers.index(c)}") for c in (moment.columns * 2)[:2])
+    return reduce(mul, (_factor(factor, x, y) for factor in moment.factors))
+
+
+def _factor(factor: Factor, x: nw.Expr, y: nw.Expr) -> nw.Expr:
+    if factor == "x":
+        return x
+    if factor == "gap":
+        return y - x
+    if factor == "distance":
+        return (y - x).abs()
+    p, least = x if factor == "log" else 1 - x, nw.lit(LEAST_LOG)
+    return nw.when(p > least).then(p).otherwise(least).log()
+
+
+def _within(number: nw.Expr) -> nw.Expr:
+    """Keep a number within what can be multiplied; missing stays missing."""
+    least, most = nw.lit(-LARGEST), nw.lit(LARGEST)
+    below = nw.when(number < least).then(least).otherwise(number)
+    return nw.when(number > most).then(most).otherwise(below)
+
+
+def _number(column: str) -> nw.Expr:
+    """Return a column as floats, null where missing or NaN."""
+    number = nw.col(column).cast(nw.Float64)
+    return nw.when(~number.is_nan().fill_null(value=True)).then(number)
+
+
+def _flag(condition: nw.Expr) -> nw.Expr:
+    """Return 1 or 0; engines disagree on what a comparison with a missing value is."""
+    one, zero = nw.lit(1, nw.Int64), nw.lit(0, nw.Int64)
+    return nw.when(condition.fill_null(value=False)).then(one).otherwise(zero)
+
+
+def _sums(plan: Plan, numbers: tuple[str, ...]) -> dict[str, nw.Expr]:
+    """Return the columns that are summed: 0 in rows that cannot be counted."""
+
+    def finite(column: str | None) -> tuple[nw.Expr, nw.Expr] | None:
+        if column is None:
+            return None
+        value = nw.col(f"fg_v{numbers.index(column)}")
+        return value, _flag((value > float("-inf")) & (value < float("inf")))
+
+    cases, weight = finite(plan.count), finite(plan.weight)
+    known = [each for each in (cases, weight) if each]
+    counted = nw.lit(1, nw.Int64)
+    for _, usable in known:
+        counted = counted * usable
+
+    def counted_only(value: nw.Expr) -> nw.Expr:
+        return nw.when(counted == 1).then(value).otherwise(nw.lit(0.0)) if known else value
+
+    found = {"fg_rows": counted} if known else {}
+    if cases:
+        found["fg_n"] = counted_only(cases[0])
+        found["fg_no_count"] = nw.lit(1, nw.Int64) - cases[1]
+        fractional = _flag((cases[0] != cases[0].floor()) & (cases[0] < float("inf")))
+        found["fg_fraction"] = nw.when(fractional == 1).then(cases[0])
+    if weight:
+        times = None if cases is None else cases[0]
+        for name in (each for each in WEIGHTS if each in plan.measures):
+            times = weight[0] if times is None else times * weight[0]
+            found[f"fg_{name}"] = counted_only(times)
+        found["fg_no_weight"] = nw.lit(1, nw.Int64) - weight[1]
+    for moment in plan.moments:
+        value = _moment(moment, numbers)
+        again = [weight] * (moment.power - 1) if weight else []
+        for factor, _ in (*known, *again):
+            value = value * factor
+        for column in moment.columns:
+            missing = nw.col(f"fg_v{numbers.index(column)}").is_null()
+            value = nw.when(~missing).then(value).otherwise(nw.lit(0.0))
+        found[f"fg_{moment.name}"] = counted_only(value)
+    return found
+
+
+def _cube(plan: Plan, tables: Sequence[Table], numbers: tuple[str, ...], limit: int) -> Cube:
+    cells = [table.rows(named=False) for table in tables]
+    names = [table.columns for table in tables]
+    first = dict(zip(names[0], zip(*cells[0], strict=True), strict=True)) if cells[0] else {}
+
+    def known(name: str) -> list[float]:
+        return [float(value) for value in first.get(name, ()) if value is not None]
+
+    check_numbers(
+        plan,
+        [
+            Seen(c, min(known(f"fg_low{i}"), default=None), max(known(f"fg_high{i}"), default=None))
+            for i, c in enumerate(numbers)
+        ],
+    )
+    rows = int(sum(known("fg_all")))
+    fractional = max(known("fg_fraction"), default=None)
+    check_counts(plan, fractional, sum(known("fg_n")), sum(known("fg_w")), rows)
+    excluded = {
+        Uncounted.NO_COUNT: int(sum(known("fg_no_count"))),
+        Uncounted.NO_WEIGHT: int(sum(known("fg_no_weight"))),
+    }
+    counted = [
+        _counted(plan, table, dict(zip(columns, zip(*found, strict=True), strict=True)))
+        for table, columns, found in zip(plan.tables, names, cells, strict=True)
+    ]
+    return build(plan, counted, rows=rows, excluded=excluded, limit=limit)
+
+
+def _counted(plan: Plan, table: tuple[int, ...], cells: dict[str, tuple[Any, ...]]) -> Counted:
+    rows = "fg_rows" if "fg_rows" in cells else "fg_all"
+    sums = {m: list(cells[rows if m == "rows" else f"fg_{m}"]) for m in plan.measures}
+    return Counted([cells[f"fg_k{i}"] for i in table], sums)
