@@ -574,10 +574,10 @@ def _write_number(value: float | None) -> float | str | None:
 
 
 def _read_number(value: Any) -> Any:
-    if isinstance(value, str):
+    if isinstance(value, str) and value in _INFINITIES:
         return _INFINITIES[value]
     if value is not None and not isinstance(value, (int, float)):
-        raise TypeError(f"{value!r} is no number")
+        raise TypeError(f"{quote(value)} is no number")
     return value
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.results import codec
 from fairgauge.results.definitions import defined_by
+from fairgauge.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,11 +96,13 @@ class ShownResult(ABC):
             upgrade = cls.KIND.older.get(values["schema"])
             if upgrade is None and values["schema"] != cls.KIND.schema:
                 raise ValueError(f"its schema is not {cls.KIND.schema}")
-            older = upgrade is not None
             plain = upgrade(values) if upgrade is not None else values
-            result = codec.from_dict(cls, plain, lenient=older)
+            # what this version wrote has every field, and is damaged otherwise
+            tool = values.get("tool")
+            made_here = upgrade is None and (tool is None or tool["version"] == __version__)
+            result = codec.from_dict(cls, plain, lenient=not made_here)
             result = defined_by(result.catalogue, result)
-            return result.completed() if older else result
+            return result if upgrade is None else result.completed()
 
     def completed(self) -> Self:
         """Return a result that an older version saved, with what it did not save."""

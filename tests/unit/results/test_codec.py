@@ -40,6 +40,7 @@ from fairgauge.results.scopes import (
 from fairgauge.results.shown_result import ResultKind, ShownResult, result_classes
 from fairgauge.results.threshold_choice import OperatingPoint
 from fairgauge.results.verdicts import Verdict
+from fairgauge.version import __version__
 
 NAMES = st.sampled_from(
     ["A", "", "A & B", "A, B", "Infinity", "-Infinity", "null", "others", "(missing)", "pooled",
@@ -216,6 +217,7 @@ def test_a_field_more_is_read_from_files_that_lack_it(tmp_path):
              "feature": "f"}  # fmt: skip
     (tmp_path / "d.json").write_text(json.dumps(older))
     assert fg.load(tmp_path / "d.json") == Drift(version="1", feature="f")
-    (tmp_path / "d.json").write_text(json.dumps(older | {"schema": "fairgauge.drift/2"}))
+    present = {"schema": "fairgauge.drift/2", "tool": {"name": "fairgauge", "version": __version__}}
+    (tmp_path / "d.json").write_text(json.dumps(older | present))
     with pytest.raises(fg.FairgaugeError, match="not a drift of fairgauge: it has no field"):
         fg.load(tmp_path / "d.json")

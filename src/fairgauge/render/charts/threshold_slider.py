@@ -156,7 +156,8 @@ def _feature(report: Report, feature: str, metrics: Sequence[Contrast]) -> dict[
     shown = [each for each in every if (each.group, each.reference_kind) in kept]
     others = [each for each in every if (each.group, each.reference_kind) not in kept]
     places = {each.group: i for i, each in enumerate(shown) if each.reference_kind is None}
-    if _some_unscored(report, every) or len(named) > _MOST_REFERENCES:
+    # a report of version 1 may lack the scores of its reference
+    if _some_unscored(report, every) or len(named) > _MOST_REFERENCES or named - places.keys():
         return None
     compared = set(places) if moving else {e.group for e in report.estimates if _own(e, feature)}
     groups = [
