@@ -272,11 +272,9 @@ def _unmatched_groups(
     for feature in rule.features or (None,):
         here: set[str | None] = {
             at
-            for at in names_by_feature
-            if feature is None or is_named([feature], at, measured.feature_ids[at])
+            for at in (*names_by_feature, *(at for at, _ in matched))
+            if feature is None or is_named([feature], at, measured.feature_ids.get(at or ""))
         }
-        if feature is None:
-            here.add(None)
         judged = {
             text
             for at, group in matched

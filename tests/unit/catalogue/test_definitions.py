@@ -511,7 +511,7 @@ def test_all_labels_positive() -> None:
         assert report["DPL", "facet", "d"].value == 0
         found = report["CDDL", "facet", "d"]
         assert (found.value, found.status) == (None, status)
-        assert found.reason == Reason.of(ReasonCode.NO_ROWS, of="negative label")
+        assert found.reason == Reason.of(ReasonCode.NO_NEGATIVES, of="label")
 
 
 MISSING = pd.DataFrame(

@@ -244,7 +244,7 @@ def test_json_can_be_read_again():
 
 def test_options_do_not_belong_to_two_reports():
     report = fg.audit(PEOPLE, **QUESTION)
-    with pytest.raises(fg.SpecError, match="two reports are compared as they are"):
+    with pytest.raises(fg.SpecError, match="takes two reports, old and new"):
         fg.compare(report, report, candidate="fairer")
 
 
