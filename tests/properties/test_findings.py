@@ -232,7 +232,7 @@ def test_what_has_no_value_of_no_difference_is_never_significant() -> None:
     assert len(names) > 60
     report = random_report(0, score="s", metrics=names)
     assert {each.metric for each in report.estimates} == set(names)
-    assert not any(is_significant(each, each.definition.neutral) for each in report.estimates)
+    assert not any(is_significant(each) for each in report.estimates)
     text = plain_text(render(report, "text", full=True))
     assert "Statistically significant: " not in text
     assert "No statistically significant result" not in text

@@ -56,7 +56,6 @@ BIJECTIONS: dict[str, dict[str, str]] = {
         "group": "others", "second": "overall", "third": "label", "stratum": "all",
     },
 }  # fmt: skip
-RENAMING = pytest.mark.parametrize("which", BIJECTIONS)
 
 NOT_COMPARED = {
     "says", "sentence", "message", "reason", "rule", "spec", "data", "created", "fingerprint",
@@ -251,8 +250,20 @@ def check(which: str, question: str, verb: str) -> None:
     assert not found, f"{len(found)} differences: {found[:8]}"
 
 
-@RENAMING
-@pytest.mark.parametrize("question", QUESTIONS)
+BY_CLASS = pytest.mark.xfail(
+    reason="estimates of classes are listed, and those of kappa added up, in the order of names"
+)
+AUDITS = [
+    pytest.param(
+        which, question,
+        marks=BY_CLASS if question == "multiclass" and not which.startswith("columns") else (),
+    )
+    for question in QUESTIONS
+    for which in BIJECTIONS
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("which", "question"), AUDITS)
 def test_names_change_nothing_of_an_audit(which: str, question: str) -> None:
     check(which, question, "audit")
 

@@ -230,6 +230,14 @@ class GroupPair:
         return self.class_scope.name
 
     @property
+    def ratio_interval(self) -> Interval | None:
+        """Return the simultaneous interval of the ratio, None where both rates are 0."""
+        if self.ratio_low is None or self.ratio_high is None:
+            return None
+        ends = self.difference_interval
+        return Interval(self.ratio_low, self.ratio_high, ends.level, ends.methods)
+
+    @property
     def significant(self) -> bool:
         """Return whether the groups differ statistically significantly, on enough data."""
         return self.status is Status.OK and self.difference_interval.high < 0

@@ -187,7 +187,8 @@ def test_what_is_loaded_equals_what_was_saved_in_every_format(name, tmp_path):
 
 
 def test_every_result_that_is_shown_has_a_reader():
-    read = {result.__name__ for result in result_classes().values()}
+    classes = result_classes().values()  # those of other tests among them
+    read = {each.__name__ for each in classes if each.__module__.startswith("fairgauge.")}
     assert read == {type(make()).__name__ for make in RESULTS.values()}
 
 

@@ -254,8 +254,8 @@ def test_what_takes_exact_counts_refuses_protected_ones():
         fg.compare_models(safe)
     with pytest.raises(CubeError, match="exact counts"):
         fg.monitor(
-            {"2026-01": safe},
-            {**asked, "count": "n", "monitor": {"rules": ["accuracy.difference >= -0.1"]}},
+            {"2026-01": fg.protect(fg.count(rows, count="n", **ASKED), 10)},
+            {**ASKED, "count": "n", "monitor": {"rules": ["accuracy.difference >= -0.1"]}},
         )
     one, two = (fg.audit(fg.protect(fg.count(rows, count="n", **ASKED), 10)) for _ in "ab")
     changes = fg.compare(one, two).changes
