@@ -69,6 +69,9 @@ def with_config(config: Config, options: Options) -> Options:
     """
     if config is None:
         return options
+    if not isinstance(config, (str, Path, Mapping)):
+        message = "must be the path of a specification file, or a mapping of its keys"
+        raise SpecError(Problem("config", f"{message}, not {shown(config)}"))
     keys = dict(config) if isinstance(config, Mapping) else read_options(config)
     keys.pop(MONITOR, None)
     given = {name: value for name, value in options.items() if value is not None}
@@ -87,5 +90,8 @@ def read_options(path: str | Path) -> dict[str, object]:
     options = {} if options is None else options  # an empty YAML file
     if not isinstance(options, dict):
         message = f"must be a table of keys such as label and sensitive, not {shown(options)}"
+        raise SpecError(Problem(str(path), message))
+    if str(options.get("schema", "")).startswith("fairgauge."):
+        message = "is a saved result of fairgauge, not a specification; fairgauge.load reads it"
         raise SpecError(Problem(str(path), message))
     return options

@@ -401,3 +401,18 @@ def test_the_schema_accepts_what_is_accepted(tmp_path):
 )
 def test_the_schema_refuses_what_is_refused(document):
     assert not jsonschema.Draft202012Validator(schema()).is_valid(document)
+
+
+CUBE = fg.confusion("sex", {"F": {"tp": 20, "fn": 7}, "M": {"tp": 65, "fn": 5}})
+
+
+@pytest.mark.parametrize("config", [fg.Spec(), 3, ["audit.toml"]])
+def test_a_specification_is_a_path_or_a_mapping(config):
+    with pytest.raises(fg.SpecError, match="config: must be the path of a specification file"):
+        fg.audit(CUBE, config=config)
+
+
+def test_a_saved_result_is_no_specification(tmp_path):
+    fg.audit(CUBE).save(tmp_path / "report.json")
+    with pytest.raises(fg.SpecError, match="is a saved result of fairgauge, not a specification"):
+        fg.audit(CUBE, config=tmp_path / "report.json")

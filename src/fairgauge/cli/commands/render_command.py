@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 @click.argument("saved")
 @shows_result()
 def command(saved: str, format_: str, outputs: tuple[str, ...], full: bool, quiet: bool) -> int:
-    """Render SAVED, the JSON of a report, a comparison, a check, thresholds or a monitor.
+    """Render SAVED, the JSON of a report, a comparison, a check, thresholds, a plan or a monitor.
 
     SAVED may be a sealed bundle too: its report is rendered if it follows from its counts.
 
-    The commands audit, compare, check, thresholds and monitor write it with "-o FILE.json".
+    The commands audit, compare, compare-models, check, thresholds, plan and monitor write it with
+    "-o FILE.json".
     Without -o it is printed. The exit code is 0, whatever the verdict.
 
     \b
