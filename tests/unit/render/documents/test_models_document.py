@@ -7,7 +7,7 @@ from tests.model_rows import QUESTION, rows
 
 import fairgauge as fg
 from fairgauge.render import render
-from fairgauge.render.documents import _models_document as models_document
+from fairgauge.render.documents import models_document
 
 RNG = np.random.default_rng(1)
 PEOPLE = rows(600).with_columns(
