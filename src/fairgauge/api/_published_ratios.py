@@ -3,12 +3,15 @@
 Where the numbers of selected people are printed, there is one table of counts. Where rounded rates
 stand in their place, it may be any table that agrees with them: the lower limit of a ratio is that
 of the fewest people selected in its category and the most in the reference, the upper limit that of
-the opposite, so that the interval holds for every table in between.
+the opposite, so that the interval holds for every table in between. Which rate is the highest may
+be open, too: the interval that decides then holds for every reference that such a table may have.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,7 +27,7 @@ from fairgauge.results.check import AlternativeReference
 from fairgauge.stats.many import tukey_level
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairgauge.cube.cube import Cube
     from fairgauge.enums import RateTest
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from fairgauge.results.verdicts import Verdict
 
 _METRIC = "selection_rate.ratio"
+_DECIDED = ({Outcome.PASS}, {Outcome.FAIL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +101,14 @@ class TableRatios:
         if self._exact:
             named = (each.reference.group for each in self._best.estimates if each.reference)
             return self._categories.get(next(named, None) or "")
-        return min(self._admitted, key=_order, default=None)
+        return min(self._candidates, key=_order)
 
     @cached_property
     def tied(self) -> list[CountedCategory]:
         """Return the other categories with the highest rate that may be the reference."""
         if self._named is not None or self.reference is None or not self.reference.most:
             return []
-        rest = [each for each in self._admitted if each is not self.reference]
+        rest = [each for each in self._candidates if each is not self.reference]
         return sorted((each for each in rest if each.rate == self.reference.rate), key=_order)
 
     @cached_property
@@ -114,7 +118,10 @@ class TableRatios:
 
     @cached_property
     def chosen(self) -> Mapping[str, ComputedRatio]:
-        """Return the ratios with an allowance for the choice of the reference by the data."""
+        """Return the ratios with an allowance for the choice of the reference by the data.
+
+        The reference has one where printed rates allow that another rate is the highest.
+        """
         if self._named is not None or self.reference is None:
             return self.given
         if self._exact:
@@ -149,70 +156,88 @@ class TableRatios:
     @cached_property
     def _best(self) -> Report:
         """Audit counts that are known with the highest rate as the reference."""
-        return self._audit((), ReferenceRule.BEST)
+        return self._audit(self._fewest, ReferenceRule.BEST)
+
+    @property
+    def _fewest(self) -> dict[str, int]:
+        return {name: each.fewest for name, each in self._categories.items()}
+
+    @property
+    def _most(self) -> dict[str, int]:
+        return {name: each.most for name, each in self._categories.items()}
 
     @property
     def _exact(self) -> bool:
         return all(each.is_exact for each in self._categories.values())
 
-    @property
+    @cached_property
     def _admitted(self) -> list[CountedCategory]:
         """Return the categories that are large enough to be the reference."""
         people = sum(each.n for each in self._categories.values())
-        return [
-            each
-            for each in self._categories.values()
-            if self._asked.smallest.admits(each.n, people) and each.most
-        ]
+        admits = self._asked.smallest.admits
+        return [each for each in self._categories.values() if admits(each.n, people)]
+
+    @property
+    def _candidates(self) -> list[CountedCategory]:
+        """Return the categories of which the reference is one: as in an audit, else the largest."""
+        if self._admitted:
+            return self._admitted
+        largest = max(each.n for each in self._categories.values())
+        return [each for each in self._categories.values() if each.n == largest]
 
     def _compared_with(
-        self, reference: str, confidence: float | None = None
+        self, reference: str, confidence: float | None = None, fewest: int | None = None
     ) -> dict[str, ComputedRatio]:
-        """Return the ratios to a category over all tables of counts that agree with the rates."""
-        others = self._categories.keys() - {reference}
-        low = self._ratios(self._audit({reference}, reference, confidence))
+        """Return the ratios to a category over all tables of counts that agree with the rates.
+
+        ``fewest`` are the people selected in it at the least, as its rate allows by default.
+        """
+        least = self._fewest | {reference: self._most[reference]}
+        low = self._ratios(self._audit(least, reference, confidence))
         if self._exact:
             return low
-        high = self._ratios(self._audit(others, reference, confidence))
-        return {name: self._joined(low[name], high[name]) for name in low}
+        floor = self._fewest[reference] if fewest is None else fewest
+        greatest = self._most | {reference: floor}
+        high = self._ratios(self._audit(greatest, reference, confidence))
+        return {name: self._joined([low[name], high[name]]) for name in low}
 
     def _whichever_is_best(self) -> dict[str, ComputedRatio]:
         """Return the ratios to the highest rate over all tables that agree with the rates.
 
-        The ratio of a category is least where it has the fewest selected people and all others the
-        most, greatest in the opposite case; each case has the reference of its own. Intervals hold
-        simultaneously for all pairs of categories that may be the reference (Tukey).
+        Every category that has the highest rate in one of these tables is the reference in turn.
+        Intervals hold simultaneously for all pairs of categories that are large enough (Tukey), as
+        they do where the counts are known.
         """
-        candidates, level = len(self._admitted), self._asked.confidence
-        strict = tukey_level(candidates, level) if candidates >= FEWEST_GROUPS else level
-        compared: dict[str, dict[str, ComputedRatio]] = {}
+        number, level = len(self._admitted), self._asked.confidence
+        strict = tukey_level(number, level) if number >= FEWEST_GROUPS else level
+        highest = max(Fraction(each.fewest, each.n) for each in self._candidates)
+        compared = [
+            self._compared_with(each.name, strict, math.ceil(highest * each.n))
+            for each in self._candidates
+            if Fraction(each.most, each.n) >= highest
+        ]
         found = {}
-        for name in self._categories.keys() - {self.reference and self.reference.name}:
-            rivals = [each for each in self._admitted if each.name != name]
-            least = max(rivals, key=lambda each: each.most / each.n).name
-            greatest = max(rivals, key=lambda each: each.fewest / each.n).name
-            for reference in {least, greatest} - compared.keys():
-                compared[reference] = self._compared_with(reference, strict)
-            joined = self._joined(compared[least][name], compared[greatest][name])
-            found[name] = _at_level(joined, level) if strict != level else joined
+        for name in self._categories:
+            ratios = [each[name] for each in compared if name in each]
+            if ratios:
+                joined = self._joined(ratios)
+                found[name] = _at_level(joined, level) if strict != level else joined
         return found
 
-    def _joined(self, low: ComputedRatio, high: ComputedRatio) -> ComputedRatio:
-        """Return a ratio from those in the table where it is least, and where it is greatest."""
+    def _joined(self, ratios: Sequence[ComputedRatio]) -> ComputedRatio:
+        """Return a ratio from those in the tables where it is least and greatest."""
+        intervals = [each.interval for each in ratios if each.interval is not None]
         interval = None
-        if low.interval is not None and high.interval is not None:
-            interval = replace(low.interval, high=high.interval.high)
-        if low.verdict is None or high.verdict is None:
+        if intervals and len(intervals) == len(ratios):
+            low, high = min(each.low for each in intervals), max(each.high for each in intervals)
+            interval = replace(intervals[0], low=low, high=high)
+        verdicts = [each.verdict for each in ratios if each.verdict is not None]
+        if len(verdicts) < len(ratios):
             return ComputedRatio(interval, None)
-        outcomes = {low.verdict.outcome, high.verdict.outcome}
-        verdict = low.verdict
-        if Outcome.NOT_EVALUATED in outcomes:
-            verdict = next(
-                each
-                for each in (low.verdict, high.verdict)
-                if each.outcome is Outcome.NOT_EVALUATED
-            )
-        elif len(outcomes) > 1 or Outcome.INCONCLUSIVE in outcomes:
+        undecided = (each for each in verdicts if each.outcome is Outcome.NOT_EVALUATED)
+        verdict = next(undecided, verdicts[0])
+        outcomes = {each.outcome for each in verdicts}
+        if verdict.outcome is not Outcome.NOT_EVALUATED and outcomes not in _DECIDED:
             reason = Reason.of(ReasonCode.CROSSES, limit=self._asked.limit)
             verdict = replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=reason)
         return ComputedRatio(interval, replace(verdict, value=None, interval=interval))
@@ -226,15 +251,12 @@ class TableRatios:
         }
 
     def _audit(
-        self, with_most: Collection[str], reference: str, confidence: float | None = None
+        self, selected: Mapping[str, int], reference: str, confidence: float | None = None
     ) -> Report:
-        """Audit the counts with the most selected people in some categories, the fewest in others.
-
-        ``best`` as the reference allows for its choice by the data.
-        """
+        """Audit counts; ``best`` as the reference allows for its choice by the data."""
         best = reference is ReferenceRule.BEST
         return audit(
-            self._cube(with_most),
+            self._cube(selected),
             metrics=[_METRIC],
             reference=reference if best else {self._feature: reference},
             min_share=self._asked.smallest.share or None,
@@ -243,13 +265,13 @@ class TableRatios:
             confidence=confidence or self._asked.confidence,
         )
 
-    def _cube(self, with_most: Collection[str]) -> Cube:
+    def _cube(self, selected: Mapping[str, int]) -> Cube:
         asked = Spec(prediction="selected", positive=(1,), sensitive=(Feature(self._feature),))
         cells = [
             (each.name, outcome, float(count))
             for each in self._categories.values()
-            for selected in [each.most if each.name in with_most else each.fewest]
-            for outcome, count in ((1, selected), (0, each.n - selected))
+            for chosen in [selected[each.name]]
+            for outcome, count in ((1, chosen), (0, each.n - chosen))
         ]
         keys = [[cell[i] for cell in cells] for i in range(2)]
         counts = [cell[2] for cell in cells]

@@ -281,7 +281,7 @@ def _possible(
         n=n,
         unknown=float(unknown or 0),
         unknown_selected=sum(selected) if len(selected) == len(rows) else None,
-        eligible=[smallest.admits(size, sum(n)) for size in n],
+        fewest=max(smallest.people, smallest.share * (sum(n) + (unknown or 0))),
     )
     fewest, most = ([getattr(each, of) for each in counted] for of in ("fewest", "most"))
     if exact:
@@ -326,11 +326,14 @@ def _group(
     if ratios is None or reference is None:
         ratio = _printed_ratio(row, highest_row)
         return replace(plain, ratio=ratio, is_reference=row is highest_row)
+    chosen = None if counted is None else ratios.chosen.get(counted.name)
+    verdict = None if chosen is None else chosen.verdict
     if row is reference.row:
-        return replace(plain, ratio=1.0 if reference.most else None, is_reference=True)
+        ratio = 1.0 if reference.most else None
+        return replace(plain, ratio=ratio, is_reference=True, verdict=verdict)
     if counted is None or row is not counted.row:
         return plain
-    given, chosen = ratios.given.get(row.name), ratios.chosen.get(row.name)
+    given = ratios.given.get(row.name)
     if given is None:
         return plain
     value = given.value
@@ -342,7 +345,7 @@ def _group(
         interval=given.interval,
         p_value=_p_value(test, counted, reference),
         flips=_flips(counted, reference),
-        verdict=None if chosen is None else chosen.verdict,
+        verdict=verdict,
     )
 
 

@@ -101,7 +101,8 @@ class CheckedGroup:
         printed: the category of unknown people, and selected people of whom only the rate is
         printed; None where the counts are known.
     verdict : what the limit comes to, by an interval that allows for the choice of the reference by
-        the data; None without a limit, and of the reference.
+        the data; None without a limit, and of the reference, unless printed rates allow that
+        another rate is the highest.
     """
 
     DERIVED: ClassVar = ("decision",)
@@ -127,11 +128,9 @@ class CheckedGroup:
 
     @property
     def decision(self) -> Decision | None:
-        """Return what a limit comes to for the ratio; None of a reference."""
-        if self.is_reference:
-            return None
+        """Return what a limit comes to for the ratio; None of a reference without a verdict."""
         if self.verdict is None:
-            return Decision.NOT_COMPUTED
+            return None if self.is_reference else Decision.NOT_COMPUTED
         match self.verdict.outcome:
             case Outcome.PASS:
                 return Decision.PASS
@@ -200,8 +199,8 @@ class CheckedTable:
 
     @property
     def ratios(self) -> int:
-        """Return how many categories are compared with the reference."""
-        return sum(not group.is_reference for group in self.groups)
+        """Return how many categories are compared with the reference, or what may be one."""
+        return sum(group.decision is not None for group in self.groups)
 
     @property
     def decisions(self) -> Nullable[Mapping[Decision, int]]:

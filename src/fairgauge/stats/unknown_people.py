@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,13 +25,13 @@ def ratio_bounds(
     n: Sequence[float],
     unknown: float,
     unknown_selected: float | None = None,
-    eligible: Sequence[bool] | None = None,
+    fewest: float = 0.0,
 ) -> tuple[Array, Array]:
     """Return the smallest and largest ratio to the highest rate, over all places of the unknown.
 
     People of unknown category may belong to any category, and all categories may gain some at once:
     the smallest ratio of a category takes the rejected ones for it and the selected ones for
-    another, which may become the highest.
+    another, which may become the highest, and large enough to be it.
 
     Parameters
     ----------
@@ -39,14 +41,18 @@ def ratio_bounds(
         People whose category is not known.
     unknown_selected : number, optional
         How many of them were selected; where it is not known, any number may be.
-    eligible : sequence of bool, optional
-        The categories whose rate may be the highest that ratios compare with; all by default.
+    fewest : number, default 0
+        The people that a category must have, those of unknown category who belong to it among them,
+        for its rate to be the highest that ratios compare with. Where none has as many, they
+        compare with that of the largest category.
 
     Returns
     -------
-    low, high : arrays in [0, 1]; of a category that is not eligible, in [0, inf]
+    low, high : arrays in [0, 1]; of a category that may have too few people, in [0, inf]
         A value for every category. People may be split, so that the bounds hold and are reached to
-        within one person. nan where nobody is selected anywhere.
+        within one person, unless a category has too few people and the selected people among the
+        unknown are known in number: then bounds hold, and may be wider. nan where nobody is
+        selected anywhere.
 
     Examples
     --------
@@ -58,49 +64,87 @@ def ratio_bounds(
     if not rates[0].any() and not (unknown_selected is None and unknown):
         nowhere = np.full(len(rates[1]), np.nan)
         return nowhere, nowhere.copy()
-    allowed = np.ones(len(rates[1]), dtype=bool) if eligible is None else np.asarray(eligible)
-    bounds = [
-        _bounds(*rates, allowed, at, unknown, unknown_selected) for at in range(len(rates[1]))
-    ]
+    smallest = min(fewest, float(rates[1].max()))
+    places = _Places(*rates, unknown, unknown_selected, smallest, rates[1] >= fewest)
+    bounds = [(places.lowest(at), places.highest(at)) for at in range(len(rates[1]))]
     low, high = np.asarray(bounds, dtype=np.float64).T
     return low, high
 
 
-def _bounds(
-    selected: Array,
-    n: Array,
-    eligible: NDArray[np.bool_],
-    at: int,
-    unknown: float,
-    unknown_selected: float | None,
-) -> tuple[float, float]:
-    own, others = (selected[at], n[at]), eligible & (np.arange(len(n)) != at)
-    most = 1.0 if eligible[at] else np.inf
-    if not others.any():
-        return 1.0, 1.0
+@dataclass(frozen=True, slots=True, eq=False)
+class _Places:
+    """Where people of unknown category may belong.
 
-    def lowest(rejected: float, chosen: float) -> float:
-        highest = ((selected[others] + chosen) / (n[others] + chosen)).max()
-        return float(own[0] / (own[1] + rejected) / highest) if highest > 0 else 1.0
+    Attributes
+    ----------
+    fewest : the people of a category that may have the highest rate.
+    large : which categories have as many without the unknown.
+    """
 
-    def largest(chosen: float, rejected: float) -> float:
-        highest = _lowered(selected[others], n[others], rejected)
-        rate = (own[0] + chosen) / (own[1] + chosen)
-        return float(rate / highest) if highest > 0 else np.inf
+    selected: Array
+    n: Array
+    unknown: float
+    unknown_selected: float | None
+    fewest: float
+    large: NDArray[np.bool_]
 
-    if unknown_selected is not None:
-        refused = unknown - unknown_selected
-        ends = lowest(refused, unknown_selected), largest(unknown_selected, refused)
-    else:
-        # of one other category both are (quasi-)convex in the split of the unknown
-        ends = (
-            min(
-                _least(partial(_split_between, own, (selected[other], n[other]), unknown), unknown)
-                for other in np.flatnonzero(others)
-            ),
-            -_least(lambda k: -largest(k, unknown - k), unknown),
-        )
-    return min(ends[0], most), min(ends[1], most)
+    def lowest(self, at: int) -> float:
+        """Return the smallest ratio of a category."""
+        ratios = [self._lowest_to(at, int(other)) for other in self._others(at)]
+        return min([*ratios, *[1.0] * (self._may_be_large(at) or not ratios)])
+
+    def _lowest_to(self, at: int, other: int) -> float:
+        """Return the smallest ratio to another category, which must be or become large enough."""
+        own, rival = ((self.selected[i], self.n[i]) for i in (at, other))
+        needed, chosen = max(self.fewest - self.n[other], 0.0), self.unknown_selected
+        if chosen is None:  # quasi-convex in the split of the unknown
+            split = partial(_split_between, own, rival, self.unknown)
+            return _least(split, self.unknown - needed)
+        rejected = max(needed - chosen, 0.0)
+        if rejected > self.unknown - chosen:
+            return math.inf
+        rate = (rival[0] + chosen) / (rival[1] + chosen + rejected)
+        least = own[0] / (own[1] + self.unknown - chosen - rejected)
+        return float(least / rate) if rate > 0 else 1.0
+
+    def highest(self, at: int) -> float:
+        """Return the largest ratio of a category; above 1 only where it may have too few people."""
+        large = np.flatnonzero(self.large & (np.arange(len(self.n)) != at))
+        if len(large):
+            rivals = [large]
+        else:  # any of those that the unknown make large enough may be the only one
+            rivals = [np.array([other]) for other in self._others(at)]
+        if not rivals or (self.large[at] and not len(large)):
+            return 1.0
+        highest = max(self._highest_to(at, each, self.unknown) for each in rivals)
+        if self.large[at]:
+            return min(highest, 1.0)
+        if not len(large):
+            return max(highest, 1.0) if self._may_be_large(at) else highest
+        too_few = min(self.unknown, math.ceil(self.fewest - self.n[at]) - 1)
+        small = self._highest_to(at, large, too_few)
+        return max(small, min(highest, 1.0)) if self._may_be_large(at) else small
+
+    def _highest_to(self, at: int, rivals: NDArray[np.int64], most: float) -> float:
+        """Return the largest ratio to others where at most some of the unknown belong to it."""
+
+        def ratio(chosen: float, rejected: float) -> float:
+            highest = _lowered(self.selected[rivals], self.n[rivals], rejected)
+            rate = (self.selected[at] + chosen) / (self.n[at] + chosen)
+            return float(rate / highest) if highest > 0 else math.inf
+
+        chosen = self.unknown_selected
+        if chosen is None:  # of one other category quasi-convex in the split of the unknown
+            return -_least(lambda k: -ratio(k, self.unknown - k), most)
+        return ratio(min(chosen, most), self.unknown - chosen)
+
+    def _others(self, at: int) -> NDArray[np.int64]:
+        """Return the other categories that may have the highest rate."""
+        others = [i for i in range(len(self.n)) if i != at and self._may_be_large(i)]
+        return np.array(others, dtype=np.int64)
+
+    def _may_be_large(self, at: int) -> bool:
+        return bool(self.n[at] + self.unknown >= self.fewest)
 
 
 def _split_between(

@@ -85,14 +85,16 @@ def places(people, categories):
     return (each for each in product(range(people + 1), repeat=categories) if sum(each) == people)
 
 
-def ratios_anywhere(selected, n, unknown, chosen):
+def ratios_anywhere(selected, n, unknown, chosen, fewest=0):
     """Return the extreme ratios over every place and outcome of the unknown, by enumeration."""
     found = []
     for k in [chosen] if chosen is not None else range(unknown + 1):
         for yes, no in product(places(k, len(n)), places(unknown - k, len(n))):
-            rates = (np.add(selected, yes)) / (np.add(n, yes) + no)
-            if rates.max() > 0:
-                found.append(rates / rates.max())
+            people = np.add(n, yes) + no
+            rates = np.add(selected, yes) / people
+            highest = rates[people >= min(fewest, people.max())].max()
+            if highest > 0:
+                found.append(rates / highest)
     return np.min(found, axis=0), np.max(found, axis=0)
 
 
@@ -111,6 +113,29 @@ def test_bounds_hold_wherever_the_unknown_belong(seed):
     step = 2 / n.min()
     assert (least - low <= step).all()
     assert (high - most <= step).all()
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_bounds_hold_where_the_unknown_make_a_category_large_enough_for_the_highest_rate(seed):
+    rng = np.random.default_rng(seed)
+    n = rng.integers(2, 14, rng.integers(2, 4))
+    selected = rng.integers(1, n + 1)
+    unknown, fewest = int(rng.integers(1, 5)), int(rng.integers(4, 16))
+    chosen = None if seed % 2 else int(rng.integers(0, unknown + 1))
+    low, high = ratio_bounds(selected, n, unknown, chosen, fewest)
+    least, most = ratios_anywhere(selected, n, unknown, chosen, fewest)
+    assert (low <= least + 1e-9).all()
+    assert (high >= most - 1e-9).all()
+    if chosen is None and (n >= fewest).any():
+        step = 2 / n.min()
+        assert (least - low <= step).all()
+        assert (high - most <= step * np.maximum(most, 1)).all()
+
+
+def test_a_category_of_few_people_may_be_the_reference_with_those_of_unknown_category():
+    found = groups("group,n,hired\nA,100,40\nB,15,14\nUnknown,10,\n")
+    assert found["A"].possible[0] == pytest.approx((40 / 105) / (19 / 20), abs=0.01)
+    assert groups("group,n,hired\nA,12,10\nB,15,5\n")["A"].possible is None
 
 
 def test_no_unknown_people_leave_the_ratios_as_they_are():

@@ -58,9 +58,10 @@ METHOD = (
     "category and one fewer in the reference would make the category's rate the higher one. "
     "Where a table prints rounded rates and no number of selected people, any whole numbers that "
     "agree with the rates may be the counts: intervals, p-values (the largest) and verdicts hold "
-    "for all of them. Possible ratios put people of unknown category wherever they move the ratio "
-    "most, into the reference too, which may then be another of the categories that are large "
-    "enough, and take whichever of those counts do the same."
+    "for all of them, and with a limit for every category that may have the highest rate. Possible "
+    "ratios put people of unknown category wherever they move the ratio most, into the reference "
+    "too, which may then be another of the categories that are large enough, or are with them, and "
+    "take whichever of those counts do the same."
 )
 """How a published table is checked."""
 _LIMITATIONS = (
@@ -372,7 +373,7 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
     if table.reference is not None:
         named = table.reference in check.references
         words = "as named" if named else _chosen(table, check.smallest_reference)
-        yield "reference", f"{called(table.reference)}: {words}"
+        yield "reference", f"{called(table.reference)}: {words}{_open_reference(table)}"
     if table.printed_reference is not None and table.printed_reference != table.reference:
         yield "printed reference", called(table.printed_reference)
     if table.other_reference is not None:
@@ -411,6 +412,16 @@ def _chosen(table: CheckedTable, smallest: SmallestReference) -> str:
     share = f"{100 * smallest.share:g}% of the people and at least " if smallest.share else ""
     return (
         f"the highest selection rate among categories with at least {share}{smallest.people} people"
+    )
+
+
+def _open_reference(table: CheckedTable) -> str:
+    """Return that rounded rates leave the reference open, where it has a verdict for this."""
+    if not any(group.is_reference and group.verdict for group in table.groups):
+        return ""
+    return (
+        "; as printed, because rounding leaves open which rate is the highest: intervals and "
+        "verdicts hold for each that may be, and the reference has its own"
     )
 
 
@@ -468,7 +479,7 @@ def _cells(group: CheckedGroup, *, possible: bool) -> list[str]:
         {True: "yes", False: "no", None: ""}[group.flips],
     ]
     if group.is_reference:
-        cells[6] = "reference"
+        cells[6] = "reference" if interval is None else f"reference; {cells[6]}"
     if possible:
         ends = group.possible
         cells.append("" if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}")

@@ -1,0 +1,74 @@
+"""What a check concludes from printed rates holds for every table of counts that prints them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import Outcome
+from fairgauge.published.printed_numbers import read_number
+from fairgauge.published.published_table import PublishedRow
+from fairgauge.published.selected_people import selected_people
+
+CASES, TABLES_EACH = 24, 4
+
+
+def checked(header, rows, limit):
+    text = "\n".join(",".join(map(str, row)) for row in [header, *rows])
+    (table,) = fg.check(text, rules=f"selection_rate.ratio >= {limit}").tables
+    return {group.name: group for group in table.groups}
+
+
+def agreeing(n, rate):
+    row = PublishedRow(number=1, categories=("A",), n=read_number(str(n)), rate=read_number(rate))
+    return selected_people(row)
+
+
+def rates_that_print_alike(rng):
+    """Return people, selected people and printed rates, of which two may be the highest."""
+    k = int(rng.integers(2, 6))
+    n = rng.integers(15, 400, k)
+    p = rng.uniform(0.1, 0.9) + rng.choice([0, 0, 0.005, -0.01, -0.1, -0.25], k)
+    selected = rng.binomial(n, np.clip(p, 0.02, 0.98))
+    top, other = np.argsort(-selected / n)[:2]
+    selected[other] = round(selected[top] / n[top] * n[other])
+    places = int(rng.integers(0, 2))
+    return n, selected, [f"{100 * x / m:.{places}f}%" for x, m in zip(selected, n, strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(CASES))
+def test_intervals_and_verdicts_hold_for_every_table_that_prints_these_rates(seed):
+    """Whichever category has the highest rate in it, and is the reference."""
+    rng = np.random.default_rng(seed)
+    n, selected, rates = rates_that_print_alike(rng)
+    names, limit = "ABCDE"[: len(n)], 0.8 if seed % 2 else 0.95
+    printed = checked(("group", "n", "rate"), zip(names, n, rates, strict=True), limit)
+    fits = [agreeing(m, rate) for m, rate in zip(n, rates, strict=True)]
+    ends = [[rng.choice([*fit, rng.integers(*fit, endpoint=True)]) for fit in fits]
+            for _ in range(TABLES_EACH - 1)]  # fmt: skip
+    for counts in [selected, *ends]:
+        true = checked(("group", "n", "hired"), zip(names, n, counts, strict=True), limit)
+        for name, group in true.items():
+            found = printed[name]
+            if group.deciding is not None:
+                assert found.deciding.low <= group.deciding.low + 1e-9
+                assert found.deciding.high >= group.deciding.high - 1e-9
+                if found.verdict.outcome in (Outcome.PASS, Outcome.FAIL):
+                    assert found.verdict.outcome is group.verdict.outcome
+            if found.possible is not None:
+                assert found.possible[0] - 1e-9 <= group.ratio <= found.possible[1] + 1e-9
+    for group in printed.values():
+        if group.verdict is not None and group.verdict.outcome is Outcome.PASS:
+            assert group.deciding.low >= limit
+        if group.verdict is not None and group.verdict.outcome is Outcome.FAIL:
+            assert group.deciding.high < limit
+
+
+def test_a_reference_that_may_not_have_the_highest_rate_has_a_verdict_of_its_own():
+    header = ("group", "n", "rate")
+    tied = checked(header, [("A", 200, "52%"), ("B", 150, "52%"), ("C", 170, "31%")], 0.9)
+    assert tied["A"].is_reference
+    assert tied["A"].verdict.outcome is Outcome.INCONCLUSIVE
+    apart = checked(header, [("A", 200, "52%"), ("B", 150, "42%"), ("C", 170, "31%")], 0.9)
+    assert apart["A"].verdict is None
