@@ -110,10 +110,8 @@ class _Places:
     def highest(self, at: int) -> float:
         """Return the largest ratio of a category; above 1 only where it may have too few people."""
         large = np.flatnonzero(self.large & (np.arange(len(self.n)) != at))
-        if len(large):
-            rivals = [large]
-        else:  # any of those that the unknown make large enough may be the only one
-            rivals = [np.array([other]) for other in self._others(at)]
+        # without one, any of those that the unknown make large enough may be the only one
+        rivals = [large] if len(large) else [np.array([other]) for other in self._others(at)]
         if not rivals or (self.large[at] and not len(large)):
             return 1.0
         highest = max(self._highest_to(at, each, self.unknown) for each in rivals)
