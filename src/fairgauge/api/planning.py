@@ -21,6 +21,7 @@ from fairgauge.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
     from fairgauge.results.report import Report
@@ -135,7 +136,7 @@ def plan(
         return _planned(confidence, power, needed=tuple(goals))
     if data is not None:
         report = audit(data, confidence=confidence, **options)
-        return _planned(confidence, power, smallest=_smallest(report, power))
+        return _planned(confidence, power, smallest=_smallest(report, power), own=report.own)
     assert rate is not None
     design = float(design_effect(cluster_size, icc))
 
@@ -176,6 +177,7 @@ def _planned(
     *,
     needed: tuple[Needed, ...] = (),
     smallest: tuple[Smallest, ...] = (),
+    own: tuple[Statistic, ...] = (),
 ) -> Planned:
     return Planned(
         version=__version__,
@@ -184,6 +186,7 @@ def _planned(
         power=power,
         needed=needed,
         smallest=smallest,
+        own=own,
     )
 
 

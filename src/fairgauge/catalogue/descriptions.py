@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue._synonyms import NAMES, Name
 from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.facts import record_of
 from fairgauge.catalogue.lookup import find_metric, find_rate, metric_or_name, names_a_rate
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better
@@ -180,41 +181,21 @@ def _entries() -> tuple[MetricDescription, ...]:
 
 
 def _of_metric(row: Metric) -> MetricDescription:
-    return MetricDescription(
-        name=row.name,
-        set=row.set,
-        title=row.title,
-        says=row.says,
-        formula=row.formula,
-        range=row.range,
-        neutral=None if math.isnan(row.neutral) else row.neutral,
-        reading=row.reading,
-        edges=row.edges,
-        needs=_needs(row.needs, strata=row.scope == "pooled"),
-        synonyms=row.aka,
-        tools=_tools(row.name),
-        sources=tuple(map(_source, row.cite)),
-        standard=row.standard,
-    )
+    return _description(row, needs=_needs(row.needs, strata=row.scope == "pooled"))
 
 
 def _of_rate(row: Statistic) -> MetricDescription:
-    return MetricDescription(
-        name=row.name,
-        set="rate",
-        title=row.title,
-        says=row.says,
-        formula=row.formula,
-        range=row.range,
-        neutral=None,
-        reading=_BETTER[row.better],
-        edges=row.edges,
-        needs=_needs(row.needs),
-        synonyms=row.aka,
-        tools=_tools(row.name),
-        sources=tuple(map(_source, row.cite)),
+    return _description(
+        row, set="rate", neutral=None, reading=_BETTER[row.better], needs=_needs(row.needs),
         standard=False,
-    )
+    )  # fmt: skip
+
+
+def _description(row: Statistic | Metric, **others: object) -> MetricDescription:
+    return record_of(
+        row, MetricDescription, synonyms=row.aka, tools=_tools(row.name),
+        sources=tuple(map(_source, row.cite)), **others,
+    )  # fmt: skip
 
 
 def _tools(name: str) -> tuple[Name, ...]:

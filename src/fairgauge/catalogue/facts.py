@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from dataclasses import MISSING, dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from fairgauge.catalogue.cells import Need
 from fairgauge.catalogue.comparisons import Metric
@@ -18,13 +17,12 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.enums import Profile
     from fairgauge.reasons import Reason
+
+Record = TypeVar("Record", bound=Any)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,16 +153,10 @@ def described(rate: Statistic) -> DescribedRate:
     return _described(rate.name, _of_rate(rate))
 
 
-def facts_of(metrics: Iterable[str], rates: Iterable[str], catalogue: Catalogue) -> Facts:
-    """Return the facts of rates and metrics by their names; of unknown names there are none."""
-    facts: dict[str, RateFacts | MetricFacts] = {}
-    for name in dict.fromkeys(rates):
-        with suppress(LookupError):
-            facts[name] = _of_rate(catalogue.rate(name))
-    for name in dict.fromkeys(metrics):
-        with suppress(LookupError):
-            facts[name] = _of_metric(catalogue.metric(name))
-    return facts
+def facts_of(rows: Mapping[str, Statistic | Metric]) -> Facts:
+    """Return the facts of rates and metrics by the names that a report has for them."""
+    return {name: _of_rate(row) if isinstance(row, Statistic) else _of_metric(row)
+            for name, row in rows.items()}  # fmt: skip
 
 
 def own_rates(facts: Facts) -> tuple[DescribedRate, ...]:
@@ -173,35 +165,25 @@ def own_rates(facts: Facts) -> tuple[DescribedRate, ...]:
     return tuple(_described(name, fact) for name, fact in rates if fact.own)
 
 
+def record_of(row: Statistic | Metric, record: type[Record], **others: object) -> Record:
+    """Return a record of a row: its attributes of the record's names, and others as given.
+
+    The value that means no difference is None where there is none.
+    """
+    names = {each.name for each in fields(record) if each.default is MISSING} - others.keys()
+    values = {name: getattr(row, name) for name in names}
+    if math.isnan(values.get("neutral", 0.0)):
+        values["neutral"] = None
+    made: Record = record(**values, **others)
+    return made
+
+
 def _of_rate(row: Statistic) -> RateFacts:
-    return RateFacts(
-        own=row.own,
-        title=row.title,
-        says=row.says,
-        formula=row.formula,
-        range=row.range,
-        better=row.better,
-        share=row.is_share,
-        signed=row.signed,
-        edges=row.edges,
-        needs=tuple(sorted(row.needs)),
-        cite=row.cite,
-    )
+    return record_of(row, RateFacts, share=row.is_share, needs=tuple(sorted(row.needs)))
 
 
 def _of_metric(row: Metric) -> MetricFacts:
-    return MetricFacts(
-        own=row.set == "own",
-        title=row.title,
-        says=row.says,
-        formula=row.formula,
-        range=row.range,
-        neutral=None if math.isnan(row.neutral) else row.neutral,
-        reading=row.reading,
-        edges=row.edges,
-        needs=tuple(sorted(row.needs)),
-        cite=row.cite,
-    )
+    return record_of(row, MetricFacts, own=row.set == "own", needs=tuple(sorted(row.needs)))
 
 
 def _described(name: str, facts: RateFacts) -> DescribedRate:

@@ -19,7 +19,7 @@ from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.catalogue import rate as named_rate
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.derived import CONTRASTS, comparison_of, comparisons_of
-from fairgauge.catalogue.facts import UnknownMetric, unknown_rate
+from fairgauge.catalogue.facts import Facts, UnknownMetric, facts_of, unknown_rate
 from fairgauge.catalogue.standardised_differences import (
     OverallStandardisedDifference,
     StandardisedDifference,
@@ -131,6 +131,15 @@ class Catalogue:
         row = self.row(name)
         return row if isinstance(row, Statistic) else unknown_rate(name)
 
+    def facts(self, rates: Iterable[str], metrics: Iterable[str] = ()) -> Facts:
+        """Return the facts of rates and metrics by their names; of unknown names there are none."""
+        named = [(self.rate, name) for name in rates] + [(self.metric, name) for name in metrics]
+        rows: dict[str, Metric | Statistic] = {}
+        for find, name in named:
+            with suppress(LookupError):
+                rows.setdefault(name, find(name))
+        return facts_of(rows)
+
     def expand(self, asked: Iterable[str | Statistic | Metric]) -> tuple[Metric, ...]:
         """Return the metrics that names, sets and values stand for, each once, in this order.
 
@@ -191,6 +200,12 @@ def _of_scoring_rates(row: Row) -> Row:
 
 
 BUILT_IN = Catalogue()
+
+
+def is_of_scoring_rates(facts: Facts) -> bool:
+    """Return whether the selection rate among the facts of a result is a scoring rate."""
+    known = facts.get(SCORING_RATE.name)
+    return known is not None and known.title == SCORING_RATE.title
 
 
 def expand(names: Iterable[str]) -> tuple[Metric, ...]:

@@ -132,12 +132,16 @@ def _rates(
     numbers = (
         estimate.rate_group, estimate.n_group, estimate.rate_reference, estimate.n_reference,
     )  # fmt: skip
-    rate = isinstance(metric, Contrast) and isinstance(metric.of, Rate)
+    interval = estimate.interval
+    methods = () if interval is None else interval.methods
+    # a rate of the user's own is only described, and its interval states that it is a share of rows
+    rate = isinstance(metric, Contrast) and (
+        isinstance(metric.of, Rate) or IntervalMethod.NEWCOMBE in methods
+    )
     reference = estimate.reference
     overall = reference is not None and reference.kind is ReferenceKind.OVERALL
     apart = not overall and estimate.scope == OVERALL
-    interval = estimate.interval
-    clustered = interval is not None and IntervalMethod.CLUSTER_ROBUST in interval.methods
+    clustered = IntervalMethod.CLUSTER_ROBUST in methods
     if not rate or not apart or clustered or any(n is None or not np.isfinite(n) for n in numbers):
         return None
     p, n, q, m = (float(number) for number in numbers if number is not None)

@@ -72,6 +72,7 @@ def compare_reports(
         alone=(*lonely, *verdicts.alone),
         groups=tuple(_groups(before, after)),
         own=own,
+        scoring=after.catalogue.scoring,
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, nearest, quote
 from fairgauge.render.words.numbers import listing, plural
+from fairgauge.results.describers import function_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -157,8 +158,6 @@ def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
     if unknown:
         allowed = ", ".join(found.options) or "no options"
         raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
-    from fairgauge.results.shown_result import function_at
-
     writer = import_module(f"fairgauge.render.writers.{found.module}").write
     if not found.tree:
         return writer(shown, **options)

@@ -12,8 +12,8 @@ from fairgauge.results.scopes import Scope
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.results.estimates import Estimate
-    from fairgauge.results.report import Report
 
 Choice: TypeAlias = Mapping[str, object]
 Key: TypeAlias = "str | tuple[object, ...]"
@@ -35,8 +35,8 @@ _OF_SCOPE = {"scope", "stratum"}
 _OF_CLASS = {"class_scope", "class", "average"}
 
 
-def find_estimate(report: Report, key: Key) -> Estimate:
-    """Return the estimate that a key names; see `Report.__getitem__`.
+def find_estimate(estimates: Sequence[Estimate], key: Key, catalogue: Catalogue) -> Estimate:
+    """Return the estimate of a report that a key names; see `Report.__getitem__`.
 
     Raises
     ------
@@ -47,11 +47,11 @@ def find_estimate(report: Report, key: Key) -> Estimate:
     parts = (key,) if isinstance(key, str) else tuple(key)
     subject, choice = _read(parts)
     try:
-        metric = report.catalogue.metric(str(parts[0])).name
+        metric = catalogue.metric(str(parts[0])).name
     except LookupError as error:
         raise KeyError(str(error)) from None
     subject = (metric, *subject[1:])
-    named = _named([e for e in report.estimates if e.metric == metric], subject)
+    named = _named([e for e in estimates if e.metric == metric], subject)
     matching = _preferred([each for each in named if _is(each, choice)], choice)
     if len(matching) == 1:
         return matching[0]
@@ -60,7 +60,7 @@ def find_estimate(report: Report, key: Key) -> Estimate:
         raise KeyError(
             f"{len(matching)} estimates match {quote(asked)}; choose one: {_keys(matching, choice)}"
         )
-    raise KeyError(f"no estimate {quote(asked)}.{_instead(report, subject, named, choice)}")
+    raise KeyError(f"no estimate {quote(asked)}.{_instead(estimates, subject, named, choice)}")
 
 
 def _named(estimates: Sequence[Estimate], subject: Sequence[object]) -> list[Estimate]:
@@ -159,7 +159,10 @@ def _parts(each: Estimate) -> tuple[tuple[str, object], ...]:
 
 
 def _instead(
-    report: Report, subject: tuple[object, ...], named: Sequence[Estimate], choice: Choice
+    estimates: Sequence[Estimate],
+    subject: tuple[object, ...],
+    named: Sequence[Estimate],
+    choice: Choice,
 ) -> str:
     """Return what there is instead of what was asked for."""
     for name, value in choice.items():
@@ -169,13 +172,13 @@ def _instead(
             hint = nearest(value, texts) if isinstance(value, str) else ""
             has = f"the {name} {listing(texts, _MOST_NAMED)}" if texts else f"no {name}"
             return f"{hint} It has {has}"
-    same = [e for e in report.estimates if _subject(e)[:2] == subject[:2]]
+    same = [e for e in estimates if _subject(e)[:2] == subject[:2]]
     if same and len(subject) == _SUBJECT:
         groups = list(dict.fromkeys(str(each.group) for each in same))
         return f"{nearest(str(subject[-1]), groups)} Its groups: {listing(groups, 5)}"
-    metrics = list(dict.fromkeys(each.metric for each in report.estimates))
+    metrics = list(dict.fromkeys(each.metric for each in estimates))
     if subject[0] not in metrics:
         more = f" Its metrics: {listing(metrics, _MOST_NAMED)}" if metrics else ""
         return f" The report does not have the metric (metrics={[subject[0]]}).{more}"
-    known = [", ".join(map(str, _subject(each))) for each in report.estimates]
+    known = [", ".join(map(str, _subject(each))) for each in estimates]
     return nearest(", ".join(map(str, subject)), known)

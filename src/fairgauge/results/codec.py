@@ -40,6 +40,7 @@ from typing import (
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.definitions import saved_fields
+from fairgauge.results.describers import in_words
 from fairgauge.values import Json
 
 if TYPE_CHECKING:
@@ -630,11 +631,11 @@ def _read_parameter(name: str, value: Any) -> Any:
 
 
 def _write_reason(reason: Reason, message: str | None = None) -> Plain:
-    from fairgauge.render.words.reason_sentences import describe_reason
-
     return {
         "code": str(reason.code),
-        "message": describe_reason(reason) if message is None else message,
+        "message": in_words("reason_sentences:describe_reason", reason)
+        if message is None
+        else message,
         "side": reason.side,
         "parameters": write_parameters(reason.parameters),
     }

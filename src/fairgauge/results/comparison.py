@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from fairgauge.catalogue.facts import Facts, facts_of
-from fairgauge.catalogue.lookup import Catalogue
+from fairgauge.catalogue.facts import Facts
+from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, is_of_scoring_rates
 from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.errors import FairgaugeError
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results._older_reports import estimate_of_2
 from fairgauge.results.changes import Change
-from fairgauge.results.codec import Finite, Share, Version
-from fairgauge.results.report import OwnRates
-from fairgauge.results.shown_result import ResultKind, ShownResult
+from fairgauge.results.codec import Finite, Restored, Share, Version
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.verdicts import Verdict
 from fairgauge.values import Saved
 
@@ -149,7 +148,7 @@ class GroupChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison(ShownResult):
+class Comparison(ResultOfMetrics):
     """What changed between two reports; `print` shows it.
 
     Attributes
@@ -166,6 +165,7 @@ class Comparison(ShownResult):
     changes : what became of every disparity, the most important first.
     alone : what only one of the reports has.
     groups : the sizes of the groups.
+    scoring : whether selection rates of the new report are scoring rates.
     own : the rates of the user's own, as far as they can be shown.
     """
 
@@ -196,12 +196,18 @@ class Comparison(ShownResult):
     changes: tuple[Change, ...]
     alone: tuple[Alone, ...]
     groups: tuple[GroupChange, ...]
-    own: OwnRates = ()
+    scoring: Annotated[bool, Restored("metrics", Facts, is_of_scoring_rates)] = False
 
     @property
     def catalogue(self) -> Catalogue:
         """Return what the names in the comparison stand for."""
-        return Catalogue(self.own)
+        return Catalogue(self.own, scoring=self.scoring)
+
+    @property
+    def metrics(self) -> Facts:
+        """Return the facts of the user's own rates and of scoring rates, by their names."""
+        scoring = [SCORING_RATE.name] if self.scoring else []
+        return self.catalogue.facts([*scoring, *(rate.name for rate in self.own)])
 
     @property
     def worse(self) -> bool:
@@ -227,11 +233,6 @@ class Comparison(ShownResult):
             each.report == "old" and each.reason.code is not ReasonCode.IS_REFERENCE
             for each in self.unmatched
         )
-
-    @property
-    def metrics(self) -> Facts:
-        """Return the facts of the user's own rates, by their names."""
-        return facts_of((), (rate.name for rate in self.own), self.catalogue)
 
     def __repr__(self) -> str:
         moved = sum(each.moved for each in self.changes)

@@ -16,6 +16,7 @@ from fairgauge.reasons import Reason
 from fairgauge.results._identities import SavedFeatureId, SavedGroupId
 from fairgauge.results.codec import Finite, Inline, Keys, Share
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.describers import in_words
 from fairgauge.results.scopes import (
     NO_CLASS,
     OVERALL,
@@ -130,9 +131,7 @@ class Estimate:
     @property
     def says(self) -> str:
         """Return the comparison as a sentence."""
-        from fairgauge.render.words.estimate_sentences import describe
-
-        return describe(self)
+        return in_words("estimate_sentences:describe", self)
 
 
 ComparisonKey: TypeAlias = tuple[str, str | None, str | None, Scope, ClassScope, float | None]
@@ -245,9 +244,7 @@ class GroupPair:
     @property
     def says(self) -> str:
         """Return the pair as a sentence."""
-        from fairgauge.render.words.estimate_sentences import describe_pair
-
-        return describe_pair(self)
+        return in_words("estimate_sentences:describe_pair", self)
 
 
 Cells: TypeAlias = Annotated[Mapping[str, Finite], Keys(("tp", "fp", "fn", "tn"))]

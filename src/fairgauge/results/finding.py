@@ -8,6 +8,7 @@ from typing import ClassVar
 from fairgauge.enums import FamilyProcedure, FindingReason
 from fairgauge.results._identities import SavedFeatureId, SavedGroupId
 from fairgauge.results.codec import Finite, Inline, Share
+from fairgauge.results.describers import in_words
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import ClassScope, Interval, Reference, Scope
 
@@ -131,6 +132,4 @@ class Finding:
     @property
     def says(self) -> str:
         """Return the finding as a sentence."""
-        from fairgauge.render.words.finding_sentences import describe_finding
-
-        return describe_finding(self)
+        return in_words("finding_sentences:describe_finding", self)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.catalogue.facts import Facts, facts_of
-from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import (
     CandidateVerdict,
@@ -21,9 +19,8 @@ from fairgauge.enums import (
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
-from fairgauge.results.report import OwnRates
 from fairgauge.results.scopes import NO_CLASS, OVERALL, ClassScope, Interval, Reference, Scope
-from fairgauge.results.shown_result import ResultKind, ShownResult, as_before
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
 from fairgauge.values import Saved
 
 Among = Literal["all", "positive", "negative"]
@@ -225,7 +222,7 @@ class ComparedData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelComparison(ShownResult):
+class ModelComparison(ResultOfMetrics):
     """Candidate models against the model in use, on the same rows; `print` shows it.
 
     Attributes
@@ -259,12 +256,6 @@ class ModelComparison(ShownResult):
     current: str
     confidence: Share
     candidates: tuple[Candidate, ...]
-    own: OwnRates = ()
-
-    @property
-    def catalogue(self) -> Catalogue:
-        """Return what the names in the comparison stand for."""
-        return Catalogue(self.own)
 
     @property
     def exit_code(self) -> int:
@@ -292,11 +283,6 @@ class ModelComparison(ShownResult):
                 return each
         names = ", ".join(each.name for each in self.candidates)
         raise KeyError(f"no candidate {name!r}; there are {names}")
-
-    @property
-    def metrics(self) -> Facts:
-        """Return the facts of the user's own rates, by their names."""
-        return facts_of((), (rate.name for rate in self.own), self.catalogue)
 
     def __repr__(self) -> str:
         verdicts = ", ".join(f"{each.name} {each.verdict}" for each in self.candidates)

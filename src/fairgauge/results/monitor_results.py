@@ -9,15 +9,13 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, ClassVar
 
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.catalogue.facts import Facts, facts_of
-from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
-from fairgauge.results.report import OwnRates
-from fairgauge.results.shown_result import ResultKind, ShownResult
+from fairgauge.results.describers import in_words
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.verdicts import exit_code
 from fairgauge.values import Saved
 
@@ -237,9 +235,7 @@ class MonitoredComparison:
     @property
     def says(self) -> str:
         """Return what it came to as a sentence."""
-        from fairgauge.render.words.monitor_sentences import describe_comparison
-
-        return describe_comparison(self)
+        return in_words("monitor_sentences:describe_comparison", self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,7 +328,7 @@ class ImportedValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorReport(ShownResult):
+class MonitorReport(ResultOfMetrics):
     """What a monitor came to; `print` shows it, and `save` writes a dashboard.
 
     Attributes
@@ -388,12 +384,6 @@ class MonitorReport(ShownResult):
     sparse_groups: tuple[SparseGroup, ...] = ()
     largest_groups: tuple[LargestGroup, ...] = ()
     imported: tuple[ImportedValue, ...] = ()
-    own: OwnRates = ()
-
-    @property
-    def catalogue(self) -> Catalogue:
-        """Return what the names in the report stand for."""
-        return Catalogue(self.own)
 
     @property
     def alarms(self) -> tuple[MonitoredComparison, ...]:
@@ -432,11 +422,6 @@ class MonitorReport(ShownResult):
         """Return the outcome of a state, that of the report or of one of its comparisons."""
         decided = {MonitorState.ALARM: Outcome.FAIL, MonitorState.NO_ALARM: Outcome.PASS}
         return decided.get(state, self.inconclusive)
-
-    @property
-    def metrics(self) -> Facts:
-        """Return the facts of the user's own rates, by their names."""
-        return facts_of((), (rate.name for rate in self.own), self.catalogue)
 
     def __repr__(self) -> str:
         return (

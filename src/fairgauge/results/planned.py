@@ -8,7 +8,7 @@ from typing import ClassVar
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.results.codec import Finite, Share, Version
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
-from fairgauge.results.shown_result import ResultKind, ShownResult
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Smallest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned(ShownResult):
+class Planned(ResultOfMetrics):
     """What an audit needs, or can show; `print` shows it.
 
     Attributes
@@ -68,11 +68,12 @@ class Planned(ShownResult):
     confidence, power : what both are computed for.
     needed : rows for each goal; empty when a table was given.
     smallest : the smallest disparities that the given table can show.
+    own : the rates of the user's own, as far as they can be shown.
     """
 
     KIND: ClassVar = ResultKind(
         name="plan",
-        schema="fairgauge.plan/1",
+        schema="fairgauge.plan/2",
         title="Rows that an audit needs",
         called="a plan of fairgauge",
         document="fairgauge.render.documents.plan_document:plan_document",
@@ -80,7 +81,9 @@ class Planned(ShownResult):
             name: f"fairgauge.render.documents.plan_document:{name}_of"
             for name in ("goals", "disparities")
         },
+        older={"fairgauge.plan/1": as_before},
     )
+    DERIVED: ClassVar = ("metrics",)
 
     version: Version
     created: str = field(compare=False)

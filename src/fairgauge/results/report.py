@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from fairgauge.catalogue.facts import Facts, facts_of, own_rates
+from fairgauge.catalogue.facts import Facts
 from fairgauge.catalogue.lookup import Catalogue
-from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome, Profile, Task, Threshold
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.results._estimate_lookup import find_estimate
 from fairgauge.results._older_reports import report_of_1, report_of_2
-from fairgauge.results.codec import Finite, Restored, Version
+from fairgauge.results.codec import Finite, Version
+from fairgauge.results.describers import function_at, in_words
 from fairgauge.results.estimates import Estimate, Group, GroupPair, ScoreCounts, ThresholdReferences
 from fairgauge.results.finding import Finding
 from fairgauge.results.rule_results import results_by_rule
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.shown_result import ResultKind, ShownResult
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.verdicts import RulesNotMet, Verdict, exit_code, unmet
 from fairgauge.values import Saved
 
 if TYPE_CHECKING:
     from fairgauge.results._estimate_lookup import Key
     from fairgauge.results.rule_results import RuleResult
-
-OwnRates = Annotated[tuple[Statistic, ...], Restored("metrics", Facts, own_rates)]
-"""The rates of the user's own: they are saved as facts, among those of all names in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ class Data:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report(ShownResult):
+class Report(ResultOfMetrics):
     """The results of an audit; it is displayed in a notebook, and can be saved in any format.
 
     ``report["AD", "sex", "Female"]`` is one `Estimate`; name a stratum as a fourth part. A metric
@@ -89,8 +86,6 @@ class Report(ShownResult):
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
     threshold_references: tuple[ThresholdReferences, ...] = ()
-    own: OwnRates = ()
-    """The rates of the user's own, as far as they can be shown."""
 
     @property
     def catalogue(self) -> Catalogue:
@@ -126,14 +121,14 @@ class Report(ShownResult):
             There is no such estimate, or there are several; the message names the nearest, or the
             keys that choose one.
         """
-        return find_estimate(self, key)
+        return find_estimate(self.estimates, key, self.catalogue)
 
     @property
     def metrics(self) -> Facts:
         """Return the facts of the rates and metrics in the report, by their names."""
         metrics = (estimate.metric for estimate in self.estimates)
         rates = (rate for group in self.groups for rate in group.rates)
-        return facts_of(metrics, rates, self.catalogue)
+        return self.catalogue.facts(rates, metrics)
 
     def completed(self) -> Report:
         """Return a report that an older version saved, with its findings.
@@ -141,9 +136,9 @@ class Report(ShownResult):
         Versions 1 and 2 held none. They follow from the other values, and pages of such reports
         have always shown them: they are chosen here, as an audit chooses them.
         """
-        from fairgauge.measure.findings import choose_findings
-
-        return replace(self, findings=choose_findings(self))
+        return replace(
+            self, findings=function_at("fairgauge.measure.findings:choose_findings")(self)
+        )
 
     @property
     def exit_code(self) -> int:
@@ -176,48 +171,35 @@ class Report(ShownResult):
         fairgauge.results.verdicts.RulesNotMet: 1 of 2 verdicts is not a pass
         FAIL true_positive_rate.ratio >= 0.8, sex: F: true positive rate ratio 0.11: the whole ...
         """
-        from fairgauge.render.words.verdict_sentences import describe_unmet
-
         verdicts = unmet(self.verdicts, inconclusive)
         if verdicts or not self.verdicts:
-            raise RulesNotMet(describe_unmet(self, verdicts), verdicts)
+            message = in_words("verdict_sentences:describe_unmet", self, verdicts)
+            raise RulesNotMet(message, verdicts)
         return self
 
     def to_pandas(self, table: str = "estimates") -> Any:
         """Return estimates, groups, verdicts, pairs or findings as a pandas frame, a row each."""
-        from fairgauge.render.writers.data_frames import to_pandas
-
-        return to_pandas(self, table)
+        return function_at("fairgauge.render.writers.data_frames:to_pandas")(self, table)
 
     def to_polars(self, table: str = "estimates") -> Any:
         """Return estimates, groups, verdicts, pairs or findings as a polars frame, a row each."""
-        from fairgauge.render.writers.data_frames import to_polars
-
-        return to_polars(self, table)
+        return function_at("fairgauge.render.writers.data_frames:to_polars")(self, table)
 
     def by_group(self) -> Any:
         """Return the rates of every group as a pandas frame: a row each, a column for each rate."""
-        from fairgauge.render.writers.data_frames import by_group
-
-        return by_group(self)
+        return function_at("fairgauge.render.writers.data_frames:by_group")(self)
 
     def overall(self) -> Any:
         """Return the rates of all groups together as a pandas frame, a row for each feature."""
-        from fairgauge.render.writers.data_frames import overall
-
-        return overall(self)
+        return function_at("fairgauge.render.writers.data_frames:overall")(self)
 
     def difference(self) -> Any:
         """Return the differences of rates, group minus reference, as a pandas frame."""
-        from fairgauge.render.writers.data_frames import contrasts
-
-        return contrasts(self, "difference")
+        return function_at("fairgauge.render.writers.data_frames:contrasts")(self, "difference")
 
     def ratio(self) -> Any:
         """Return the ratios of rates, group over reference, as a pandas frame."""
-        from fairgauge.render.writers.data_frames import contrasts
-
-        return contrasts(self, "ratio")
+        return function_at("fairgauge.render.writers.data_frames:contrasts")(self, "ratio")
 
     def __repr__(self) -> str:
         return (

@@ -24,6 +24,7 @@ from fairgauge.identity import GroupId
 from fairgauge.results._identities import GroupValues
 from fairgauge.results.codec import Finite, Key, Parameters
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.describers import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -249,6 +250,4 @@ class Diagnostic:
     @property
     def message(self) -> str:
         """Return the diagnostic as a sentence."""
-        from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
-
-        return describe_diagnostic(self)
+        return in_words("diagnostic_sentences:describe_diagnostic", self)

@@ -13,11 +13,14 @@ from abc import ABC
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
+from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.results import codec
 from fairgauge.results.definitions import defined_by
+from fairgauge.results.describers import function_at
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from fairgauge.values import Saved
 
 _REGISTRY: dict[str, type[ShownResult]] = {}
+OwnRates = Annotated[tuple[Statistic, ...], codec.Restored("metrics", Facts, own_rates)]
+"""The rates of the user's own: they are saved as facts, among those of all names in use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +71,8 @@ class ShownResult(ABC):
     KIND: ClassVar[ResultKind]
 
     def __init_subclass__(cls) -> None:
-        for schema in cls.KIND.schemas:
-            _REGISTRY[schema] = cls
+        if hasattr(cls, "KIND"):
+            _REGISTRY.update(dict.fromkeys(cls.KIND.schemas, cls))
 
     @property
     def catalogue(self) -> Catalogue:
@@ -127,19 +132,37 @@ class ShownResult(ABC):
         DataError
             The suffix is of no known format, or the file cannot be written.
         """
-        from fairgauge.render import save
-
-        save(self, path)
+        function_at("fairgauge.render.formats:save")(self, path)
 
     def __str__(self) -> str:
-        from fairgauge.render import render
-
-        return render(self, "text")
+        text: str = function_at("fairgauge.render.formats:render")(self, "text")
+        return text
 
     def _repr_html_(self) -> str:
-        from fairgauge.render import render
+        page: str = function_at("fairgauge.render.formats:render")(self, "notebook")
+        return page
 
-        return render(self, "notebook")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultOfMetrics(ShownResult):
+    """A result that names metrics, of which some may be a user's own.
+
+    Attributes
+    ----------
+    own : the rates of the user's own, as far as they can be shown.
+    """
+
+    own: OwnRates = ()
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return what the names in the result stand for."""
+        return Catalogue(self.own)
+
+    @property
+    def metrics(self) -> Facts:
+        """Return the facts of the user's own rates, by their names."""
+        return self.catalogue.facts(rate.name for rate in self.own)
 
 
 def as_before(values: Saved) -> Saved:
@@ -157,9 +180,3 @@ def result_classes() -> Mapping[str, type[ShownResult]]:
     for module in pkgutil.iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
     return dict(_REGISTRY)
-
-
-def function_at(path: str) -> Any:
-    """Return the function of a path ``package.module:function`` within fairgauge."""
-    module, _, name = path.partition(":")
-    return getattr(import_module(module), name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from fairgauge.enums import Level
 from fairgauge.results.codec import Form, read_parameters, write_parameters
+from fairgauge.results.describers import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -104,9 +105,7 @@ class Fault:
     @property
     def message(self) -> str:
         """Return the fault as a sentence."""
-        from fairgauge.render.words.fault_sentences import describe_fault
-
-        return describe_fault(self)
+        return in_words("fault_sentences:describe_fault", self)
 
 
 def _write_fault(fault: Fault) -> Plain:

@@ -13,6 +13,7 @@ from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.results._identities import SavedFeatureId, SavedGroupId
 from fairgauge.results.codec import Finite, Inline, Worded
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.describers import in_words
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval
 
 if TYPE_CHECKING:
@@ -60,9 +61,7 @@ class Verdict:
     @property
     def says(self) -> str:
         """Return the verdict as a sentence."""
-        from fairgauge.render.words.verdict_sentences import describe_verdict
-
-        return describe_verdict(self)
+        return in_words("verdict_sentences:describe_verdict", self)
 
 
 class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, not an error

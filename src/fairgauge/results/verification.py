@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from fairgauge.results.describers import in_words
+
 if TYPE_CHECKING:
     from fairgauge.results.report import Report
 
@@ -105,6 +107,4 @@ class Verification:
         return VerificationResult.REPRODUCED
 
     def __str__(self) -> str:
-        from fairgauge.render.words.verification_text import describe_verification
-
-        return describe_verification(self)
+        return in_words("verification_text:describe_verification", self)

@@ -89,7 +89,7 @@ def open_table(table: Table, name: str | None) -> Source:
         return open_relation(backend.con.sql(query), shown)
     if backend.name in _DOUBLE:
         return Database(shown, table, query)
-    from fairgauge.scan._frames import open_by_narwhals
+    from fairgauge.scan._narwhals import open_by_narwhals
 
     return open_by_narwhals(table, shown)
 

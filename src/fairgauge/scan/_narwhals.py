@@ -16,11 +16,13 @@ from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, FairgaugeError
 from fairgauge.scan._duckdb_connection import reason
 from fairgauge.scan.source import (
+    ALLOWED_DATA,
     LEAST_LOG,
     Seen,
     check_counts,
     check_head,
     check_numbers,
+    check_unique_names,
     check_values,
     not_numeric,
     ranged_columns,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Factor, Moment, Plan
-    from fairgauge.scan.source import Fetched
+    from fairgauge.scan.source import Fetched, Source
 
     Table = nw.DataFrame[Any]
     Frame = Table | nw.LazyFrame[Any]
@@ -79,6 +81,40 @@ class NarwhalsFrame:
             for table in tables:
                 _check_size(plan, table, limit)
             return _cube(plan, tables, numbers, limit)
+
+
+def open_by_narwhals(data: Any, name: str | None) -> Source:
+    """Open a frame that has no scan of its own.
+
+    Raises
+    ------
+    DataError
+        The object is not a frame, or has two columns of one name.
+    """
+    check_unique_names(_own_names(data), "the frame")
+    try:
+        frame = nw.from_native(data)
+    except TypeError:
+        raise DataError(
+            f"cannot audit data of type {type(data).__name__}; {ALLOWED_DATA}"
+        ) from None
+    shown = name or f"{str(frame.implementation).rpartition('.')[2].lower()} frame"
+    if frame.implementation.is_pandas():
+        from fairgauge.scan._pandas import PandasFrame
+
+        return PandasFrame(shown, data)
+    if frame.implementation.is_dask():
+        from fairgauge.scan._dask import DaskFrame
+
+        return DaskFrame(shown, data)
+    return NarwhalsFrame(shown, frame)
+
+
+def _own_names(data: object) -> list[str]:
+    """Return the names of the columns of a frame that could have two of one name."""
+    package = type(data).__module__.partition(".")[0]
+    names = {"pandas": "columns", "dask": "columns", "pyarrow": "column_names"}.get(package)
+    return [str(column) for column in getattr(data, names, ())] if names else []
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
@@ -18,19 +19,42 @@ from pydantic import (
 )
 
 from fairgauge.compat._config_problems import problems_of
-from fairgauge.compat.clarify._config_checks import (
-    asked_metrics,
-    contradictions,
-    lacks_predictions,
-    notices,
+from fairgauge.compat._service_texts import (
+    ALIASES,
+    POST_TRAINING,
+    PRE_TRAINING,
+    REGISTERED_POST,
+    REGISTERED_PRE,
+    unknown_metric,
 )
-from fairgauge.errors import DataError, Problem, SpecError, quote
+from fairgauge.errors import DataError, Problem, SpecError, nearest, quote
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 NOT_JSON = "Unable to load analysis configuration as JSON."
 NOT_VALID = "Analysis configuration schema validation error."
+_EXPLAIN = ("shap", "pdp", "asymmetric_shapley_value")
+_CLOUD = (
+    "endpoint_name",
+    "endpoint_name_prefix",
+    "model_name",
+    "target_model",
+    "instance_type",
+    "initial_instance_count",
+    "accelerator_type",
+    "custom_attributes",
+)
+CAPTURED = "application/sagemakercapturejson"
+_JSON_TYPES = ("application/jsonlines", "application/json")
+_STAGES = {
+    "pre_training_bias": (REGISTERED_PRE, PRE_TRAINING),
+    "post_training_bias": (REGISTERED_POST, POST_TRAINING),
+}
+_REPORT_NAME = re.compile(r"\w[\w.\- ]*")
+_NO_TIME_SERIES = "Bias metrics are unsupported for time series."
+_PLACES = ("features", "record", "records", "{")
 
 
 class ConfigError(SpecError):
@@ -194,7 +218,7 @@ class AnalysisConfig(_Part):
     @property
     def notices(self) -> list[str]:
         """Return what a reader should know of the configuration itself."""
-        return notices(self)
+        return _notices(self)
 
     @property
     def stages(self) -> dict[str, list[str]]:
@@ -204,7 +228,7 @@ class AnalysisConfig(_Part):
             "post_training_bias": self.methods.post_training_bias,
         }
         return {
-            stage: asked_metrics(stage, bias.methods)
+            stage: _asked_metrics(stage, bias.methods)
             for stage, bias in found.items()
             if bias is not None
         }
@@ -240,10 +264,10 @@ def read_config(text: str, *, has_model: bool = False, has_dataset: bool = False
         wrong = {str(each["loc"][0]) for each in error.errors(include_url=False)}
         problems += _others(found, wrong, has_model=has_model, has_dataset=has_dataset)
         raise ConfigError(problems) from None
-    problems = contradictions(config, has_model=has_model, has_dataset=has_dataset)
+    problems = _contradictions(config, has_model=has_model, has_dataset=has_dataset)
     if problems:
         raise ConfigError(problems)
-    return config.before_training() if lacks_predictions(config, has_model=has_model) else config
+    return config.before_training() if _lacks_predictions(config, has_model=has_model) else config
 
 
 def _others(found: dict[str, object], wrong: set[str], **given: bool) -> list[Problem]:
@@ -256,7 +280,7 @@ def _others(found: dict[str, object], wrong: set[str], **given: bool) -> list[Pr
     config = AnalysisConfig.model_validate(stand_in | rest)
     return [
         problem
-        for problem in contradictions(config, **given)
+        for problem in _contradictions(config, **given)
         if problem.path.partition(".")[0].partition("[")[0] not in wrong
     ]
 
@@ -280,3 +304,172 @@ def load_config(
     except UnicodeDecodeError:
         raise DataError(f"{quote(path)} is not UTF-8 text. {NOT_JSON}") from None
     return read_config(text, has_model=has_model, has_dataset=has_dataset)
+
+
+def _asked_metrics(stage: str, methods: str | list[str]) -> list[str]:
+    """Return the metrics of a stage, in the order of results."""
+    ordered = _STAGES[stage][1]
+    if methods in ("all", ["all"]):
+        return list(ordered)
+    asked = {
+        ALIASES.get(name, name) for name in ([methods] if isinstance(methods, str) else methods)
+    }
+    return [name for name in ordered if name in asked]
+
+
+def _contradictions(
+    config: AnalysisConfig, *, has_model: bool = False, has_dataset: bool = False
+) -> list[Problem]:
+    """Return every mistake that concerns more than one key."""
+    return [
+        *_dataset(config, has_dataset),
+        *_methods(config),
+        *_bias(config, has_model),
+        *_facets(config),
+        *_segments(config),
+        *_predictor(config, has_model),
+    ]
+
+
+def _dataset(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
+    kind = config.dataset_type
+    if config.version != "1.0":
+        yield Problem("version", f"only '1.0' is supported, not {quote(config.version)}")
+    if kind == "application/x-image":
+        yield Problem("dataset_type", "images have no bias metrics; explanations are out of scope")
+    if config.time_series_data_config is not None:
+        yield Problem("time_series_data_config", _NO_TIME_SERIES)
+    if config.dataset_uri is None and not has_dataset and config.stages:
+        yield Problem("dataset_uri", "is required, or name the data with --dataset")
+    if kind in _JSON_TYPES and config.features is None:
+        yield Problem("features", "Data must contain features. It is the JMESPath to them")
+    yield from _addresses(config)
+
+
+def _addresses(config: AnalysisConfig) -> Iterator[Problem]:
+    kind = config.dataset_type
+    for key in ("label", "predicted_label"):
+        if kind not in ("text/csv", CAPTURED) and isinstance(getattr(config, key), int):
+            yield Problem(key, f"must be text for {kind}; an index is for text/csv")
+    if kind != "text/csv":
+        for key in ("facet_dataset_uri", "predicted_label_dataset_uri"):
+            if getattr(config, key) is not None:
+                yield Problem(key, f"is only for text/csv, not {kind}")
+    for key in ("headers", "facet_headers", "predicted_label_headers"):
+        names = getattr(config, key) or []
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            yield Problem(key, f"names {quote(twice[0])} twice")
+
+
+def _methods(config: AnalysisConfig) -> Iterator[Problem]:
+    methods = config.methods
+    if methods.pre_training_bias is None and methods.post_training_bias is None:
+        asked = [name for name in _EXPLAIN if getattr(methods, name) is not None]
+        what = f" ({', '.join(asked)} explain a model, which fairgauge does not)" if asked else ""
+        message = f"asks for no bias metrics{what}; name pre_training_bias or post_training_bias"
+        yield Problem("methods", message)
+    for stage, (registered, _) in _STAGES.items():
+        bias = getattr(methods, stage)
+        if bias is None or bias.methods in ("all", ["all"]):
+            continue
+        path = f"methods.{stage}.methods"
+        names = [bias.methods] if isinstance(bias.methods, str) else bias.methods
+        if not names:
+            yield Problem(path, "names no metric; give 'all' or a list of names")
+        for i, name in enumerate(names):
+            if ALIASES.get(name, name) not in registered:
+                where = path if isinstance(bias.methods, str) else f"{path}[{i}]"
+                hint = nearest(name, registered)
+                yield Problem(where, f"{unknown_metric(registered)}, not {quote(name)}.{hint}")
+    if methods.report is not None and not _REPORT_NAME.fullmatch(methods.report.name):
+        message = f"must be a plain file name, not {quote(methods.report.name)}"
+        yield Problem("methods.report.name", message)
+
+
+def _bias(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
+    if not config.stages:
+        return
+    if config.label is None:
+        yield Problem("label", "is required for bias metrics")
+    if not config.label_values_or_threshold:
+        yield Problem(
+            "label_values_or_threshold",
+            "is required for bias metrics: the positive values, or one exclusive lower bound",
+        )
+    if not config.facet:
+        yield Problem("facet", "is required for bias metrics: name at least one")
+    if _lacks_predictions(config, has_model=has_model) and not config.methods.pre_training_bias:
+        message = (
+            "post-training metrics need predictions: name predicted_label, "
+            "predicted_label_dataset_uri, or a local model with --model"
+        )
+        yield Problem("methods.post_training_bias", message)
+
+
+def _lacks_predictions(config: AnalysisConfig, *, has_model: bool) -> bool:
+    """Return whether post-training metrics are asked for, and there is nothing to predict with."""
+    given = config.predicted_label is not None or config.predicted_label_dataset_uri is not None
+    given = given or config.dataset_type == CAPTURED
+    return config.methods.post_training_bias is not None and not given and not has_model
+
+
+def _facets(config: AnalysisConfig) -> Iterator[Problem]:
+    for i, facet in enumerate(config.facet or []):
+        path = f"facet[{i}]"
+        values = facet.value_or_threshold
+        if facet.facet_type == "continuous":
+            numeric = [v for v in values or [] if isinstance(v, (int, float))]
+            if len(numeric) != 1 or len(values or []) != 1:
+                message = "a continuous facet needs exactly one number, an exclusive lower bound"
+                yield Problem(f"{path}.value_or_threshold", message)
+        if facet.facet_role == "a" and not values:
+            message = "makes the listed values the favoured ones, but none is listed"
+            yield Problem(f"{path}.facet_role", message)
+
+
+def _segments(config: AnalysisConfig) -> Iterator[Problem]:
+    for i, each in enumerate(config.segment_config or []):
+        path = f"segment_config[{i}]"
+        if not each.segments or not all(each.segments):
+            yield Problem(f"{path}.segments", "must be a list of lists of values or intervals")
+        aliases, count = each.display_aliases, len(each.segments)
+        if aliases is not None and len(aliases) not in (count, count + 1):
+            message = f"must name {count} segments, or {count + 1} with the remaining rows"
+            yield Problem(f"{path}.display_aliases", message)
+
+
+def _predictor(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
+    predictor = config.predictor
+    if predictor is None:
+        return
+    if predictor.content_type in ("image/jpeg", "image/jpg", "image/png", "application/x-npy"):
+        yield Problem("predictor.content_type", "is for images, which have no bias metrics")
+    template = predictor.content_template
+    if isinstance(template, str) and not any(f"${k}" in template for k in _PLACES):
+        message = "must hold $features (JSON lines), or $record or $records (JSON)"
+        yield Problem("predictor.content_template", message)
+    if has_model and config.dataset_type.endswith("parquet") and predictor.content_type is None:
+        message = "is required for Parquet data: text/csv, application/jsonlines or /json"
+        yield Problem("predictor.content_type", message)
+
+
+def _notices(config: AnalysisConfig) -> list[str]:
+    """Return what is ignored or read otherwise, a line each."""
+    found = []
+    if config.unpredicted:
+        found.append(
+            "methods.post_training_bias: not computed, because there are no predictions; name "
+            "predicted_label, predicted_label_dataset_uri, or a model with --model"
+        )
+    explained = [name for name in _EXPLAIN if getattr(config.methods, name) is not None]
+    if explained:
+        found.append(f"methods.{', methods.'.join(explained)}: explanations are out of scope")
+    if config.predictor is not None:
+        cloud = [name for name in _CLOUD if getattr(config.predictor, name) is not None]
+        if cloud:
+            names = ", ".join(f"predictor.{name}" for name in cloud)
+            found.append(f"{names}: only concern the cloud and are ignored")
+    if config.dataset_type == "application/parquet":
+        found.append("dataset_type: 'application/parquet' is read as 'application/x-parquet'")
+    return found

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.compat.clarify._captured import read_captured
-from fairgauge.compat.clarify._config_checks import CAPTURED
 from fairgauge.compat.clarify._dataset import PREDICTED, Dataset, read_dataset
 from fairgauge.compat.clarify._joined_inputs import joined
+from fairgauge.compat.clarify.clarify_config import CAPTURED
 from fairgauge.compat.clarify.csv_inputs import FirstRow
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.scan.ordered_files import EVERYTHING

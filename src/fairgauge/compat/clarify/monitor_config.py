@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from fairgauge.compat._coded_column import as_float
-from fairgauge.compat.clarify._config_checks import CAPTURED
+from fairgauge.compat.clarify.clarify_config import CAPTURED
 
 ATTRIBUTES = (
     "FeaturesAttribute",

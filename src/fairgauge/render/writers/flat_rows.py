@@ -10,8 +10,8 @@ from fairgauge.errors import DataError, nearest, quote
 from fairgauge.results.check import Decision
 from fairgauge.results.codec import number, to_dict
 from fairgauge.results.definitions import saved_fields
+from fairgauge.results.describers import function_at
 from fairgauge.results.disparities import singled_out
-from fairgauge.results.shown_result import function_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
