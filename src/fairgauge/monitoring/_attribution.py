@@ -1,8 +1,14 @@
-"""Attribution: what an alarm is about. Since when, by how much, and composition or treatment."""
+"""Attribution: what an alarm is about, and what is now.
+
+The periods from the beginning of a change to its alarm are chosen by their values, which overstate
+the change: an interval of them would miss its value too often, so they have none. The periods after
+the alarm are not chosen, and their interval is an ordinary one.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,10 +22,17 @@ from fairgauge.monitoring._comparison_counts import (
 )
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.references import resolve_references
-from fairgauge.results.monitor_results import Alarm, Decomposition, PooledPeriods
-from fairgauge.stats.contrasts import mover_difference, mover_wilson_ratio, newcombe
+from fairgauge.results.monitor_results import (
+    PERIODS_NOW,
+    Alarm,
+    Currently,
+    Decomposition,
+    PooledPeriods,
+)
+from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.decomposition import kitagawa
 from fairgauge.stats.intervals import critical, wilson
+from fairgauge.stats.sequential import Tolerated, likeliest_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,9 +77,17 @@ def estimates(counts: Array, by: Contrasted) -> tuple[Array, Array, Array]:
 
 
 def pooled(
-    counts: Array, rate: MonitoredRate, first: str | None, last: str | None
+    counts: Array,
+    rate: MonitoredRate,
+    first: str | None,
+    last: str | None,
+    *,
+    chosen: bool = True,
 ) -> PooledPeriods:
-    """Return a comparison over several periods, from their counts of shape (periods, 4)."""
+    """Return a comparison over several periods, from their counts of shape (periods, 4).
+
+    Periods that were ``chosen`` by their values have no interval.
+    """
     total = counts.sum(axis=0)
     value, low, high = (known(float(each)) for each in estimates(total, rate.by))
     group, reference = (known(float(each)) for each in rates_of(total, rate))
@@ -75,8 +96,8 @@ def pooled(
         first=first,
         last=last,
         value=value,
-        low=low,
-        high=high,
+        low=None if chosen else low,
+        high=None if chosen else high,
         rate_group=group,
         rate_reference=reference,
         n_group=n_group,
@@ -116,7 +137,7 @@ def attribute(
     counts: Array,
     periods: Sequence[str],
     at: int,
-    since: int,
+    tolerated: Tolerated,
     together: Callable[[Sequence[int]], Cube],
     question: Spec,
     baseline: tuple[SideCounts, Cube] | None,
@@ -128,7 +149,8 @@ def attribute(
     each, rate : the comparison and the rate that it contrasts.
     counts : array of shape (periods, 4)
     periods : the names of the periods.
-    at, since : the numbers of the period of the alarm, and of the first since the change.
+    at : the number of the period of the alarm.
+    tolerated : the tolerated values.
     together : returns the counts of some periods, by their numbers, as one cube.
     question : the specification of an audit.
     baseline : the counts that the rule is held against, if it is.
@@ -136,11 +158,14 @@ def attribute(
     Returns
     -------
     Alarm
-        The periods since the change are held against the baseline, or without one against the
-        periods before. A period that lacks the group is in none of the numbers.
+        The periods of the change are held against the baseline, or without one against the periods
+        before. A period that lacks the group is in none of the numbers.
     """
     held_periods = np.flatnonzero(counts[:, [1, 3]].any(axis=1)).tolist()
-    after = pooled(counts[since:], rate, periods[since], periods[-1])
+    since = _start(counts[: at + 1], tolerated)
+    end = len(counts) - _start(counts[since:][::-1], tolerated)  # the same, from the other side
+    changed = counts[since:end]
+    after = pooled(changed, rate, periods[since], periods[end - 1])
     before, earlier = None, None
     if baseline is not None:
         held, earlier = baseline
@@ -150,28 +175,58 @@ def attribute(
         before_counts = counts[:since]
         before = pooled(before_counts, rate, periods[0], periods[since - 1])
         earlier = together([t for t in held_periods if t < since])
+    alarm = _with_present(
+        Alarm(period=periods[at], since=periods[since], after=after, before=None),
+        rate, counts, periods, at, tolerated,
+    )  # fmt: skip
     if before is None or earlier is None or before.value is None or after.value is None:
-        return Alarm(period=periods[at], since=periods[since], after=after, before=None)
-    change, low, high = _change(before_counts.sum(axis=0), counts[since:].sum(axis=0), rate)
-    later = together([t for t in held_periods if t >= since])
-    return Alarm(
-        period=periods[at],
-        since=periods[since],
-        after=after,
+        return alarm
+    by: Contrasted = "rate" if rate.by == "rate" else "difference"
+    old, new = (float(estimates(some.sum(axis=0), by)[0]) for some in (before_counts, changed))
+    later = together([t for t in held_periods if since <= t < end])
+    return replace(
+        alarm,
         before=before,
-        change=change,
-        low=low,
-        high=high,
+        change=new - old,
         decomposition=_decompose(each, rate, earlier, later, question),
     )
 
 
-def _change(before: Array, after: Array, rate: MonitoredRate) -> tuple[float, float, float]:
-    """Return the change of the difference of the rates (of the rate, of one), with its interval."""
-    by: Contrasted = "rate" if rate.by == "rate" else "difference"
-    (e0, l0, h0), (e1, l1, h1) = estimates(before, by), estimates(after, by)
-    low, high = mover_difference(e1, l1, h1, e0, l0, h0)
-    return float(e1 - e0), float(low), float(high)
+def _with_present(
+    alarm: Alarm,
+    rate: MonitoredRate,
+    counts: Array,
+    periods: Sequence[str],
+    at: int,
+    tolerated: Tolerated,
+) -> Alarm:
+    """Return an alarm with what is now."""
+    begin = first_now(at, len(counts))
+    if begin >= len(counts):
+        return alarm
+    now = pooled(counts[begin:], rate, periods[begin], periods[-1], chosen=False)
+    if now.low is None or now.high is None:
+        return replace(alarm, now=now)
+    limits = float(np.max(tolerated.low)), float(np.min(tolerated.high))
+    return replace(alarm, now=now, currently=Currently.of(now.low, now.high, limits))
+
+
+def first_now(at: int, periods: int) -> int:
+    """Return the number of the first period that states what is now, after an alarm.
+
+    It depends on the numbers of periods alone, so that no value chooses it.
+    """
+    fewest, most = PERIODS_NOW
+    later = periods - at - 1
+    return periods - min(later, most, max(fewest, later // 2))
+
+
+def _start(counts: Array, tolerated: Tolerated) -> int:
+    """Return the number of the period with which a change most likely began."""
+    x_d, n_d, x_a, n_a = counts.T
+    if tolerated.comparison == "rate":
+        x_a = n_a = np.zeros_like(n_d)
+    return likeliest_start(tolerated, x_a, n_a, x_d, n_d)
 
 
 class _Parts(NamedTuple):

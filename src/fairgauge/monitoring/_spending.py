@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.enums import ClassKind, ScopeKind
 from fairgauge.measure.measure import measure
-from fairgauge.monitoring._attribution import LEVEL
+from fairgauge.monitoring._attribution import LEVEL, first_now
 from fairgauge.monitoring._comparison_counts import ComparisonId
 from fairgauge.monitoring._undefined_periods import lacks_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.monitor_results import (
     Alarm,
+    Currently,
     Detector,
     MonitoredComparison,
     MonitorState,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.cube.cube import Cube
+    from fairgauge.monitoring.history import PeriodCubes
     from fairgauge.monitoring.monitor_spec import MonitorSpec
     from fairgauge.results.estimates import Estimate
     from fairgauge.stats.arrays import Array
@@ -95,7 +97,7 @@ def spending(cubes: Sequence[Cube], asked: MonitorSpec, rules: Sequence[int]) ->
 
 def estimated(
     names: Sequence[str],
-    cubes: Sequence[Cube],
+    cubes: PeriodCubes,
     spent: Spent,
     alphas: Array,
     asked: MonitorSpec,
@@ -111,7 +113,7 @@ def estimated(
         held = [each for each, own in zip(spent, alphas.tolist(), strict=True) if own == alpha]
         decided[alpha] = _first_outside(cubes, held, alpha, asked, complete)
     return [
-        _of_estimates(each, names, periods, alpha, decided[alpha].get(each), asked, complete)
+        _of_estimates(each, names, cubes, periods, alpha, decided[alpha].get(each), asked, complete)
         for (each, periods), alpha in zip(spent.items(), alphas.tolist(), strict=True)
     ]
 
@@ -142,6 +144,7 @@ def _first_outside(
 def _of_estimates(
     each: ComparisonId,
     names: Sequence[str],
+    cubes: PeriodCubes,
     periods: Mapping[int, Estimate],
     alpha: float,
     first: int | None,
@@ -155,13 +158,7 @@ def _of_estimates(
     )
     alarm = None
     if first is not None:
-        at = points[first]
-        after = PooledPeriods(
-            first=at.period, last=at.period, value=at.value, low=at.low, high=at.high,
-            rate_group=at.rate_group, rate_reference=at.rate_reference, n_group=at.n_group,
-            n_reference=at.n_reference,
-        )  # fmt: skip
-        alarm = Alarm(period=at.period, since=at.period, after=after, before=None)
+        alarm = _alarm(each, names, cubes, first, periods[first], asked, entered)
     held_against = next(iter(periods.values())).reference
     alone = each.group == ALL_GROUPS or held_against is None
     state = MonitorState.ALARM if alarm else _state(points[:entered], asked, two_sided=not alone)
@@ -182,6 +179,45 @@ def _of_estimates(
         points=points,
         state=state,
         alarm=alarm,
+    )
+
+
+def _alarm(
+    each: ComparisonId,
+    names: Sequence[str],
+    cubes: PeriodCubes,
+    at: int,
+    estimate: Estimate,
+    asked: MonitorSpec,
+    entered: int,
+) -> Alarm:
+    """Return an alarm of one period, with what is now."""
+    after = _pooled(names[at], names[at], estimate, chosen=True)
+    alarm = Alarm(period=names[at], since=names[at], after=after, before=None)
+    begin = first_now(at, entered)
+    if begin >= entered:
+        return alarm
+    found = period_estimates(cubes.together(range(begin, entered)), asked, [each.rule]).get(each)
+    if found is None:
+        return alarm
+    now = _pooled(names[begin], names[entered - 1], found, chosen=False)
+    if now.low is None or now.high is None:
+        return replace(alarm, now=now)
+    rule = asked.rules[each.rule]
+    return replace(alarm, now=now, currently=Currently.of(now.low, now.high, (rule.low, rule.high)))
+
+
+def _pooled(first: str, last: str, estimate: Estimate, *, chosen: bool) -> PooledPeriods:
+    return PooledPeriods(
+        first=first,
+        last=last,
+        value=estimate.value,
+        low=None if chosen else estimate.low,
+        high=None if chosen else estimate.high,
+        rate_group=estimate.rate_group,
+        rate_reference=estimate.rate_reference,
+        n_group=int(estimate.n_group or 0),
+        n_reference=int(estimate.n_reference or 0),
     )
 
 

@@ -52,7 +52,7 @@ from fairgauge.results.monitor_results import (
     Unmatched,
 )
 from fairgauge.stats.confidence_sequences import running_contrast
-from fairgauge.stats.sequential import Tolerated, likeliest_start
+from fairgauge.stats.sequential import Tolerated
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -413,7 +413,7 @@ def _counted(
                 counts.counts[:entered, i],
                 names[:entered],
                 int(crossed[0]),
-                _start(counts.counts[: crossed[0] + 1, i], rate, detected, i),
+                Tolerated(detected.low[i], detected.high[i], rate.by),
                 cubes.together,
                 asked.question,
                 (held[each], baseline.cube) if baseline is not None and each in held else None,
@@ -449,15 +449,6 @@ def _counted(
             )
         )
     return found
-
-
-def _start(counts: Array, rate: MonitoredRate, detected: Detected, i: int) -> int:
-    """Return the number of the period with which the change of an alarm most likely began."""
-    x_d, n_d, x_a, n_a = counts.T
-    if rate.by == "rate":
-        x_a = n_a = np.zeros_like(n_d)
-    tolerated = Tolerated(detected.low[i], detected.high[i], rate.by)
-    return likeliest_start(tolerated, x_a, n_a, x_d, n_d)
 
 
 def _baselines(

@@ -27,6 +27,10 @@ SMALLEST_GROUP = 20
 """Rows below which a group's data are insufficient for a monitor, unless ``min_n`` is given."""
 
 
+PERIODS_NOW = (7, 28)
+"""The fewest and most periods after an alarm that state what is now, where there are so many."""
+
+
 class Detector(StrEnum):
     """What raises the alarm of a comparison."""
 
@@ -42,6 +46,22 @@ class MonitorState(StrEnum):
     INSUFFICIENT = "insufficient data"
     UNDEFINED = "undefined"
     WAITING = "waiting for labels"
+
+
+class Currently(StrEnum):
+    """Where the confidence interval of the last periods after an alarm lies."""
+
+    OUTSIDE = "outside"
+    TOLERATED = "tolerated"
+    BOTH = "both"
+
+    @classmethod
+    def of(cls, low: float, high: float, tolerated: tuple[float, float]) -> Currently:
+        """Return where an interval lies: whole outside, whole inside, or neither."""
+        least, most = tolerated
+        if high < least or low > most:
+            return cls.OUTSIDE
+        return cls.TOLERATED if least <= low and high <= most else cls.BOTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,19 +136,21 @@ class PooledPeriods:
     Attributes
     ----------
     first, last : the periods; those of the baseline have no name.
-    value, low, high : the contrast with its 95% confidence interval.
+    value : the contrast.
     rate_group, rate_reference, n_group, n_reference : the rates and their denominators.
+    low, high : its 95% confidence interval; None of periods that an alarm chose by their values,
+        which overstate the change.
     """
 
     first: str | None
     last: str | None
     value: float | None
-    low: float | None
-    high: float | None
     rate_group: float | None
     rate_reference: float | None
     n_group: int
     n_reference: int
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,17 +174,19 @@ class Decomposition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alarm:
-    """An alarm: when it was raised, since when, by how much, and why.
+    """An alarm: when it was raised, since when, by how much, why, and what is now.
 
     Attributes
     ----------
     period : the period whose counts raised it.
     since : the period with which the change most likely began.
-    after : all periods since then together.
+    after : the periods from then to the one with which it most likely ended so far, together.
     before : the periods before, or the baseline; None where the alarm covers all periods.
-    change, low, high : after less before, of the difference of the rates, with its 95% confidence
-        interval; None without a before. The interval takes the beginning as known.
+    change : after less before, of the difference of the rates; None without a before.
     decomposition : composition and treatment; None without a before.
+    now : the later half of the periods after the alarm, 7 to 28 of them where there are so many,
+        which it did not choose; None where there is none yet.
+    currently : where the confidence interval of ``now`` lies; None without an interval.
     """
 
     period: str
@@ -170,9 +194,9 @@ class Alarm:
     after: PooledPeriods
     before: PooledPeriods | None
     change: Finite | None = None
-    low: Finite | None = None
-    high: Finite | None = None
     decomposition: Decomposition | None = None
+    now: PooledPeriods | None = None
+    currently: Currently | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,6 +60,9 @@ METHOD = (
     "their products over all possible beginnings of a change is the evidence; it raises an alarm "
     "where it reaches the horizon divided by the comparison's share of alpha (Shin, Ramdas and "
     "Rinaldo 2023). The intervals in the charts are of single periods (95%) and raise no alarm. "
+    "The periods of a change are chosen by their values, which overstate it; what is now is "
+    "estimated from the later half of the periods after the alarm, of 7 to 28 where there are so "
+    "many. "
     "The confidence sequences are of the running values of all periods so far and hold in all "
     "periods together (95% for each comparison; Howard, Ramdas, McAuliffe and Sekhon 2021). "
     "Rows are taken to be independent of each other within groups."
@@ -240,7 +243,7 @@ def _charts(each: MonitoredComparison) -> Iterator[Block]:
             "sequence, which holds in all periods together."
         )
     if alarm is not None:
-        notes.append("The red line is the alarm; shaded is the time since the change.")
+        notes.append("The red line is the alarm; the shade begins with the change.")
     points = " (pp)" if kind is Unit.POINTS else ""
     yield TimeChart(
         f"{metric_words(each.definition)}{points}, tolerated {tolerated_words(each)}",

@@ -18,7 +18,12 @@ from fairgauge.render.words.metric_words import (
     unit,
 )
 from fairgauge.render.words.reason_sentences import describe_reason
-from fairgauge.results.monitor_results import SMALLEST_GROUP, Detector, MonitorState
+from fairgauge.results.monitor_results import (
+    SMALLEST_GROUP,
+    Currently,
+    Detector,
+    MonitorState,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -247,11 +252,9 @@ def _sides(each: MonitoredComparison) -> str:
 def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
     """Return the sentences of an alarm: since when, who, how much, how sure, and why."""
     # alpha spending decides by one period alone; an e-detector by all since the change
-    alone = each.threshold is None
-    verb = "was" if alone else "has been"
-    since = within_period(alarm.since) if alone else f"since about {alarm.since}"
+    since = within_period(alarm.since) if each.threshold is None else f"from about {alarm.since} on"
     what = (
-        f"Alarm of {alarm.period}: the {metric_words(each.definition)} of {_sides(each)} {verb} "
+        f"Alarm of {alarm.period}: the {metric_words(each.definition)} of {_sides(each)} was "
         f"{_outside(each)} {since}."
     )
     return [
@@ -259,29 +262,54 @@ def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
         _how_much(each, alarm),
         _who(each, alarm),
         _why(each, alarm),
+        _what_is_now(each, alarm),
     ]
 
 
+def _value(each: MonitoredComparison, held: PooledPeriods) -> str:
+    points = _unit_of_points(each)
+    return f"{shown(held.value, unit(each.definition), sign=signed(each.definition))}{points}"
+
+
+def _over(held: PooledPeriods) -> str:
+    """Return several periods, or one, as the time of something."""
+    if held.last is not None and held.first == held.last:
+        return within_period(held.last)
+    return f"over {held.first} to {held.last}"
+
+
 def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
-    kind, sign = unit(each.definition), signed(each.definition)
-
-    def value(held: PooledPeriods) -> str:
-        points = " pp" if kind is Unit.POINTS else ""
-        return f"{shown(held.value, kind, sign=sign)}{points}"
-
-    ends = shown_range(alarm.after.low, alarm.after.high, kind, sign=sign)
-    text = f"{value(alarm.after)} (95% CI {ends})"
+    """Return the value of the change, without an interval: its periods are chosen by it."""
+    value = _value(each, alarm.after)
     if each.threshold is None:
-        return f"It is {text} in that period alone."
-    first, last = alarm.after.first, alarm.after.last
-    when = f"over {first} to {last}"
-    if last is not None and first == last:
-        when = within_period(last)
-    text = f"{capitalised(when)} it is {text}"
+        return f"It was {value} in that period alone."
+    text = f"{capitalised(_over(alarm.after))}, where the evidence is strongest, it was {value}"
     if alarm.before is None:
         return f"{text}; there are no periods before to compare with."
     when = "in the baseline" if alarm.before.first is None else "before"
-    return f"{text}, {when} {value(alarm.before)}."
+    return f"{text}, {when} {_value(each, alarm.before)}."
+
+
+def _what_is_now(each: MonitoredComparison, alarm: Alarm) -> str:
+    """Return what the last periods after the alarm are: still outside, passed, or undecided."""
+    now = alarm.now
+    if now is None:
+        return (
+            "What is now is known from the next period on: the periods of an alarm are chosen by "
+            "their values and overstate it, so that they have no confidence interval."
+        )
+    when = f"{capitalised(_over(now))}, after the alarm, it is"
+    if now.low is None or now.high is None:
+        return f"{when} {'undefined' if now.value is None else _value(each, now)}."
+    kind, sign = unit(each.definition), signed(each.definition)
+    ends = f"95% CI {shown_range(now.low, now.high, kind, sign=sign)}"
+    text = f"{when} {_value(each, now)} ({ends})"
+    if alarm.currently is Currently.OUTSIDE:
+        return f"{text}: the whole CI is {_outside(each)}."
+    if alarm.currently is Currently.BOTH:
+        return f"{text}: the CI includes tolerated values and others."
+    ended = "" if each.threshold is None else f"; it ended about {alarm.after.last}"
+    return f"The shift has passed{ended}. {text}: the whole CI is tolerated."
 
 
 def _who(each: MonitoredComparison, alarm: Alarm) -> str:
@@ -313,13 +341,10 @@ def _move(subject: str, before: float, after: float, other: float = 0.0) -> str:
 def _why(each: MonitoredComparison, alarm: Alarm) -> str:
     """Return how much of the change is composition and how much treatment, and what to look at."""
     parts = alarm.decomposition
-    if parts is None or alarm.change is None or alarm.low is None or alarm.high is None:
+    if parts is None or alarm.change is None:
         return ""
     what = "rate" if not each.reference else "difference of the rates"
-    text = (
-        f"The {what} changed by {_points(alarm.change)} pp "
-        f"(95% CI {_points(alarm.low)} to {_points(alarm.high)})"
-    )
+    text = f"The {what} changed by {_points(alarm.change)} pp"
     if not parts.by:
         rate = compared_rate(each.definition) or each.definition
         within = "predictions or labels" if "label" in rate.needs else "decisions"

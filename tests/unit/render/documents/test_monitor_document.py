@@ -35,9 +35,9 @@ def test_truth_and_open_limits_are_cells_that_every_reader_knows():
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        ({"at_least": 0.8}, "has been below 0.8 since"),
-        ({"at_most": 0.3}, "has been above 0.3 since"),
-        ({"between": [0.8, 1.25]}, "has been outside 0.8 to 1.25 since"),
+        ({"at_least": 0.8}, "was below 0.8 from about"),
+        ({"at_most": 0.3}, "was above 0.3 from about"),
+        ({"between": [0.8, 1.25]}, "was outside 0.8 to 1.25 from about"),
     ],
 )
 def test_an_alarm_names_the_limit_that_was_passed(shifted, limits, words):
@@ -48,11 +48,12 @@ def test_an_alarm_names_the_limit_that_was_passed(shifted, limits, words):
 def test_the_value_of_an_alarm_is_that_of_the_periods_that_it_names(shifted):
     (alarmed,) = fg.monitor(shifted, asked(RATIO)).alarms
     after = alarmed.alarm.after
-    assert f" Over {after.first} to {after.last} it is {after.value:.2f} (95%" in alarmed.says
+    text = f" Over {after.first} to {after.last}, where the evidence is strongest, it was "
+    assert f"{text}{after.value:.2f}, before" in alarmed.says
     assert (after.first, after.last) == (alarmed.alarm.since, "2026-02-09")
     sudden = dict.fromkeys(day_names(20), cube(40)) | {"2026-01-21": cube(0, of=1_000)}
     (alone,) = fg.monitor(sudden, asked(RATIO)).alarms
-    assert " On 2026-01-21 it is 0.00 (95%" in alone.says
+    assert " On 2026-01-21, where the evidence is strongest, it was 0.00, before" in alone.says
 
 
 def test_the_headline_mentions_periods_without_counts(shifted):

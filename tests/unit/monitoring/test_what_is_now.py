@@ -1,0 +1,139 @@
+"""What an alarm states of the present: an interval that the alarm did not choose."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.monitored_days import asked, cube, day_names
+
+import fairgauge as fg
+from fairgauge.monitoring._attribution import first_now
+from fairgauge.results.monitor_results import Currently
+
+GAP = {"metric": "selection_rate.difference", "between": [-0.05, 0.05], "groups": "F"}
+RATE = 0.4
+
+
+def stream(gaps: list[float], rng: np.random.Generator) -> dict[str, fg.Cube]:
+    """Return days of 100 women and 200 men, whose rates differ by the gaps."""
+    return {
+        name: cube(int(rng.binomial(100, RATE + gap)), others=int(rng.binomial(200, RATE)))
+        for name, gap in zip(day_names(len(gaps)), gaps, strict=True)
+    }
+
+
+PASSING = [0.0] * 10 + [-0.2] * 10 + [0.0] * 20
+STAYING = [0.0] * 10 + [-0.2] * 30
+
+
+def held(years: int, gaps: list[float], later: int, seed: int = 5) -> tuple[int, int, int]:
+    """Return in how many years there is an alarm, and the intervals of some days later hold.
+
+    The last number is of the intervals of all periods from the beginning of the change to that day,
+    which are chosen by their values.
+    """
+    rng = np.random.default_rng(seed)
+    alarms = now = chosen = 0
+    for _ in range(years):
+        counts = stream(gaps, rng)
+        whole = fg.monitor(counts, asked(GAP)).comparisons[0]
+        if whole.alarm is None:
+            continue
+        at = day_names(len(gaps)).index(whole.alarm.period) + later
+        if at >= len(gaps):
+            continue
+        (each,) = fg.monitor(counts, asked(GAP), at=day_names(len(gaps))[at]).comparisons
+        first = first_now(at - later, at + 1)
+        truth = float(np.mean(gaps[first : at + 1]))
+        found = each.alarm.now
+        assert (found.first, found.last) == (day_names(at + 1)[first], day_names(at + 1)[at])
+        alarms += 1
+        now += found.low <= truth <= found.high
+        since = day_names(len(gaps)).index(each.alarm.since)
+        low, high = _interval(counts, since, at)
+        chosen += low <= float(np.mean(gaps[since : at + 1])) <= high
+    return alarms, now, chosen
+
+
+def _interval(counts: dict[str, fg.Cube], since: int, at: int) -> tuple[float, float]:
+    held = list(counts.values())[since : at + 1]
+    total = held[0]
+    for each in held[1:]:
+        total = total.add(each, allow_duplicates=True)
+    found = fg.audit(total, metrics="selection_rate.difference")
+    estimate = found["selection_rate.difference", "sex", "F"]
+    return estimate.low, estimate.high
+
+
+@pytest.mark.parametrize(("gaps", "later"), [(STAYING, 1), (STAYING, 7), (PASSING, 1)])
+def test_the_interval_of_what_is_now_holds_as_often_as_it_states(
+    gaps: list[float], later: int
+) -> None:
+    alarms, now, _ = held(150, gaps, later)
+    assert alarms > 120
+    assert now / alarms > 0.95 - 3 * (0.95 * 0.05 / alarms) ** 0.5
+
+
+@pytest.mark.parametrize(
+    ("later", "periods"), [(0, 0), (1, 1), (7, 7), (14, 7), (15, 7), (20, 10), (300, 28)]
+)
+def test_what_is_now_is_the_later_half_of_the_periods_after_the_alarm(later, periods):
+    assert first_now(4, 5 + later) == 5 + later - periods
+
+
+def test_a_shift_that_passed_is_reported_as_passed() -> None:
+    counts = stream(PASSING + [0.0] * 50, np.random.default_rng(3))
+    (each,) = fg.monitor(counts, asked(GAP)).alarms
+    assert each.alarm.currently is Currently.TOLERATED
+    assert "The shift has passed; it ended about 2026-01-2" in each.says
+    assert re.search(r"\(95% CI \S+ to \S+\): the whole CI is tolerated\.$", each.says)
+    assert f"Over {each.alarm.since} to {each.alarm.after.last}, where the evid" in each.says
+
+
+def test_a_shift_that_stays_is_reported_as_outside() -> None:
+    counts = stream(STAYING, np.random.default_rng(3))
+    (each,) = fg.monitor(counts, asked(GAP)).alarms
+    assert each.alarm.currently is Currently.OUTSIDE
+    assert each.says.endswith("the whole CI is outside −5 to +5 pp.")
+
+
+def test_on_the_day_of_the_alarm_no_interval_is_given() -> None:
+    counts = stream(STAYING, np.random.default_rng(3))
+    alarm = fg.monitor(counts, asked(GAP)).alarms[0].alarm
+    (each,) = fg.monitor(counts, asked(GAP), at=alarm.period).alarms
+    assert each.alarm.now is each.alarm.currently is None
+    assert (each.alarm.after.low, each.alarm.after.high) == (None, None)
+    assert "95% CI" not in each.says
+    assert "What is now is known from the next period on" in each.says
+
+
+def test_the_past_of_an_alarm_stays_as_it_was() -> None:
+    """When it was raised, since when and against what is decided on the day of the alarm."""
+    counts = stream(PASSING, np.random.default_rng(3))
+    last = fg.monitor(counts, asked(GAP)).alarms[0]
+    for at in day_names(40)[day_names(40).index(last.alarm.period) :]:
+        (each,) = fg.monitor(counts, asked(GAP), at=at).alarms
+        for name in ("period", "since", "before"):
+            assert getattr(each.alarm, name) == getattr(last.alarm, name)
+
+
+def test_metrics_that_intervals_decide_state_what_is_now() -> None:
+    def day(i: int) -> fg.Cube:
+        lost = 300 if i == 5 else 0
+        women = {"tp": 400 - lost, "fn": 600 + lost, "fp": 200, "tn": 800}
+        men = {"tp": 400, "fn": 600, "fp": 200, "tn": 800}
+        return fg.confusion("sex", {"F": women, "M": men})
+
+    counts = {name: day(i) for i, name in enumerate(day_names(10))}
+    rule: dict[str, Any] = {"metric": "balanced_accuracy.difference", "groups": "F"}
+    spec = asked(rule | {"between": [-0.05, 0.05]}, horizon=10)
+    (each,) = fg.monitor(counts, spec).alarms
+    assert each.alarm.period == "2026-01-06"
+    assert (each.alarm.now.first, each.alarm.now.last) == ("2026-01-07", "2026-01-10")
+    assert each.alarm.currently is Currently.TOLERATED
+    assert (
+        "The shift has passed. Over 2026-01-07 to 2026-01-10, after the alarm, it is" in each.says
+    )
