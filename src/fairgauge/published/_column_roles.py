@@ -11,7 +11,13 @@ from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, qu
 from fairgauge.published._category_words import is_total, is_unknown
 from fairgauge.published._header_words import is_remark, role_of
 from fairgauge.published._table_files import Grid
-from fairgauge.published._table_shapes import are_blocks, is_numeric, regular, with_joined_header
+from fairgauge.published._table_shapes import (
+    are_nested,
+    headings_of,
+    is_numeric,
+    regular,
+    with_joined_header,
+)
 from fairgauge.published.printed_numbers import (
     Printed,
     is_blank,
@@ -80,15 +86,15 @@ def parts_of(grid: Grid) -> list[Grid]:
     """Return the tables that stand below one header, each under a row with its name.
 
     A row whose first cell alone is filled is such a name where several rows follow each, unless the
-    same categories follow each: then they are the intersections of two features.
+    same categories follow several: then they are the intersections of features.
     """
     grid = with_joined_header(grid)
-    starts = [i for i, row in enumerate(grid.rows) if row[0] and not any(row[1:])]
+    starts = headings_of(grid)
     ends = [*starts[1:], len(grid.rows)] if starts else []
     sizes = [end - start - 1 for start, end in zip(starts, ends, strict=True)]
     if len(starts) < _FEWEST_PARTS or starts[0] != 0 or min(sizes) < _FEWEST_ROWS:
         return [grid]
-    if are_blocks(grid):
+    if are_nested(grid):
         return [grid]
     return [
         Grid(

@@ -3,29 +3,48 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from fairgauge.errors import quote
+from fairgauge.published._category_words import is_total, is_unknown
 from fairgauge.published._header_words import role_of
 from fairgauge.published.printed_numbers import is_blank, read_ratio
+from fairgauge.published.published_table import ColumnRole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from fairgauge.published.published_table import ColumnRole
 
 _LAST_MARK = re.compile(r"(?<=\d)\s+(\(\w\)|\[\w\]|[*†‡§]+)\s*$")
 """The mark of a footnote behind the last number of a line."""
 _WIDE_SPACE = re.compile(r"\t|\s{2,}")
 _MOST_WORDS = 16
-_MOST_NUMBERS = 4
+_FEWEST_NUMBERS, _MOST_NUMBERS = 2, 4
+_FEWEST_ROWS = 2
+_MOST_HEADINGS = 4
+"""Lines between the header and the first row."""
+_LONGEST_NAME = 8
+_FRAGMENTS = frozenset(
+    ("#", "no.", "number", "of", "total", "selection", "scoring", "impact", "%", "rate")
+)
+"""Words that begin the names of columns of numbers, in a header that is broken over two lines."""
+_NOTE = re.compile(
+    r"^[*†‡§(\[]|^(notes?|sources?|pages?|data|tables?|figures?)\b|[.,:;]|(\S+\s+){5}",
+    re.IGNORECASE,
+)
+"""Text that is no name of a category: with marks, or of many words."""
+_SEX = re.compile(
+    r"(?P<before>.*?)\b(?P<sex>(fe)?males?|(wo)?men|non-?binary)\b(?P<after>.*)", re.IGNORECASE
+)
 
 
 def single_spaced(lines: Sequence[str]) -> list[list[str]]:
     """Return the cells of lines: a name and the numbers behind it, below a header.
 
     Nothing where the lines do not end in the same number of numbers, or where it is not clear which
-    words of the header belong to which.
+    words of the header belong to which; `why_not_read` states why. Notes behind the last row may
+    end in any number.
 
     Examples
     --------
@@ -34,21 +53,144 @@ def single_spaced(lines: Sequence[str]) -> list[list[str]]:
     [['Sex', '# of Applicants', '# Selected', 'Rate'], ['Two or more', '80', '48', '60%']]
     """
     body = [_cells(line) for line in lines]
-    sizes = [len(cells) - 1 for cells in body]
-    numbers = max(sizes, default=0)
-    first = next((i for i, size in enumerate(sizes) if size), 0)
-    if not 1 <= numbers <= _MOST_NUMBERS or first == 0:
+    numbers, rows = _rows_of_numbers(body)
+    if not rows or rows[0] == 0 or _uneven(body, numbers, rows) is not None:
         return []
-    wide = _WIDE_SPACE.split(lines[first - 1].strip())
-    header = wide if len(wide) == numbers + 1 else _header(lines[first - 1].split(), numbers)
-    if header is None or any(size not in (0, numbers) for size in sizes[first:]):
+    at, header = _header_above(lines, rows[0], numbers)
+    if header is None:
         return []
-    titles = [[each] for each in lines[: first - 1]]
-    again = [
-        _repeated(header, line) or cells
-        for line, cells in zip(lines[first:], body[first:], strict=True)
-    ]
-    return [*titles, header, *again]
+    unknown = [role_of(cell) for cell in header].index
+    found = []
+    for i in range(at + 1, len(lines)):
+        cells, again = body[i], _repeated(header, lines[i])
+        if again or len(cells) == numbers + 1:
+            found.append(again or cells)
+        elif _counts_unknown(cells) and ColumnRole.N in map(role_of, header):
+            place = unknown(ColumnRole.N)
+            found.append([cells[0], *[""] * (place - 1), cells[1], *[""] * (numbers - place)])
+        else:
+            found.append([lines[i]])
+    titles = [[each] for each in lines[:at] if not _is_broken_header(each, numbers)]
+    return [*titles, *_by_sex(header, found)]
+
+
+def why_not_read(lines: Sequence[str], first: int) -> str | None:
+    """Return why lines that look like a table are none; None where they do not look like one.
+
+    Parameters
+    ----------
+    lines : the lines of a block.
+    first : the number of its first line in the text.
+    """
+    body = [_cells(line) for line in lines]
+    numbers, rows = _rows_of_numbers(body)
+    if len(rows) < _FEWEST_ROWS or numbers < _FEWEST_NUMBERS:
+        return None
+    apart = "put two spaces, or a tab, between the columns"
+    if rows[0] > 0 and (at := _uneven(body, numbers, rows)) is not None:
+        return (
+            f"line {first + at}, {quote(lines[at])}, ends in {len(body[at]) - 1} numbers and other "
+            f"lines in {numbers}; {apart}"
+        )
+    if numbers > _MOST_NUMBERS:
+        return f"line {first + rows[0]} ends in {numbers} numbers; {apart}"
+    if rows[0] == 0:
+        return f"no header stands above line {first}, {quote(lines[0])}; add the names of columns"
+    above = rows[0] - 1
+    return (
+        f"line {first + above}, {quote(lines[above])}, is no header of {numbers + 1} columns whose "
+        f"words are clear; {apart} of the header"
+    )
+
+
+def _rows_of_numbers(body: Sequence[Sequence[str]]) -> tuple[int, list[int]]:
+    """Return how many numbers the rows end in, as most numbers stand in them, and the rows."""
+    sizes = Counter(len(cells) - 1 for cells in body if len(cells) > 1)
+    numbers = max(sizes, key=lambda size: sizes[size] * size, default=0)
+    return numbers, [i for i, cells in enumerate(body) if numbers and len(cells) == numbers + 1]
+
+
+def _uneven(body: Sequence[Sequence[str]], numbers: int, rows: Sequence[int]) -> int | None:
+    """Return the first line below the first row that ends in another number of numbers.
+
+    Notes may, behind the last row.
+    """
+    sizes = {1, numbers + 1}
+    for i in range(rows[0], len(body)):
+        note = i > rows[-1] and _NOTE.search(body[i][0])
+        if len(body[i]) not in sizes and not note and not _counts_unknown(body[i]):
+            return i
+    return None
+
+
+def _counts_unknown(cells: Sequence[str]) -> bool:
+    """Return whether a line counts people of unknown category, and states nothing else of them."""
+    return len(cells) == 2 and is_unknown(cells[0]) and len(cells[0].split()) <= _LONGEST_NAME
+
+
+def _header_above(lines: Sequence[str], first: int, numbers: int) -> tuple[int, list[str] | None]:
+    """Return the place and the cells of the header above the first row, and above its headings."""
+    for at in range(first - 1, max(first - 1 - _MOST_HEADINGS, -1), -1):
+        words, wide = lines[at].split(), _WIDE_SPACE.split(lines[at].strip())
+        if len(wide) == numbers + 1:
+            return at, wide
+        broken = at > 0 and _is_broken_header(lines[at - 1], numbers)
+        name = _name_of(lines[at - 1]) if broken else "category" if words[0][0] == "#" else ""
+        header = _header(words, numbers) or (_header([name, *words], numbers) if name else None)
+        if header is not None:
+            return at, header
+    return 0, None
+
+
+def _is_broken_header(line: str, numbers: int) -> bool:
+    """Return whether a line is the upper half of a header of as many columns of numbers."""
+    words = line.casefold().split()
+    return sum(word in _FRAGMENTS for word in words) >= max(numbers - 1, _FEWEST_NUMBERS)
+
+
+def _name_of(line: str) -> str:
+    """Return what stands before the columns of numbers in the upper half of a header."""
+    words = line.split()
+    at = next((i for i, word in enumerate(words) if word.casefold() in _FRAGMENTS), len(words))
+    return "-".join(words[:at]) or "category"
+
+
+def _by_sex(header: Sequence[str], rows: Sequence[list[str]]) -> list[list[str]]:
+    """Divide names such as "Hispanic Male" and "Male White" into columns, at the word of a sex.
+
+    A name without one, below others that have one, repeats theirs, as merged cells do. Nothing is
+    divided where no other word stands with both sexes.
+    """
+    places = [i for i, row in enumerate(rows) if len(row) == len(header)]
+    parts = {i: _SEX.match(rows[i][0]) for i in places}
+    plain = [i for i in places if parts[i] is None and not _is_apart(rows[i][0])]
+    names = {
+        i: [each["before"].strip(), each["sex"], each["after"].strip()]
+        if each
+        else ["", "", rows[i][0]]
+        for i, each in parts.items()
+    }
+    sexes = [i for i in places if parts[i]]
+    used = [bool(sexes) and any(names[i][part] for i in sexes) for part in range(3)]
+    repeated = len({rows[i][0] for i in plain}) < len(plain) and used[2]
+    others = {tuple(names[i]) for i in sexes}
+    beside = [Counter(name[part] for name in others if name[part]) for part in (0, 2)]
+    crossed = any(times > 1 for each in beside for times in each.values())
+    if not crossed or (plain and not (repeated and plain[0] > sexes[0])):
+        return [list(header), *rows]
+    words = header[0].split()
+    levels = words if len(words) == sum(used) else ["category"] * (sum(used) - 1) + [header[0]]
+    divided = [list(row) for row in rows]
+    for i in places:
+        kept = [part for part, column in zip(names[i], used, strict=True) if column]
+        if _is_apart(rows[i][0]):
+            kept = [rows[i][0], *[""] * (sum(used) - 1)]
+        divided[i] = [*kept, *rows[i][1:]]
+    return [[*levels, *header[1:]], *divided]
+
+
+def _is_apart(name: str) -> bool:
+    return is_total(name) or is_unknown(name)
 
 
 def _repeated(header: Sequence[str], line: str) -> list[str] | None:

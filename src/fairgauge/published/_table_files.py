@@ -12,8 +12,9 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.published._header_words import role_of
 from fairgauge.published._own_reports import tables_to_publish
-from fairgauge.published._single_spaces import single_spaced
+from fairgauge.published._single_spaces import single_spaced, why_not_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -79,16 +80,17 @@ def read_grids(path: Path) -> list[Grid]:
     MissingExtra
         An XLSX file without the library that reads it.
     """
-    suffix = path.suffix.casefold()
+    suffix, text = path.suffix.casefold(), ""
     if suffix not in SUFFIXES:
         raise DataError(f"{quote(path)} is no table that can be read: use {', '.join(SUFFIXES)}")
     content = _content(path)
     if suffix == ".xlsx":
         found = _sheets(content, path)
     else:
-        found = grids_of_text(_decoded(content, path), suffix)
+        text = _decoded(content, path)
+        found = grids_of_text(text, suffix)
     if not found:
-        raise NoTable(f"{quote(path)} holds no table of at least two columns and two rows")
+        raise NoTable(f"{quote(path)} {why_no_table(text)}")
     return found
 
 
@@ -110,6 +112,20 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     if suffix in (".csv", ".tsv") or _looks_like_csv(lines):
         return _of_csv(text, "\t" if suffix == ".tsv" else None)
     return _of_blocks(lines)
+
+
+def why_no_table(text: str) -> str:
+    """Return why a text holds no table, with the line that cannot be read."""
+    plain = "holds no table of at least two columns and two rows"
+    block: list[str] = []
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        if line.strip():
+            block.append(line.strip())
+        elif (reason := why_not_read(block, number - len(block))) is not None:
+            return f"{plain}: {reason}"
+        else:
+            block = []
+    return plain
 
 
 def _content(path: Path) -> bytes:
@@ -219,7 +235,8 @@ def _of_block(lines: Sequence[str]) -> list[Grid]:
 def _spread(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     """Put the names above columns that repeat, as in Men and Women, over the first column of each.
 
-    In text that is pasted, nothing stands in the cells beside such names.
+    In text that is pasted, nothing stands in the cells beside such names, nor above the header of
+    the categories where those of numbers are broken over two lines.
     """
     if len(rows) < _FEWEST_LINES or not _FEWEST_NAMES <= len(rows[0]) < len(rows[1]):
         return rows
@@ -231,7 +248,8 @@ def _spread(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
                 first = [""] * len(below)
                 first[start : start + width * len(names) : width] = names
                 return [first, *rows[1:]]
-    return rows
+    broken = len(names) == len(below) - 1 and None not in map(role_of, below[1:])
+    return [["", *names], *rows[1:]] if broken else rows
 
 
 def _of_markdown(lines: Sequence[str]) -> list[Grid]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fairgauge.published._category_words import is_total, is_unknown
@@ -57,19 +58,29 @@ def regular(grid: Grid, named: Collection[str] = ()) -> Grid:
     grid = _with_points(with_joined_header(grid))
     if any(name in grid.header for name in named):
         return grid
-    return _from_wide(_from_blocks(_from_columns(_with_shares_apart(grid))))
+    return _from_wide(_from_blocks(_from_headings(_from_columns(_with_shares_apart(grid)))))
 
 
 def with_joined_header(grid: Grid) -> Grid:
-    """Join a header of two rows: the names above several columns, and those of each column."""
+    """Join a header of two rows: the names above several columns, and those of each column.
+
+    Or names that are broken over two lines, where those of the second line are of columns, too.
+    """
     top, second = grid.header, grid.rows[0]
-    spans = len(set(top)) < len(top)
+    roles = [role_of(cell) for cell in second[1:]]
+    broken = None not in roles and len(set(roles)) == len(roles)
+    spans = len(set(top)) < len(top) and not broken
     names = sum(1 for cell in second if cell)
-    if not spans or names < _FEWEST or any(map(_is_number, second)) or len(grid.rows) < _FEWEST:
+    if (
+        not (spans or broken)
+        or names < _FEWEST
+        or any(map(_is_number, second))
+        or len(grid.rows) < _FEWEST
+    ):
         return grid
     above, joined = "", []
     for i, (upper, lower) in enumerate(zip(top, second, strict=True)):
-        above = upper or (above if i else "")
+        above = upper or (above if i and spans else "")
         joined.append(" ".join(dict.fromkeys(filter(None, (above, lower)))))
     return replace(grid, header=tuple(joined), rows=grid.rows[1:], first=grid.first + 1)
 
@@ -155,9 +166,61 @@ def _from_blocks(grid: Grid) -> Grid:
     return replace(grid, header=header, rows=tuple(rows)) if starts else grid
 
 
-def are_blocks(grid: Grid) -> bool:
-    """Return whether the same categories stand below several names."""
-    return bool(_blocks(grid)[0])
+def _from_headings(grid: Grid) -> Grid:
+    """Give the names above nested blocks columns of their own, one for each level.
+
+    ``Hispanic, Male ..., Female ..., Not Hispanic, Male, White ..., Female, White ...`` has two
+    names above each other: one that stands alone takes the place of the innermost.
+    """
+    headings = headings_of(grid)
+    if not are_nested(grid) or _blocks(grid)[0]:
+        return grid
+    times = Counter(row[0].casefold() for row in grid.rows)
+    paths: list[tuple[str, ...]] = []
+    numbers, path = [], list[str]()
+    for at, row in enumerate(grid.rows):
+        if at in headings:
+            inside = at - 1 in headings
+            path = [*(path if inside else [] if at + 1 in headings else path[:-1]), row[0]]
+            continue
+        alone = times[row[0].casefold()] == 1 and (is_total(row[0]) or is_unknown(row[0]))
+        paths.append((row[0],) if alone else (*path, row[0]))
+        numbers.append(at)
+    levels = max(map(len, paths))
+    return replace(
+        grid,
+        header=(*["category"] * (levels - 1), grid.header[0] or "category", *grid.header[1:]),
+        rows=tuple(
+            (*names, *[""] * (levels - len(names)), *grid.rows[at][1:])
+            for names, at in zip(paths, numbers, strict=True)
+        ),
+        numbers=tuple(map(grid.number, numbers)),
+    )
+
+
+def headings_of(grid: Grid) -> list[int]:
+    """Return the rows that are names of those below them: their first cell alone is filled."""
+    alone = [bool(row[0]) and set(row[1:]) <= {"", row[0]} for row in grid.rows]
+    last = max((i for i, heading in enumerate(alone) if not heading), default=0)
+    return [i for i, heading in enumerate(alone) if heading and i < last]  # no notes below all
+
+
+def are_nested(grid: Grid) -> bool:
+    """Return whether names above blocks of rows make groups: they, or categories, are nested.
+
+    Else they are names of different tables, of different categories.
+    """
+    headings = headings_of(grid)
+    if len(headings) < _FEWEST or headings[0] != 0:
+        return False
+    if any(i + 1 in headings for i in headings):
+        return True
+    blocks = [
+        {row[0].casefold() for row in grid.rows[start + 1 : end] if row[0]}
+        for start, end in pairwise([*headings, len(grid.rows)])
+    ]
+    names = Counter(name for block in blocks for name in block)
+    return any(n > 1 and not is_total(name) and not is_unknown(name) for name, n in names.items())
 
 
 def _blocks(grid: Grid) -> tuple[list[int], list[int]]:
@@ -186,7 +249,8 @@ def _from_wide(grid: Grid) -> Grid:
     numeric = [
         i
         for i, header in enumerate(grid.header)
-        if is_numeric(grid, i) or (_is_empty(grid, i) and role_of(header))
+        if is_numeric(grid, i)
+        or (role_of(header) is not None and (_is_empty(grid, i) or is_unknown(header)))
     ]
     apart: list[int] = []
     groups = _groups_of_columns([grid.header[i] for i in numeric])

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.published._column_roles import parts_of, table_of
-from fairgauge.published._table_files import SUFFIXES, NoTable, grids_of_text, read_grids
+from fairgauge.published._table_files import (
+    SUFFIXES,
+    NoTable,
+    grids_of_text,
+    read_grids,
+    why_no_table,
+)
 from fairgauge.published.published_table import ColumnRole
 from fairgauge.results.check import UnreadTable
 
@@ -86,7 +92,7 @@ def _grids(
     if isinstance(source, str) and "\n" in source.strip():
         found = _parts(grids_of_text(source))
         if not found:
-            raise DataError("the text holds no table of at least two columns and two rows")
+            raise DataError(f"the text {why_no_table(source)}")
         yield None, False, found
         return
     files = list(_files([source] if isinstance(source, (str, Path)) else source))

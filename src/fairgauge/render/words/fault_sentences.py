@@ -270,7 +270,9 @@ def _count(value: float, printed: str) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.4f}".rstrip("0").rstrip(".")
+    text = f"{value:.4f}"
+    text = f"{value:.6f}" if text.endswith("5") else text  # which way it is rounded must show
+    return text.rstrip("0").rstrip(".")
 
 
 _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {

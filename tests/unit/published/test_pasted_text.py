@@ -1,0 +1,182 @@
+"""Text as it is pasted from published audits: one space, notes, headers of two lines, nesting."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import fairgauge as fg
+from fairgauge.errors import DataError
+
+LABELS = "# of Applicants # Selected Selection Rate Impact Ratio"
+TWO_ROWS = "Hispanic or Latino 408 204 50.0% 0.967\nWhite 797 412 51.7% 1.000"
+TWO_GROUPS = {("Hispanic or Latino",): (408, 204), ("White",): (797, 412)}
+NEW_YORK = [
+    ("Hispanic or Latino", "Male", "", 205, 90, "43.9%", "0.841"),
+    ("Hispanic or Latino", "Female", "", 190, 82, "43.2%", "0.827"),
+    ("Not Hispanic or Latino", "Male", "White", 412, 215, "52.2%", "1.000"),
+    ("Not Hispanic or Latino", "Male", "Black", 226, 95, "42.0%", "0.806"),
+    ("Not Hispanic or Latino", "Male", "Asian", 321, 167, "52.0%", "0.997"),
+    ("Not Hispanic or Latino", "Female", "White", 385, 197, "51.2%", "0.981"),
+    ("Not Hispanic or Latino", "Female", "Black", 164, 75, "45.7%", "0.876"),
+    ("Not Hispanic or Latino", "Female", "Asian", 295, 135, "45.8%", "0.877"),
+]
+
+
+def headings(rows, between, start=""):
+    """Write every level above the rows, on lines of their own."""
+    above = ()
+    for *names, n, selected, rate, ratio in rows:
+        names = [name for name in names if name]
+        path = tuple(names[:-1])
+        if path != above:
+            same = next((i for i, (a, b) in enumerate(zip(path, above, strict=False)) if a != b), 0)
+            yield from path[same:]
+        above = path
+        yield between.join([start + names[-1], str(n), str(selected), rate, ratio])
+
+
+def as_lines(rows):
+    """Write the levels in front of the first of their rows, as text of merged cells comes out."""
+    above = ("", "", "")
+    for *names, n, selected, rate, ratio in rows:
+        first = next(i for i, (a, b) in enumerate(zip(names, above, strict=True)) if a != b)
+        above = names
+        own = " ".join(name for name in names[first:] if name)
+        yield f"{own} {n} {selected} {rate} {ratio}"
+
+
+LAYOUTS = {
+    "headings, one space": "\n".join([f"Category {LABELS}", *headings(NEW_YORK, " ")]),
+    "headings, tabs": "\n".join(
+        ["Category\t# of Applicants\t# Selected\tRate\tRatio", *headings(NEW_YORK, "\t")]
+    ),
+    "in front of rows": "\n".join([LABELS, *as_lines(NEW_YORK)]),
+    "csv": "\n".join(
+        ["Ethnicity,Sex,Race,Applicants,Selected,Rate,Ratio"]
+        + [",".join(map(str, row)) for row in NEW_YORK]
+    ),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_layout_of_new_york_has_one_reference_over_all(layout):
+    found = fg.check(LAYOUTS[layout])
+    (table,) = found.tables
+    assert table.reference == table.printed_reference == "Not Hispanic or Latino & Male & White"
+    assert found.errors == 0
+    assert found.numbers_checked == 2 * len(NEW_YORK) - 1
+    assert [(g.name, g.n, g.selected) for g in table.groups] == [
+        (" & ".join(name for name in row[:3] if name), *row[3:5]) for row in NEW_YORK
+    ]
+
+
+def test_headings_of_both_features_that_share_categories_are_one_table():
+    text = f"""Category {LABELS}
+Hispanic
+Male 205 90 43.9% 0.841
+Female 190 82 43.2% 0.827
+Not Hispanic Male
+White 412 215 52.2% 1.000
+Black 226 95 42.0% 0.806
+Not Hispanic Female
+White 385 197 51.2% 0.981
+Black 164 75 45.7% 0.876
+"""
+    (table,) = fg.check(text).tables
+    assert table.reference == "Not Hispanic Male & White"
+    assert [g.name for g in table.groups][:2] == ["Hispanic & Male", "Hispanic & Female"]
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "* Candidates of unknown race or ethnicity (250) are not included above.",
+        "Note: the ratios are those of the year 2023",
+        "Source: the applicant tracking system, 1 January to 31 December 2023\nPage 4 of 12",
+    ],
+)
+def test_a_note_below_rows_with_one_space_is_no_row(note):
+    found = fg.check(f"Table 2\nRace/Ethnicity {LABELS}\n{TWO_ROWS}\n{note}")
+    (table,) = found.tables
+    assert {(g.name,): (g.n, g.selected) for g in table.groups} == TWO_GROUPS
+    assert found.errors == 0
+
+
+def test_a_line_that_counts_people_of_unknown_category_is_a_row_of_these():
+    (table,) = fg.check(f"Race/Ethnicity {LABELS}\n{TWO_ROWS}\nUnknown 250\n").tables
+    assert table.unknown == 250
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Race / Ethnicity # of # Selection Impact\nCategories Applicants Selected Rate Ratio",
+        "Race/Ethnicity # of # Selection Impact\nApplicants Selected Rate Ratio",
+    ],
+)
+def test_a_header_of_two_lines_with_one_space(header):
+    (table,) = fg.check(f"{header}\n{TWO_ROWS}").tables
+    assert {(g.name,): (g.n, g.selected) for g in table.groups} == TWO_GROUPS
+    assert "#" not in table.name
+
+
+@pytest.mark.parametrize("between", ["\t", "   "])
+@pytest.mark.parametrize("corner", ["", "Race or"])
+def test_a_header_that_is_broken_over_two_lines(between, corner):
+    upper = [corner, "Number of", "Number", "Selection", "Impact"]
+    lower = ["Ethnicity", "Applicants", "Selected", "Rate", "Ratio"]
+    rows = [["Hispanic", "408", "204", "50.0%", "0.967"], ["White", "797", "412", "51.7%", "1.000"]]
+    (table,) = fg.check("\n".join(between.join(line) for line in (upper, lower, *rows))).tables
+    assert list(table.columns.values()) == [
+        "Number of Applicants", "Number Selected", "Selection Rate", "Impact Ratio",
+    ]  # fmt: skip
+    assert [g.name for g in table.groups] == ["Hispanic", "White"]
+
+
+def test_withheld_intersections_with_one_space_keep_both_features():
+    text = """Sex Race Applicants Selected Rate Ratio
+Male White 412 215 52.2% 1.000
+Male Black 226 95 42.0% 0.806
+Male NHPI <10 * * *
+Female White 385 197 51.2% 0.981
+Female Black 164 75 45.7% 0.876
+Female NHPI <10 * * *
+"""
+    found = fg.check(text)
+    (table,) = found.tables
+    assert table.name == "Sex × Race"
+    assert [g.name for g in table.groups if g.n is None] == ["Male & NHPI", "Female & NHPI"]
+    assert found.errors == 0
+
+
+def test_a_name_with_the_word_of_a_sex_behind_it_is_divided_too():
+    text = "Group Applicants Hired\nWhite Male 412 215\nBlack Male 226 95\nWhite Female 385 197"
+    (table,) = fg.check(text).tables
+    assert [g.name for g in table.groups] == ["White & Male", "Black & Male", "White & Female"]
+    names = "Group Applicants Hired\nMen 412 215\nWomen 385 197\nWomen in part time 100 44"
+    (table,) = fg.check(names).tables
+    assert [g.name for g in table.groups][2] == "Women in part time"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            f"Audit\n\nSex {LABELS}\nMale 1390 667 48% 1.00\nFemale 1181 555\nX 90 40 44% .93\n",
+            "line 5, 'Female 1181 555', ends in 2 numbers and other lines in 4",
+        ),
+        ("Male 1390 667\nFemale 1181 555", "no header stands above line 1, 'Male 1390 667'"),
+        ("Sex A B\nMale 1390 667\nFemale 1181 555", "line 1, 'Sex A B', is no header of 3 columns"),
+    ],
+)
+def test_pasted_lines_that_are_no_table_are_named_by_their_number(text, message):
+    with pytest.raises(DataError, match=re.escape(message)):
+        fg.check(text)
+
+
+def test_a_ratio_is_stated_to_as_many_places_as_show_that_it_is_another():
+    text = "group,n,hired,ratio\nA,412,215,1.000\nB,115,52,0.867\n"
+    ((fault,),) = [table.errors for table in fg.check(text).tables]
+    assert "it is 0.866491" in fault.message
