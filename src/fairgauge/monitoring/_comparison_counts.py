@@ -96,14 +96,14 @@ class ComparisonCounts:
     arrivals : for each the number of its first period; -1 where a baseline has it.
     references : for each what it is compared with.
     counts : array of shape (periods, comparisons, 4): x_d, n_d, x_a, n_a.
-    incomplete : for every period, whether a row lacks its label, where labels come later.
+    unlabelled : for every period the share of its rows without a label, where labels come later.
     """
 
     ids: list[ComparisonId]
     arrivals: list[int]
     references: list[str]
     counts: Array
-    incomplete: NDArray[np.bool_]
+    unlabelled: Array
 
 
 def collect_counts(
@@ -144,12 +144,12 @@ def collect_counts(
         arrivals.setdefault(each, period)
     column = {each: i for i, each in enumerate(arrivals)}
     counts = np.zeros((len(cubes), len(column), 4))
-    incomplete = np.zeros(len(cubes), dtype=bool)
+    unlabelled = np.zeros(len(cubes))
     if resumed is not None:
         counts[:before, : len(resumed.ids)] = resumed.counts
-        incomplete[:before] = resumed.incomplete
+        unlabelled[:before] = resumed.unlabelled
     if spec.labels is Labels.LATER:
-        incomplete[before:] = [lacks_labels(cube) for cube in new]
+        unlabelled[before:] = [share_without_label(cube) for cube in new]
     for positions, held in found:
         known = [i for i, each in enumerate(held.ids) if each in column]
         columns = np.array([column[held.ids[i]] for i in known], dtype=np.int64)
@@ -160,7 +160,7 @@ def collect_counts(
         list(arrivals.values()),
         [references[each] for each in column],
         counts,
-        incomplete,
+        unlabelled,
     )
 
 
@@ -330,13 +330,14 @@ def exact_rates(spec: MonitorSpec) -> dict[int, MonitoredRate]:
     return found
 
 
-def lacks_labels(cube: Cube) -> bool:
-    """Return whether a row has no label."""
+def share_without_label(cube: Cube) -> float:
+    """Return the share of rows that have no label."""
     axis = cube.plan.axis(Role.LABEL)
     if axis is None:
-        return False
-    table = next(each for each in cube.tables if axis in each.axes)
-    return bool((table.sums["rows"][table.codes[:, table.axes.index(axis)] < 0] > 0).any())
+        return 0.0
+    held = cube.marginal((axis,))
+    rows = held.sums["rows"]
+    return float(rows[held.codes[:, 0] < 0].sum() / max(rows.sum(), 1))
 
 
 def sum_cubes(cubes: Sequence[Cube]) -> Cube:

@@ -86,7 +86,7 @@ def write_fold(fold: Fold, key: str) -> str:
             "ids": [list(each) for each in counts.ids],
             "arrivals": counts.arrivals,
             "references": counts.references,
-            "incomplete": counts.incomplete.tolist(),
+            "unlabelled": counts.unlabelled.tolist(),
             "counts": counts.counts.tolist(),
             "rows": fold.rows,
             "evidence": fold.evidence.tolist(),
@@ -113,7 +113,7 @@ def read_fold(
             found["arrivals"],
             found["references"],
             np.array(found["counts"], dtype=np.float64).reshape(size, len(ids), 4),
-            np.array(found["incomplete"], dtype=bool),
+            np.array(found["unlabelled"], dtype=np.float64),
         )
         detectors = {
             by: {name: np.array(state[name], dtype=np.float64) for name in _STATE}

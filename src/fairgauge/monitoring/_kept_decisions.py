@@ -1,7 +1,8 @@
-"""What runs keep beside the periods of a history: the largest groups, and a fold of the periods.
+"""What runs keep beside the periods of a history: largest groups, label delays, and a fold.
 
 The fold saves time and can always be computed again. The largest groups are a choice: without
-their file, they are those of the first period that the history holds by then.
+their file, they are those of the first period that the history holds by then. How long labels took
+to come is seen when they come, and in no counts.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _FOLD = "_fold.json"
 _LARGEST = "_largest"
+_LABELS = "_labels.json"
 
 
 class KeptDecisions:
@@ -61,10 +63,29 @@ class KeptDecisions:
         """Keep the largest groups that were chosen for the periods from one on."""
         self._keep(_largest_file(start), json.dumps([asdict(each) for each in chosen]))
 
+    def longest_delay(self, names: Sequence[str], without_label: Sequence[str]) -> int:
+        """Return after how many later periods labels came at most, and keep it.
+
+        A file that was changed is begun anew: the delay is then the usual one, until one is seen.
+        """
+        text = self._store.read(_LABELS)
+        if text is None and not without_label:
+            return 0
+        try:
+            longest, waited = json.loads(text or "[0, []]")
+            came = set(waited).intersection(names).difference(without_label)
+            longest = max([longest, *(len(names) - 1 - names.index(name) for name in came)])
+        except (ValueError, TypeError):
+            longest = 0
+        new = json.dumps([longest, list(without_label)])
+        if new != text:
+            self._keep(_LABELS, new)
+        return int(longest)
+
     def take_over(self, draft: DraftStore) -> None:
         """Keep what was decided on a draft of the history."""
         for name, text in draft.written.items():
-            if name.startswith((_FOLD, _LARGEST)):
+            if name.startswith((_FOLD, _LARGEST, _LABELS)):
                 self._keep(name, text)
 
     def _keep(self, name: str, text: str) -> None:

@@ -102,18 +102,22 @@ def estimated(
     alphas: Array,
     asked: MonitorSpec,
     complete: int,
+    *,
+    overdue: bool,
 ) -> list[MonitoredComparison]:
     """Return the comparisons that intervals decide approximately.
 
     ``complete`` is the number of periods whose labels are complete: the first so many decide rules
-    that need labels.
+    that need labels. ``overdue`` is whether labels are due and missing.
     """
     decided: dict[float, dict[ComparisonId, int]] = {}
     for alpha in dict.fromkeys(alphas.tolist()):
         held = [each for each, own in zip(spent, alphas.tolist(), strict=True) if own == alpha]
         decided[alpha] = _first_outside(cubes, held, alpha, asked, complete)
     return [
-        _of_estimates(each, names, cubes, periods, alpha, decided[alpha].get(each), asked, complete)
+        _of_estimates(
+            each, names, cubes, periods, alpha, decided[alpha].get(each), asked, complete, overdue
+        )
         for (each, periods), alpha in zip(spent.items(), alphas.tolist(), strict=True)
     ]
 
@@ -150,9 +154,11 @@ def _of_estimates(
     first: int | None,
     asked: MonitorSpec,
     complete: int,
+    overdue: bool,
 ) -> MonitoredComparison:
     rule = asked.rules[each.rule]
-    entered = complete if needs_label(rule.metric, asked) else len(names)
+    labelled = needs_label(rule.metric, asked)
+    entered = complete if labelled else len(names)
     points = tuple(
         _point(names[t], periods.get(t), asked, waits=t >= entered) for t in range(len(names))
     )
@@ -161,7 +167,10 @@ def _of_estimates(
         alarm = _alarm(each, names, cubes, first, periods[first], asked, entered)
     held_against = next(iter(periods.values())).reference
     alone = each.group == ALL_GROUPS or held_against is None
-    state = MonitorState.ALARM if alarm else _state(points[:entered], asked, two_sided=not alone)
+    state = _state(points[:entered], asked, two_sided=not alone)
+    if overdue and labelled:
+        state = MonitorState.WAITING
+    state = MonitorState.ALARM if alarm else state
     return MonitoredComparison(
         rule=str(rule),
         metric=rule.metric,

@@ -36,7 +36,7 @@ from fairgauge.monitoring._period_values import check_values
 from fairgauge.monitoring._spending import estimated, needs_label, spending
 from fairgauge.monitoring._undefined_periods import lacks_values
 from fairgauge.monitoring.history import History, PeriodCubes
-from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
+from fairgauge.monitoring.monitor_spec import Labels, MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Period, gaps, parse_period
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
@@ -62,12 +62,19 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId
     from fairgauge.monitoring._detection import Detected
+    from fairgauge.monitoring._kept_decisions import KeptDecisions
     from fairgauge.monitoring._period_rows import CountedRows
     from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
     from fairgauge.results.monitor_results import Baseline
     from fairgauge.stats.arrays import Array
+
+
+FEWEST_DUE = 7
+"""Later periods after which labels are due at the earliest, unless ``labels_within`` is given."""
+MOST_WITHOUT_LABEL = 0.5
+"""The share of rows without a label above which a period that enters is as good as unseen."""
 
 
 def monitor(
@@ -140,7 +147,7 @@ def monitor(
         question = replace(asked.question, task=decide_task(cubes[0], asked.question))
         largest = largest_groups(question, names, cubes, chosen)
         resolved = replace(asked, question=with_references(question, largest))
-    followed = _follow(names, cubes, resolved, folded)
+    followed = _follow(names, cubes, resolved, folded, kept if at is None else None)
     comparisons, fold = followed.comparisons, followed.fold
     if at is None and kept is not None:
         if largest != chosen:
@@ -157,6 +164,8 @@ def monitor(
         absent=tuple(str(each) for each in gaps(periods)),
         waiting=followed.waiting,
         unlabelled=followed.unlabelled,
+        overdue=followed.overdue,
+        labels_due=followed.due,
         late_groups=followed.late,
         horizon=asked.horizon,
         alpha=asked.alpha,
@@ -316,17 +325,23 @@ class _Followed(NamedTuple):
     comparisons: tuple[MonitoredComparison, ...]
     waiting: tuple[str, ...]
     unlabelled: tuple[str, ...]
+    overdue: tuple[str, ...]
+    due: int | None
     late: tuple[tuple[str, str, str], ...]
     rows: list[CountedRows]
     fold: Fold | None
 
 
 def _follow(
-    names: Sequence[str], cubes: PeriodCubes, asked: MonitorSpec, kept: Fold | None
+    names: Sequence[str],
+    cubes: PeriodCubes,
+    asked: MonitorSpec,
+    kept: Fold | None,
+    decisions: KeptDecisions | None,
 ) -> _Followed:
     """Follow every comparison over the periods; return also a fold to keep."""
     if not cubes:
-        return _Followed((), (), (), (), [], None)
+        return _Followed((), (), (), (), None, (), [], None)
     rates = exact_rates(asked)
     others = [i for i in range(len(asked.rules)) if i not in rates]
     begin = 0 if kept is None else kept.periods
@@ -343,11 +358,18 @@ def _follow(
     alphas = divide_alpha(asked.alpha, arrivals)
     exact, approximate = alphas[: len(counts.ids)], alphas[len(counts.ids) :]
     last = _last_complete(counts, asked)
+    labelled = any(map(_needs_label, rates.values()))
+    labelled |= any(needs_label(asked.rules[i].metric, asked) for i in others)
+    without = [names[i] for i in np.flatnonzero(counts.unlabelled).tolist()] if labelled else []
+    due = _labels_due(names, without, asked, decisions) if labelled else None
+    overdue = [] if due is None else _overdue(counts, asked, due)
     baselines = _baselines(asked, counts, exact, rates)
     detected = detect(counts, exact, asked, rates, baselines, kept)
     found = [
-        *_counted(names, cubes, counts, exact, asked, rates, last, detected, baselines),
-        *estimated(names, cubes, spent, approximate, asked, last),
+        *_counted(
+            names, cubes, counts, exact, asked, rates, last, bool(overdue), detected, baselines
+        ),
+        *estimated(names, cubes, spent, approximate, asked, last, overdue=bool(overdue)),
     ]
     ids = [*counts.ids, *spent]
     order = sorted(range(len(found)), key=lambda i: (ids[i].rule, ids[i].feature))
@@ -356,17 +378,48 @@ def _follow(
         for each, first in zip(ids, arrivals, strict=True)
         if first > 0
     )
-    labelled = any(map(_needs_label, rates.values()))
-    labelled |= any(needs_label(asked.rules[i].metric, asked) for i in others)
     waiting = tuple(names[last:]) if labelled else ()
-    unlabelled = (
-        tuple(names[i] for i in np.flatnonzero(counts.incomplete).tolist()) if labelled else ()
-    )
     fold = None
     if begin < len(names) and not others and detected.evidence.size <= LARGEST:
         fold = Fold(counts, rows, detected.evidence, detected.detectors)
     ordered = tuple(found[i] for i in order)
-    return _Followed(ordered, waiting, unlabelled, tuple(late), rows, fold)
+    return _Followed(
+        ordered,
+        waiting,
+        tuple(without),
+        tuple(names[i] for i in overdue),
+        due,
+        tuple(late),
+        rows,
+        fold,
+    )
+
+
+def _labels_due(
+    names: Sequence[str],
+    without_label: Sequence[str],
+    asked: MonitorSpec,
+    decisions: KeptDecisions | None,
+) -> int | None:
+    """Return after how many later periods labels are due; None where they come at once.
+
+    Unless it is asked, it is the longest delay that runs have seen, and at least a week of days.
+    """
+    if asked.labels is Labels.NOW:
+        return None
+    seen = decisions.longest_delay(names, without_label) if decisions is not None else 0
+    return asked.labels_within or max(FEWEST_DUE, seen)
+
+
+def _overdue(counts: ComparisonCounts, asked: MonitorSpec, due: int) -> list[int]:
+    """Return the periods whose labels are due and missing.
+
+    Where ``labels_within`` lets a period enter with the labels that it has, they are missing where
+    most of its rows have none: it is then as good as not seen.
+    """
+    allowed = 0.0 if asked.labels_within is None else MOST_WITHOUT_LABEL
+    held = np.flatnonzero(counts.unlabelled > allowed)
+    return [t for t in held.tolist() if len(counts.unlabelled) - 1 - t >= due]
 
 
 def _needs_label(rate: MonitoredRate) -> bool:
@@ -379,8 +432,8 @@ def _last_complete(counts: ComparisonCounts, asked: MonitorSpec) -> int:
     Periods enter in order, so that one that completes later changes no evidence before it. One
     with enough periods after it waits no longer.
     """
-    size = len(counts.incomplete)
-    waits = counts.incomplete.copy()
+    size = len(counts.unlabelled)
+    waits = counts.unlabelled > 0
     if asked.labels_within is not None:
         waits[: max(size - asked.labels_within, 0)] = False
     return int(np.argmax(waits)) if waits.any() else size
@@ -394,6 +447,7 @@ def _counted(
     asked: MonitorSpec,
     rates: Mapping[int, MonitoredRate],
     complete: int,
+    overdue: bool,
     detected: Detected,
     baselines: Mapping[ComparisonId, Baseline],
 ) -> list[MonitoredComparison]:
@@ -443,6 +497,7 @@ def _counted(
                     baselines.get(each),
                     points,
                     asked,
+                    overdue=overdue and _needs_label(rate),
                 ),
                 alarm=alarm,
                 lacks_baseline=rule.baseline is not None and each not in baselines,
@@ -553,10 +608,12 @@ def _state(
     baseline: Baseline | None,
     points: Sequence[Point],
     asked: MonitorSpec,
+    *,
+    overdue: bool,
 ) -> MonitorState:
     if alarm is not None:
         return MonitorState.ALARM
-    if not len(counts):
+    if overdue or not len(counts):
         return MonitorState.WAITING
     if rule.baseline is not None and baseline is None:  # a group that the baseline does not have
         return MonitorState.INSUFFICIENT

@@ -116,8 +116,8 @@ class MonitorSpec:
         and groups together.
     worth_catching : the distance beyond a limit at which a shift should be found early.
     labels : whether a period enters the rules that need labels at once, or once no row lacks one.
-    labels_within : later periods after which one enters with the labels that it has; without it,
-        a label that never comes holds up all rules that need labels.
+    labels_within : later periods after which labels are due, and a period enters with those that it
+        has; without it, a label that never comes holds up all rules that need labels.
     start : the first period that counts: a new start after an alarm was looked into.
     """
 
@@ -179,7 +179,8 @@ SETTINGS: dict[str, Setting] = {
     ),
     "labels": Setting(word(Labels, "L"), "When a period enters the rules that need labels"),
     "labels_within": Setting(
-        number(1, whole=True), "Later periods after which one enters with the labels that it has"
+        number(1, whole=True),
+        "Later periods after which labels are due, and a period enters with those it has",
     ),
     "start": Setting(
         OptionType(read=_start, schema={"type": "string"}, metavar="P"), "First period that counts"

@@ -367,6 +367,8 @@ class MonitorReport(ResultOfMetrics):
     waiting : periods that the rules that need labels have not entered: the first has a row without
         its label, and the others may wait for their turn.
     unlabelled : periods with a row that lacks its label, where labels come later.
+    overdue : those of them whose labels are due: rules that need labels then wait for them.
+    labels_due : later periods after which labels are due; None where they come at once.
     late_groups : groups that were not in the first period, each with its first.
     horizon, alpha : the promise: at most alpha for at least one false alarm in so many periods.
     comparisons : every rule for every group.
@@ -400,6 +402,8 @@ class MonitorReport(ResultOfMetrics):
     absent: tuple[str, ...]
     waiting: tuple[str, ...]
     unlabelled: tuple[str, ...] = ()
+    overdue: tuple[str, ...] = ()
+    labels_due: int | None = None
     late_groups: tuple[tuple[str, str, str], ...]
     rows: tuple[PeriodRows, ...] = ()
     inconclusive: Outcome = Outcome.INCONCLUSIVE

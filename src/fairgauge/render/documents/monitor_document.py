@@ -334,6 +334,13 @@ def _labels(report: MonitorReport) -> Iterator[str]:
             f"{numbers.plural(within, report.length, f'{report.length}s')} did not bring: "
             f"{numbers.listing(entered, most=_MOST_NAMED)}. Their rows without one are excluded."
         )
+    if report.overdue:
+        later = numbers.plural(report.labels_due or 0, report.length, f"{report.length}s")
+        named = numbers.listing(list(report.overdue), most=_MOST_NAMED)
+        yield (
+            f"Labels that are due and missing: of {named}. They are due {report.labels_due:,} later "
+            f"{later} after their own. Add the periods again with their labels (--replace), or find out why they stopped."
+        )
     if report.waiting:
         count = len(report.waiting)
         lacking = len(set(report.waiting) & set(report.unlabelled))

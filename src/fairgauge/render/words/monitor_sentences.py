@@ -59,7 +59,9 @@ def describe_comparison(each: MonitoredComparison) -> str:
     if each.state is MonitorState.INSUFFICIENT:
         return f"{subject}: insufficient data for {tolerated_words(each)}."
     if each.state is MonitorState.WAITING:
-        return f"{subject}: waiting for labels; no period has entered yet."
+        if all(point.waits for point in each.points):
+            return f"{subject}: waiting for labels; no period has entered yet."
+        return f"{subject}: waiting for labels that are due.{_evidence_sentence(each)}"
     evidence = _evidence_sentence(each)
     if each.state is MonitorState.UNDEFINED:
         return f"{subject}: {_undefined(each)}.{evidence}"
@@ -92,8 +94,15 @@ def describe_insufficient(report: MonitorReport) -> str:
 
 
 def describe_waiting(report: MonitorReport) -> str:
-    """Describe how many comparisons no period has entered yet, and how many periods wait."""
+    """Describe how many comparisons wait for labels, and of which periods."""
     waiting = [each for each in report.comparisons if each.state is MonitorState.WAITING]
+    if report.overdue:
+        wait = numbers.plural(len(waiting), "waits", "wait")
+        due = numbers.plural(len(report.overdue), report.length, f"{report.length}s")
+        return (
+            f"{_share_of(len(waiting), report.comparisons)} {wait} for labels that are due, of "
+            f"{len(report.overdue):,} {due} from {report.overdue[0]} on"
+        )
     wait = numbers.plural(len(waiting), "has", "have")
     periods = f"{len(report.waiting):,} {numbers.plural(len(report.waiting), 'period', 'periods')}"
     return (
