@@ -124,7 +124,7 @@ def audit(
     >>> report["accuracy.difference", "sex", "M"].value
     -0.5
     """
-    options = with_config(config, options)
+    options = with_config(config, options, judges=True)
     refuse_candidates(options)
     cube, source, spec = counted(data, arrays, options)
     rows_by_level = cube.rows_by_level()

@@ -143,14 +143,18 @@ def _key(flag: str) -> str:
     return flag.removeprefix("--").replace("-", "_")
 
 
-def asked(config: str | None, flags: Mapping[str, Texts]) -> Asked:
-    """Read the specification file, if there is one, and the flags, which override its keys."""
+def asked(config: str | None, flags: Mapping[str, Texts], *, judges: bool = False) -> Asked:
+    """Read the specification file, if there is one, and the flags, which override its keys.
+
+    ``judges`` is whether the rules of a monitor in the file are those of the command.
+    """
     options: dict[str, Any] = {}
     problems: list[Problem] = []
     if config is not None:
         from fairgauge.question.spec_file import with_config
 
-        options = {**with_config(config, {})}
+        judges = judges and not _given(flags.get("rule"))
+        options = {**with_config(config, {}, judges=judges)}
     for option in OPTIONS:
         given = {flag: texts for flag in option.flags if _given(texts := flags.get(_key(flag)))}
         if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from fairgauge.errors import Problem, SpecError, shown
 from fairgauge.question.file_formats import parse
 from fairgauge.question.options import OPTIONS, Spec
+from fairgauge.question.readers import items
 
 if TYPE_CHECKING:
     from fairgauge.question.options import Options
@@ -59,13 +60,16 @@ def schema() -> dict[str, Json]:
     }
 
 
-def with_config(config: Config, options: Options) -> Options:
+def with_config(config: Config, options: Options, *, judges: bool = False) -> Options:
     """Return the options of a specification file, and those given beside it, which override them.
+
+    An audit of a monitor's file ``judges`` by the rules of the monitor, where it has none of its
+    own: a rule in the file is never passed over.
 
     Raises
     ------
     SpecError
-        The file cannot be read at all.
+        The file cannot be read at all, or only a monitor can judge by its rules.
     """
     if config is None:
         return options
@@ -73,9 +77,29 @@ def with_config(config: Config, options: Options) -> Options:
         message = "must be the path of a specification file, or a mapping of its keys"
         raise SpecError(Problem("config", f"{message}, not {shown(config)}"))
     keys = dict(config) if isinstance(config, Mapping) else read_options(config)
-    keys.pop(MONITOR, None)
+    monitor = keys.pop(MONITOR, None)
     given = {name: value for name, value in options.items() if value is not None}
+    rules = monitor.get("rules") if judges and isinstance(monitor, Mapping) else None
+    if rules is not None and keys.get("rules") is None and "rules" not in given:
+        keys["rules"] = _judged_by_audits(rules)
     return cast("Options", keys | given)
+
+
+def _judged_by_audits(rules: object) -> list[object]:
+    """Return the rules of a monitor as those of an audit, which has no baseline."""
+    found = items(rules)
+    problems = [
+        Problem(
+            f"{MONITOR}.rules[{i}].of",
+            "an audit has no baseline to hold rows against; give the rules that it judges by "
+            "(rules, --rule), or let the monitor judge (fairgauge monitor run)",
+        )
+        for i, rule in enumerate(found)
+        if isinstance(rule, Mapping) and ("of" in rule or "within" in rule)
+    ]
+    if problems:
+        raise SpecError(problems)
+    return found
 
 
 def read_options(path: str | Path) -> dict[str, object]:

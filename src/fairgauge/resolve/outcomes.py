@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 5
 _TWO = 2
+_CODINGS = ({"0", "1", "false", "true"}, {"no", "yes"}, {"n", "y"}, {"f", "t"})
+"""How files write whether something is so: two of them in one column are two codings."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +74,7 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     prediction_levels = cube.levels[prediction] if prediction else ()
     if task is Task.REGRESSION:
         return (OutcomeMasks(_nothing(label_levels), _nothing(prediction_levels)),)
+    _refuse_two_codings(cube, spec)
     if task is Task.MULTICLASS:
         return _classes(label, label_levels, prediction, prediction_levels, spec.max_classes)
     if isinstance(spec.positive, Ordered):
@@ -134,6 +137,27 @@ def check_decisions(cube: Cube, spec: Spec) -> None:
     """
     if decide_task(cube, spec) is Task.BINARY and not isinstance(spec.positive, Ordered):
         _check_predictions(spec, _plain_levels(cube))
+
+
+def _refuse_two_codings(cube: Cube, spec: Spec) -> None:
+    """Refuse a column that writes the same outcomes in two ways, as two files of a folder may.
+
+    Where the positive values name both ways, the column is as it is meant.
+    """
+    positive = spec.positive if isinstance(spec.positive, tuple) else ()
+    for axis in (cube.plan.axis(role) for role in (Role.LABEL, Role.PREDICTION)):
+        if axis is None or axis.bins:
+            continue
+        texts = {name_of(level).casefold() for level in cube.levels[axis]}
+        held = [coding & texts for coding in _CODINGS if coding & texts]
+        wanted = {name_of(value).casefold() for value in positive}
+        if len(held) > 1 and texts == set().union(*held) and not all(c & wanted for c in held):
+            ways = " and ".join(", ".join(quote(text) for text in sorted(each)) for each in held)
+            raise DataError(
+                f"column {quote(axis.column)} holds {ways}: two ways to write one outcome, of "
+                "which one would count as unfavourable. Use the same values in all files, or name "
+                "every favourable one (--positive VALUE --positive VALUE)"
+            )
 
 
 def _plain_levels(cube: Cube) -> list[Sequence[Value]]:

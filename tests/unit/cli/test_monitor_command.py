@@ -480,10 +480,53 @@ def test_values_of_an_earlier_system_are_shown(folder):
     assert "Values of an earlier system" in (folder / "d.html").read_text()
 
 
-def test_one_day_is_audited_with_the_same_file(folder):
-    result = fairgauge("audit", folder / "0.csv", "-c", folder / "monitor.toml", "-q")
-    assert result.exit_code == 0, result.output
+def test_one_day_is_audited_by_the_rules_of_the_same_file(folder):
+    """A rule that a file holds is never passed over: all of them have a verdict."""
+    result = fairgauge("audit", folder / "0.csv", "-c", folder / "monitor.toml", "--format", "json")
+    verdicts = json.loads(result.stdout)["verdicts"]
+    rules = ["-0.05 <= selection_rate.difference <= 0.05", "selection_rate >= 0.2"]
+    assert [(each["rule"], each["group"]) for each in verdicts] == [
+        (rules[0], "F"),
+        (rules[1], "M"),
+    ]
+    assert result.exit_code == 3
+    report = fg.audit(folder / "0.csv", config=folder / "monitor.toml")
+    assert [str(each.outcome) for each in report.verdicts] == [e["outcome"] for e in verdicts]
+    own = fairgauge("audit", folder / "0.csv", "-c", folder / "monitor.toml", "--rule", "DI >= 0.1")
+    assert own.exit_code == 0, own.output
+    assert "1 of 1 rule" in own.stdout or "PASS" in own.stdout
     assert fairgauge("validate", folder / "0.csv", "-c", folder / "monitor.toml").exit_code == 0
+
+
+def test_an_audit_has_no_baseline_and_does_not_pass_without_one(folder):
+    near = CONFIG.replace("between = [-0.05, 0.05]", 'within = 0.1\nof = "baseline.cube.json"')
+    (folder / "near.toml").write_text(near, encoding="utf-8")
+    result = fairgauge("audit", folder / "0.csv", "-c", folder / "near.toml")
+    assert result.exit_code == 2
+    assert "monitor.rules[0].of: an audit has no baseline to hold rows against" in result.stderr
+    counted = fairgauge("count", folder / "0.csv", "-c", folder / "near.toml",
+                        "-o", folder / "0.cube.json")  # fmt: skip
+    assert counted.exit_code == 0, counted.output
+
+
+@pytest.mark.parametrize("positive", ["1", "yes", None])
+def test_a_folder_that_writes_outcomes_in_two_ways_is_refused_as_a_monitor_does(folder, positive):
+    days = folder / "days"
+    days.mkdir()
+    for i in (1, 2):
+        shutil.copy(folder / f"{i}.csv", days)
+    text = (days / "2.csv").read_text()
+    texts = {"0": "no", "1": "yes"}
+    recoded = re.sub(r",(\d),(\d)$", lambda m: f",{texts[m[1]]},{texts[m[2]]}", text, flags=re.M)
+    (days / "2.csv").write_text(recoded)
+    flags = [] if positive is None else ["--positive", positive]
+    result = fairgauge("audit", days / "*.csv", "--label", "approved", "--prediction", "predicted",
+                       "--sensitive", "sex", *flags)  # fmt: skip
+    assert result.exit_code == 2
+    assert "column 'approved' holds '0', '1' and 'no', 'yes': two ways" in result.stderr
+    both = fairgauge("audit", days / "*.csv", "--label", "approved", "--prediction", "predicted",
+                     "--sensitive", "sex", "--positive", "1", "--positive", "yes")  # fmt: skip
+    assert both.exit_code == 0, both.output
 
 
 def test_a_feed_that_stands_still_is_warned_of(folder):

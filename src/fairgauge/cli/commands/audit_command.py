@@ -54,7 +54,7 @@ def command(
     check_outputs(outputs, [*data, *([config] if config else [])])
     at, table = _report_table(data, at)
     shown = shown_options(format_, full=full, quiet=quiet, table=table)
-    what = asked(config, flags)
+    what = asked(config, flags, judges=True)
     rows = what.read(data, at)
 
     from fairgauge.api.audit import audit

@@ -338,8 +338,9 @@ def _labels(report: MonitorReport) -> Iterator[str]:
         later = numbers.plural(report.labels_due or 0, report.length, f"{report.length}s")
         named = numbers.listing(list(report.overdue), most=_MOST_NAMED)
         yield (
-            f"Labels that are due and missing: of {named}. They are due {report.labels_due:,} later "
-            f"{later} after their own. Add the periods again with their labels (--replace), or find out why they stopped."
+            f"Labels that are due and missing: of {named}. They are due {report.labels_due:,} "
+            f"later {later} after their own. Add the periods again with their labels (--replace), "
+            "or find out why they stopped."
         )
     if report.waiting:
         count = len(report.waiting)
