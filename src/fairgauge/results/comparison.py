@@ -210,6 +210,11 @@ class Comparison(ResultOfMetrics):
         return self.catalogue.facts([*scoring, *(rate.name for rate in self.own)])
 
     @property
+    def created(self) -> str:
+        """Return when the new report was made."""
+        return self.new.created
+
+    @property
     def worse(self) -> bool:
         """Return whether a disparity or a verdict got statistically significantly worse.
 

@@ -50,6 +50,8 @@ from fairgauge.render.words.metric_words import (
     signed,
     significant,
     unit,
+    unit_name,
+    with_unit,
 )
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency, why_insufficient
 from fairgauge.results.disparities import distance, singled_out
@@ -198,7 +200,7 @@ def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow
         below.append(why_insufficient(each.reason))
     kind_of, sign = unit(each.definition), signed(each.definition)
     ends = shown_range(each.low, each.high, kind_of, sign=sign)
-    pp = " pp" if kind_of is Unit.POINTS else ""
+    pp = unit_name(kind_of)
     text = shown(each.value, kind_of, sign=sign) + pp
     return ChartRow(
         label,
@@ -593,10 +595,7 @@ def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
         Cell(called(each.group) if each.group is not None else "", name=True),
         Cell(called(reference_name(each.reference)) if each.reference else ""),
         *([Cell(where, name=True)] if strata else []),
-        Cell(
-            shown(each.value, kind, sign=sign)
-            + (" pp" if kind is Unit.POINTS and each.value is not None else "")
-        ),
+        Cell(with_unit(each.value, kind, sign=sign)),
         Cell(shown(each.low, kind, sign=sign) if each.low is not None else ""),
         Cell(shown(each.high, kind, sign=sign) if each.high is not None else ""),
         Cell(numbers.probability(p_value, "")),

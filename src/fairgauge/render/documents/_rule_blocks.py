@@ -13,9 +13,9 @@ from fairgauge.render._document_tree import (
     Chart,
     ChartRow,
     Mark,
-    Tone,
     Unit,
 )
+from fairgauge.render.documents._document_parts import TONES
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import (
     called,
@@ -33,6 +33,7 @@ from fairgauge.render.words.metric_words import (
     shown_range,
     signed,
     unit,
+    unit_name,
 )
 from fairgauge.render.words.reason_sentences import insufficiency
 from fairgauge.render.words.verdict_sentences import (
@@ -52,14 +53,6 @@ if TYPE_CHECKING:
     from fairgauge.results.report import Report
     from fairgauge.results.verdicts import Verdict
 
-TONES = {
-    Outcome.PASS: Tone.GOOD,
-    Outcome.FAIL: Tone.BAD,
-    Outcome.INCONCLUSIVE: Tone.UNSURE,
-    Outcome.NOT_EVALUATED: Tone.UNSURE,
-    Outcome.NONE: Tone.SOFT,
-}
-"""How an outcome is meant."""
 _LONGEST_TEXT = 600
 _DECIDED = {Decide.SIGNIFICANT: "fails only if significant"}
 _SIGNIFICANCE = {
@@ -238,7 +231,7 @@ def _held(verdict: Verdict) -> str:
         return "-"
     kind, sign, limits = unit(verdict.definition), signed(verdict.definition), limits_of(verdict)
     text = shown(verdict.value, kind, sign=sign, limits=limits)
-    text += " pp" if kind is Unit.POINTS else ""
+    text += unit_name(kind)
     if verdict.interval is None:
         return text
     low, high = verdict.interval

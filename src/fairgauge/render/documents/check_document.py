@@ -11,7 +11,6 @@ from fairgauge.render._document_tree import (
     Chart,
     ChartRow,
     Column,
-    DocumentTree,
     Facts,
     Items,
     Mark,
@@ -24,14 +23,17 @@ from fairgauge.render._document_tree import (
     Tone,
     Unit,
 )
+from fairgauge.render.documents._document_parts import TONES, document_of, listed
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.fault_sentences import describe_kind
 from fairgauge.render.words.numbers import listing, plural
+from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.check import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from fairgauge.render._document_tree import DocumentTree
     from fairgauge.results.check import (
         AlternativeReference,
         Check,
@@ -46,7 +48,6 @@ _FEW = 3
 """Tables that are shown whole where not everything is."""
 _MOST_BARS = 40
 """Tables that have a bar each; of more, one of all is drawn."""
-_TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
 METHOD = (
     "Printed numbers are held against the numbers they are made of, to the precision of their "
     "last printed place; a number that is cut off instead of rounded is no error. Ratios compare "
@@ -99,15 +100,10 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
     """
     tables = len(check.tables)
     whole = full or tables <= _FEW
-    sections = [Section("summary", "Summary", tuple(_summary(check)), short="Summary")]
+    sections = [listed("summary", "Summary", *_summary(check))]
     if whole:
         sections += [
-            Section(
-                f"table-{i}",
-                _title(table, check),
-                tuple(_table(table, check)),
-                short=_title(table, check),
-            )
+            listed(f"table-{i}", _title(table, check), *_table(table, check))
             for i, table in enumerate(check.tables)
         ]
     else:
@@ -119,22 +115,19 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
         if errors:
             sections.append(Section("errors", "Errors", (Items(errors),)))
     if check.unread:
-        sections.append(Section("not-read", "Not read", tuple(_not_read(check)), short="Not read"))
-    described = METHOD.format(test=_TESTS[check.test])
-    limits = Section(
-        "limitations", "What this check does not show", (Items(_LIMITATIONS),), short="Limitations"
-    )
-    method = Section("method", "Method", (Paragraph(described),), short="Method")
-    return DocumentTree(
+        sections.append(listed("not-read", "Not read", *_not_read(check)))
+    sections.append(listed("method", "Method", Paragraph(METHOD.format(test=_TESTS[check.test]))))
+    limits = "What this check does not show"
+    sections.append(listed("limitations", limits, Items(_LIMITATIONS), short="Limitations"))
+    return document_of(
+        check,
         title="Check of published tables",
         beside="; ".join((f"{tables:,} {plural(tables, 'table', 'tables')}", *_unread(check))),
         lead=(_arithmetic(check), *_unread_lead(check), *_limit(check)),
         cover=(("source", _sources(check)),),
         verdict=_verdict(check),
-        tone=Tone.BAD if check.errors else _TONES.get(check.verdict, Tone.UNSURE),
-        sections=tuple(each for each in (*sections, method, limits) if each.blocks),
-        created=check.created,
-        version=check.version,
+        tone=Tone.BAD if check.errors else TONES.get(check.verdict, Tone.UNSURE),
+        sections=sections,
         not_shown=() if whole else ("the categories and notes of every table",),
         file_name="check",
     )
@@ -172,7 +165,7 @@ def _verdict(check: Check) -> str:
     if check.limit is not None and not check.verdicts:
         parts.append("no verdict without counts")
     elif check.verdict is not Outcome.NONE:
-        parts.append(str(check.verdict).replace("_", " "))
+        parts.append(outcome_word(check.verdict))
     return "; ".join((*parts, *_unread(check))).upper()
 
 
@@ -443,8 +436,8 @@ def _chart_row(group: CheckedGroup) -> ChartRow:
         Mark(group.ratio, low, high, sparse=sparse),
         text,
         below=verdict.says if verdict is not None and sparse else "",
-        badge="" if verdict is None else str(verdict.outcome).replace("_", " "),
-        tone=Tone.PLAIN if verdict is None else _TONES.get(verdict.outcome, Tone.UNSURE),
+        badge="" if verdict is None else outcome_word(verdict.outcome),
+        tone=Tone.PLAIN if verdict is None else TONES[verdict.outcome],
     )
 
 

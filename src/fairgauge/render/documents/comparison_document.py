@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.across import Spread
-from fairgauge.enums import ClassKind, Direction, Outcome, ReferenceKind, ScopeKind, Turn
+from fairgauge.enums import ClassKind, Direction, Outcome, ReferenceKind, Turn
 from fairgauge.errors import SpecError
 from fairgauge.question.rules import parse_rule
 from fairgauge.render._document_tree import (
@@ -18,7 +17,6 @@ from fairgauge.render._document_tree import (
     Chart,
     ChartRow,
     Column,
-    DocumentTree,
     Facts,
     Items,
     Mark,
@@ -26,24 +24,30 @@ from fairgauge.render._document_tree import (
     Section,
     Table,
     Tone,
-    Unit,
 )
+from fairgauge.render.documents._change_blocks import (
+    DIRECTIONS,
+    file_of,
+    rows_words,
+    shift_words,
+)
+from fairgauge.render.documents._document_parts import ARROW, document_of, listed, more_in_json
 from fairgauge.render.documents._rule_blocks import rule_words
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, printable, shorten
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
+    ci_words,
     compared_rate,
     metric_words,
     neutral,
     rate_text,
-    shown,
-    shown_range,
     signed,
     unit,
+    with_unit,
 )
 from fairgauge.render.words.reason_sentences import describe_reason
-from fairgauge.render.words.verdict_sentences import describe_evidence
+from fairgauge.render.words.verdict_sentences import describe_evidence, outcome_word
 from fairgauge.results.subjects import is_of_all_groups
 
 if TYPE_CHECKING:
@@ -52,21 +56,16 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.question.rules import Rule
+    from fairgauge.render._document_tree import DocumentTree
     from fairgauge.results.changes import Change
     from fairgauge.results.comparison import Alone, Comparison, Origin, VerdictChange
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.verdicts import Verdict
 
-ARROW = "→"
 _LONGEST = 500
 _MOST_NAMED = 5
 _MOST_CHANGES = 100
 _MOST_ROWS = 200
-_DIRECTIONS = {
-    Direction.FURTHER: "further from no difference",
-    Direction.CLOSER: "closer to no difference",
-    Direction.AS_FAR: "as far from no difference as before",
-}
 _TONES = {Turn.WORSE: Tone.BAD, Turn.BETTER: Tone.GOOD, Turn.OTHER: Tone.UNSURE, None: Tone.PLAIN}
 METHOD = (
     "The confidence interval of a change is MOVER's of the two intervals (Zou and Donner 2008). It "
@@ -83,30 +82,28 @@ def comparison_document(comparison: Comparison, *, full: bool = True) -> Documen
     """Build the document of a comparison of two reports."""
     del full  # it has no summary
     old, new = comparison.old, comparison.new
+    method = [] if comparison.refused else [Paragraph(METHOD)]
     sections = [
-        Section("asked", "Asked differently", tuple(_differences(comparison)), short="Question"),
-        Section("verdicts", "Verdicts", tuple(_verdicts(comparison)), short="Verdicts"),
-        Section("disparities", "Disparities", tuple(_disparities(comparison)), short="Disparities"),
-        Section("alone", "In one report only", tuple(_alone(comparison)), short="One report only"),
-        Section("data", "Data", tuple(_data(comparison)), short="Data"),
-        Section("method", "Method", () if comparison.refused else (Paragraph(METHOD),),
-                short="Method"),
-    ]  # fmt: skip
+        listed("asked", "Asked differently", *_differences(comparison), short="Question"),
+        listed("verdicts", "Verdicts", *_verdicts(comparison)),
+        listed("disparities", "Disparities", *_disparities(comparison)),
+        listed("alone", "In one report only", *_alone(comparison), short="One report only"),
+        listed("data", "Data", *_data(comparison)),
+        listed("method", "Method", *method),
+    ]
     judged = {old.verdict, new.verdict} != {Outcome.NONE}
-    before, after = (_outcome(each.verdict).upper() for each in (old, new))
+    before, after = (outcome_word(each.verdict).upper() for each in (old, new))
     verdict = f"{before} {ARROW} {after}" if judged else ""
     if judged and before == after:
         verdict = f"{after}, as before"
-    return DocumentTree(
+    return document_of(
+        comparison,
         title="Comparison of two fairness audits",
         beside=f"{_name(old)} {ARROW} {_name(new)}",
         lead=(f"Old: {_facts(old)}.", f"New: {_facts(new)}.", _summary(comparison)),
-        cover=(),
         verdict=verdict,
         tone=_TONES[comparison.turn],
-        sections=tuple(section for section in sections if section.blocks),
-        created=new.created,
-        version=comparison.version,
+        sections=sections,
         file_name="comparison",
     )
 
@@ -256,12 +253,10 @@ def _unmatched(comparison: Comparison) -> Iterator[Block]:
         verdict = each.verdict
         rule = rule_words(_rule(verdict.rule), verdict.rule, verdict.definition)
         of = _of_group(verdict.definition, verdict.feature, verdict.group)
-        text = f"{_outcome(verdict.outcome)} for {of}, {rule}; {describe_reason(each.reason)}"
+        text = f"{outcome_word(verdict.outcome)} for {of}, {rule}; {describe_reason(each.reason)}"
         rows.append((f"{each.report} report", text))
     yield Facts(tuple(rows))
-    if len(comparison.unmatched) > _MOST_ROWS:
-        more = len(comparison.unmatched) - _MOST_ROWS
-        yield Paragraph(f"{more:,} more in the JSON report.", Tone.SOFT)
+    yield from more_in_json(comparison.unmatched, _MOST_ROWS)
 
 
 def _flip_charts(comparison: Comparison) -> Iterator[Block]:
@@ -278,9 +273,7 @@ def _flip_charts(comparison: Comparison) -> Iterator[Block]:
             neutral(definition),
             allowed=(rule.low, rule.high) if rule else None,
         )
-    if len(comparison.flips) > _MOST_ROWS:
-        more = len(comparison.flips) - _MOST_ROWS
-        yield Paragraph(f"{more:,} more in the JSON report.", Tone.SOFT)
+    yield from more_in_json(comparison.flips, _MOST_ROWS)
 
 
 def _rule(text: str) -> Rule | None:
@@ -291,30 +284,20 @@ def _rule(text: str) -> Rule | None:
         return None
 
 
-def _outcome(outcome: Outcome) -> str:
-    return str(outcome).replace("_", " ")
-
-
 def _flip(each: VerdictChange) -> ChartRow:
     old, new = each.old, each.new
-    values = f"{_value(new.definition, old)} {ARROW} {_value(new.definition, new)}{_interval(new)}"
+    shift = f"{_value(new.definition, old)} {ARROW} {_value(new.definition, new)}"
+    ends = ci_words(new.interval, unit(new.definition), sign=signed(new.definition))
+    values = ", ".join(filter(None, [shift, ends]))
     return ChartRow(
         _of_group(new.definition, new.feature, new.group),
         _verdict_mark(new),
-        f"{_outcome(old.outcome)} {ARROW} {_outcome(new.outcome)}",
+        f"{outcome_word(old.outcome)} {ARROW} {outcome_word(new.outcome)}",
         below=shorten(printable(f"{values}; {describe_evidence(new)}"), _LONGEST),
         badge=str(each.turn),
         tone=_TONES[each.turn],
         before=_verdict_mark(old),
     )
-
-
-def _interval(side: Verdict) -> str:
-    if side.interval is None:
-        return ""
-    low, high = side.interval
-    ends = shown_range(low, high, unit(side.definition), sign=signed(side.definition))
-    return f", {100 * side.interval.level:.4g}% CI {ends}"
 
 
 def _verdict_mark(side: Verdict) -> Mark:
@@ -361,18 +344,16 @@ def _charts(changes: Sequence[Change]) -> Iterator[Block]:
             unit(metric),
             neutral(metric),
         )
-    if len(changes) > _MOST_CHANGES:
-        yield Paragraph(f"{len(changes) - _MOST_CHANGES:,} more in the JSON report.", Tone.SOFT)
+    yield from more_in_json(changes, _MOST_CHANGES)
 
 
 def _change_row(each: Change) -> ChartRow:
     old, new = (_value(each.definition, side) for side in (each.old, each.new))
-    shift = _shift(each)
     return ChartRow(
         _group(each),
         _mark(each.new),
         f"{old} {ARROW} {new}",
-        below="; ".join(filter(None, [shift, _direction(each), _evidence(each)])),
+        below="; ".join(filter(None, [shift_words(each), _direction(each), _evidence(each)])),
         before=_mark(each.old),
     )
 
@@ -382,30 +363,14 @@ def _mark(side: Estimate) -> Mark:
 
 
 def _value(metric: Metric | Statistic, side: Estimate | Verdict) -> str:
-    kind = unit(metric)
-    text = shown(side.value, kind, sign=signed(metric))
-    return f"{text} pp" if kind is Unit.POINTS and side.value is not None else text
-
-
-def _shift(each: Change) -> str:
-    """Return a change with its interval: ``change +15.0 pp, 95% CI +11.0 to +19.0``."""
-    if each.change is None:
-        return ""
-    by_ratio = each.by == "ratio"
-    kind = Unit.RATIO if by_ratio else unit(each.definition)
-    text = f"×{shown(each.change, kind)}" if by_ratio else shown(each.change, kind, sign=True)
-    text += " pp" if kind is Unit.POINTS else ""
-    if each.interval is None:
-        return f"change {text}"
-    ends = shown_range(each.interval.low, each.interval.high, kind, sign=not by_ratio)
-    return f"change {text}, {100 * each.interval.level:.4g}% CI {ends}"
+    return with_unit(side.value, unit(metric), sign=signed(metric))
 
 
 def _direction(each: Change) -> str:
     if each.direction is None:
         return ""
     side = ", on the other side of it" if each.crossed else ""
-    return f"{_DIRECTIONS[each.direction]}{side}"
+    return f"{DIRECTIONS[each.direction]}{side}"
 
 
 def _evidence(each: Change) -> str:
@@ -460,10 +425,7 @@ def _group(each: Change) -> str:
     """Return what a change is about: ``Female (sex), in A``, where A is a stratum."""
     parts = [_of_group(each.definition, each.feature, each.group)]
     scope, of_class = each.new.scope, each.new.class_scope
-    if scope.stratum is not None:
-        parts.append(f"in {called(scope.stratum)}")
-    elif scope.kind is ScopeKind.POOLED:
-        parts.append("adjusted for the strata")
+    parts += rows_words(scope)
     if of_class.kind is ClassKind.WORST:
         names = dict.fromkeys(called(side.class_) for side in (each.old, each.new))
         parts.append(f"class {f' {ARROW} '.join(names)}, where the difference is largest")
@@ -531,16 +493,11 @@ def _data(comparison: Comparison) -> Iterator[Block]:
 
 
 def _name(origin: Origin) -> str:
-    return called(origin.name) if origin.name else _source(origin)
-
-
-def _source(origin: Origin) -> str:
-    """Return the name of what was audited, without the folders it lies in."""
-    return called(re.split(r"[/\\]", origin.source)[-1])
+    return called(origin.name) if origin.name else file_of(origin.source)
 
 
 def _facts(origin: Origin) -> str:
-    of = f"{_source(origin)}, " if origin.name else ""
+    of = f"{file_of(origin.source)}, " if origin.name else ""
     used = f", {numbers.count(origin.used)} used" if origin.used != origin.rows else ""
     cases = f", {numbers.count(origin.cases)} cases" if origin.cases != origin.rows else ""
     rows = f"{numbers.count(origin.rows)} rows{cases}{used}"

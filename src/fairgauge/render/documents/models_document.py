@@ -21,7 +21,6 @@ from fairgauge.render._document_tree import (
     Chart,
     ChartRow,
     Column,
-    DocumentTree,
     Items,
     Mark,
     Paragraph,
@@ -30,18 +29,31 @@ from fairgauge.render._document_tree import (
     Tone,
     Unit,
 )
+from fairgauge.render.documents._change_blocks import (
+    DIRECTIONS,
+    before_after,
+    change_words,
+    describe_disparity_shift,
+    describe_rate_shift,
+    file_of,
+    rate_unit,
+    scope_words,
+)
+from fairgauge.render.documents._document_parts import ARROW, document_of, listed, more_in_json
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
+    ci_words,
     compared_rate,
     metric_words,
     rate_heading,
     rate_text,
     shown,
     shown_range,
-    signed,
     unit,
+    unit_name,
+    with_unit,
 )
 from fairgauge.render.words.question_sentences import caveat
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency, why_insufficient
@@ -50,7 +62,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.render._document_tree import DocumentTree
     from fairgauge.results.model_comparison import (
         Candidate,
         DisparityChange,
@@ -59,9 +71,7 @@ if TYPE_CHECKING:
         RateChange,
         Reclassified,
     )
-    from fairgauge.results.scopes import ClassScope, Interval, Scope
 
-ARROW = "→"
 _OUTSIDE = "†"
 _MOST_ITEMS = 4
 _MOST_ROWS = 200
@@ -109,28 +119,26 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> Docume
     several = len(comparison.candidates) > 1
     lead = (
         f"{'Candidates' if several else 'The candidate'} {names} and the model in use, {current}, "
-        f"decide the same rows of {_source(comparison.data.source)}."
+        f"decide the same rows of {file_of(comparison.data.source)}."
     )
     sections = [_candidate(each, comparison) for each in comparison.candidates]
     details = tuple(_details(i, each) for i, each in enumerate(comparison.candidates))
     method = Section("method", "Method", (Paragraph(METHOD),))
-    sections.append(Section("all", "All changes", (*details, method), short="All changes"))
+    sections.append(listed("all", "All changes", *details, method))
     sections.append(Section("notes", "Notes", (Paragraph(CAVEAT, Tone.SOFT),)))
     rows = max((each.rows for each in comparison.candidates), default=0)
-    return DocumentTree(
+    return document_of(
+        comparison,
         title=f"{names} against {current}",
         beside=f"{numbers.count(rows)} rows",
         lead=(lead, *caveat(comparison.spec)),
-        cover=(),
         verdict=", ".join(
             f"{called(each.name)}: {str(each.verdict).upper()}"
             for each in comparison.candidates
             if each.verdict is not CandidateVerdict.NONE
         ),
         tone=_tone(comparison),
-        sections=tuple(sections),
-        created=comparison.created,
-        version=comparison.version,
+        sections=sections,
         file_name="comparison",
     )
 
@@ -231,8 +239,8 @@ def _margin_sentence(test: MarginTest, candidates: int) -> str:
     """
     change = test.change
     words = capitalised(change.definition.title)
-    kind = _rate_unit(change.definition)
-    margin = f"{shown(test.margin, kind)}{_unit_name(kind)}"
+    kind = rate_unit(change.definition)
+    margin = f"{shown(test.margin, kind)}{unit_name(kind)}"
     outcome = {
         Performance.NON_INFERIOR: f"not worse by more than {margin}",
         Performance.INFERIOR: f"worse by more than {margin}",
@@ -247,25 +255,16 @@ def _margin_sentence(test: MarginTest, candidates: int) -> str:
         return f"{words}{at}: {reason}."
     adjusted = ""
     if candidates > 1 and test.adjusted is not None:
-        ends = _interval(test.adjusted, kind, sign=True).strip(", ")
+        ends = ci_words(test.adjusted, kind, sign=True)
         p = numbers.probability(test.p_adjusted, "one-sided p")
         decides = [p, f"decided at {(1 - test.adjusted.level) / 2:.3g}"]
         if test.outcome is Performance.INFERIOR:
             decides = []
-        if ends == _interval(change.interval, kind, sign=True).strip(", "):
+        if ends == ci_words(change.interval, kind, sign=True):
             ends = "the interval is the same"  # as in the last of Holm's steps
         parts = ", ".join([ends, *decides])
         adjusted = f" (adjusted for {candidates:,} candidates: {parts})"
     return f"{words}{at}: {describe_rate_shift(change)}: {outcome}{adjusted}."
-
-
-def describe_rate_shift(each: RateChange) -> str:
-    """Return a rate before and after: ``70.7% → 70.9% (change +0.1 pp, 95% CI ...)``."""
-    old, new = (rate_text(each.definition, value) for value in (each.old, each.new))
-    kind = _rate_unit(each.definition)
-    change = f"{shown(each.change, kind, sign=True)}{_unit_name(kind)}"
-    ends = _interval(each.interval, kind, sign=True)
-    return f"{old} {ARROW} {new} (change {change}{ends})"
 
 
 def _disparity_sentences(each: Candidate) -> Iterator[str]:
@@ -279,7 +278,7 @@ def _disparity_sentences(each: Candidate) -> Iterator[str]:
 
 
 def _subject(one: DisparityChange) -> str:
-    of = _scope_words(one.scope, one.class_scope, one.threshold)
+    of = scope_words(one.scope, one.class_scope, one.threshold)
     reference = "" if one.reference is None else f" vs {called(reference_name(one.reference))}"
     who = f"overall{of}"
     if one.feature is not None:
@@ -287,35 +286,10 @@ def _subject(one: DisparityChange) -> str:
     return f"{capitalised(metric_words(one.definition))}, {who}"
 
 
-def describe_disparity(metric: Metric, value: float | None) -> str:
-    """Return a disparity with its unit: ``−17.2 pp``."""
-    kind = unit(metric)
-    return f"{shown(value, kind, sign=signed(metric))}{_unit_name(kind)}"
-
-
-def describe_disparity_shift(one: DisparityChange) -> str:
-    """Return a disparity before and after: ``−17.2 → −6.3 pp (change +10.9 pp, 95% CI ...)``."""
-    kind, sign = unit(one.definition), signed(one.definition)
-    old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
-    text = f"{old} {ARROW} {new}{_unit_name(kind)}"
-    if one.change is None:
-        return text
-    by_ratio = one.by == "ratio"
-    change = f"×{shown(one.change, kind)}" if by_ratio else shown(one.change, kind, sign=True)
-    ends = _interval(one.interval, kind, sign=not by_ratio)
-    return f"{text} (change {change}{'' if by_ratio else _unit_name(kind)}{ends})"
-
-
 def _went(one: DisparityChange) -> str:
     """Return where a disparity went, and by how much with the interval that decides it."""
-    went = {
-        Direction.CLOSER: "closer to no difference",
-        Direction.FURTHER: "further from no difference",
-        Direction.AS_FAR: "as far from no difference as before",
-        None: "",
-    }[one.direction]
     p_value = numbers.probability(one.p_adjusted, "adjusted p")
-    return ", ".join(filter(None, [f"{went}{_by_how_much(one)}", p_value]))
+    return ", ".join(filter(None, [f"{DIRECTIONS[one.direction]}{_by_how_much(one)}", p_value]))
 
 
 def _tested(one: DisparityChange) -> str:
@@ -344,7 +318,7 @@ def _by_how_much(one: DisparityChange) -> str:
     level = f"{100 * one.distance_adjusted.level:.4g}%"
     if one.direction is Direction.AS_FAR:
         return f" (adjusted {level} CI {ends})"
-    size = f"{'a factor of ' if by_ratio else ''}{shown(far, kind)}{_unit_name(kind)}"
+    size = f"{'a factor of ' if by_ratio else ''}{shown(far, kind)}{unit_name(kind)}"
     return f" by {size} (adjusted {level} CI {ends})"
 
 
@@ -398,7 +372,7 @@ def _disparity_table(title: str, head: str, found: list[DisparityChange]) -> lis
         return []
     by_row: dict[str, dict[str, DisparityChange]] = {}
     for one in found:
-        of = _scope_words(one.scope, one.class_scope, one.threshold)
+        of = scope_words(one.scope, one.class_scope, one.threshold)
         by_row.setdefault(f"{_of_whom(one)}{of}", {})[one.metric] = one
     columns = (Column(head, numeric=False), *(Column(_heading(m)) for m in metrics.values()))
     rows = [
@@ -408,9 +382,8 @@ def _disparity_table(title: str, head: str, found: list[DisparityChange]) -> lis
     notes = "   ".join(_table_notes(found))
     return [
         Table(title, columns, tuple(rows[:_MOST_ROWS]), notes=(notes,)),
-        *([Paragraph(f"{len(rows) - _MOST_ROWS:,} more in the JSON.", Tone.SOFT)]
-          if len(rows) > _MOST_ROWS else []),
-    ]  # fmt: skip
+        *more_in_json(rows, _MOST_ROWS),
+    ]
 
 
 def _table_notes(found: list[DisparityChange]) -> Iterator[str]:
@@ -464,14 +437,12 @@ def _disparity_cell(one: DisparityChange | None) -> Cell:
         return Cell("")
     if one.old is None or one.new is None:
         return Cell("-")
-    kind, sign = unit(one.definition), signed(one.definition)
-    old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
     mark = "?" if one.status is Status.TOO_FEW else "*" if one.significant else ""
     mark = _OUTSIDE if _is_outside(one) else mark
     tone = Tone.PLAIN
     if one.significant:
         tone = Tone.GOOD if one.direction is Direction.CLOSER else Tone.BAD
-    return Cell(f"{old} {ARROW} {new}{mark}", tone=tone)
+    return Cell(f"{before_after(one)}{mark}", tone=tone)
 
 
 def _reclassified_table(each: Candidate, *, weighted: bool) -> list[Block]:
@@ -525,7 +496,7 @@ def _details(place: int, each: Candidate) -> Section:
     for rates in by_rate.values():
         name = rates[0].definition
         rows = tuple(_rate_row(one) for one in rates[:_MOST_ROWS])
-        blocks.append(Chart(f"Change of {name.title}", rows, _rate_unit(name), 0.0))
+        blocks.append(Chart(f"Change of {name.title}", rows, rate_unit(name), 0.0))
     missing = dict.fromkeys(
         f"{capitalised(metric_words(one.definition))}: {describe_reason(one.reason)}."
         for one in each.disparities
@@ -538,31 +509,27 @@ def _details(place: int, each: Candidate) -> Section:
 
 def _change_row(one: DisparityChange) -> ChartRow:
     low, high = one.interval or (None, None)
-    of = _scope_words(one.scope, one.class_scope, one.threshold)
-    kind, sign = unit(one.definition), signed(one.definition)
-    old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
-    by_ratio = one.by == "ratio"
-    change = f"×{shown(one.change, kind)}" if by_ratio else shown(one.change, kind, sign=True)
-    ends = _interval(one.interval, kind, sign=not by_ratio).strip(", ")
+    of = scope_words(one.scope, one.class_scope, one.threshold)
+    ends = ci_words(one.interval, unit(one.definition), sign=one.by != "ratio")
     return ChartRow(
         f"{_of_whom(one)}{of}",
         Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
-        f"{change}{'' if by_ratio else _unit_name(kind)}",
-        below="; ".join(filter(None, [f"{old} {ARROW} {new}", ends, _tested(one), _few(one)])),
+        change_words(one),
+        below="; ".join(filter(None, [before_after(one), ends, _tested(one), _few(one)])),
     )
 
 
 def _rate_row(one: RateChange) -> ChartRow:
     low, high = one.interval or (None, None)
-    of = _scope_words(one.scope, one.class_scope, one.threshold)
-    kind = _rate_unit(one.definition)
+    of = scope_words(one.scope, one.class_scope, one.threshold)
+    kind = rate_unit(one.definition)
     old, new = (rate_text(one.definition, value) for value in (one.old, one.new))
-    ends = _interval(one.interval, kind, sign=True).strip(", ")
+    ends = ci_words(one.interval, kind, sign=True)
     p_value = numbers.probability(one.p_value)
     return ChartRow(
         f"{_who(one)}{of}",
         Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
-        f"{shown(one.change, kind, sign=True)}{_unit_name(kind)}",
+        with_unit(one.change, kind, sign=True),
         below="; ".join(filter(None, [f"{old} {ARROW} {new}", ends, p_value, _few(one)])),
         emphasis=one.feature is None,
     )
@@ -571,37 +538,3 @@ def _rate_row(one: RateChange) -> ChartRow:
 def _few(one: DisparityChange | RateChange) -> str:
     few = one.status is Status.TOO_FEW and one.reason is not None
     return why_insufficient(one.reason) if few else ""
-
-
-def _scope_words(scope: Scope, of_class: ClassScope, threshold: float | None) -> str:
-    parts = []
-    if scope.stratum is not None:
-        parts.append(f"in {called(scope.stratum)}")
-    elif scope.kind is ScopeKind.POOLED:
-        parts.append("adjusted for the strata")
-    if of_class.name is not None:
-        parts.append(f"class {called(of_class.name)}")
-    elif of_class.average is not None:
-        parts.append(f"{of_class.average} average")
-    if threshold is not None:
-        parts.append(f"threshold {threshold:g}")
-    return "".join(f", {part}" for part in parts)
-
-
-def _interval(interval: Interval | None, kind: Unit, *, sign: bool) -> str:
-    if interval is None:
-        return ""
-    ends = shown_range(interval.low, interval.high, kind, sign=sign)
-    return f", {100 * interval.level:.4g}% CI {ends}"
-
-
-def _rate_unit(rate: Statistic) -> Unit:
-    return Unit.POINTS if rate.is_share else Unit.NUMBER
-
-
-def _unit_name(kind: Unit) -> str:
-    return " pp" if kind is Unit.POINTS else ""
-
-
-def _source(source: str) -> str:
-    return called(source.replace("\\", "/").rsplit("/", 1)[-1])

@@ -10,7 +10,6 @@ from fairgauge.render._document_tree import (
     Block,
     Cell,
     Column,
-    DocumentTree,
     Facts,
     Items,
     Mark,
@@ -21,6 +20,7 @@ from fairgauge.render._document_tree import (
     Tone,
     Unit,
 )
+from fairgauge.render.documents._document_parts import TONES, document_of, listed
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import metric_words, shown, shown_range, signed, unit
@@ -41,6 +41,7 @@ from fairgauge.results.monitor_results import Detector, MonitorState
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairgauge.render._document_tree import DocumentTree
     from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport
 
 _TONES = {
@@ -50,7 +51,7 @@ _TONES = {
     MonitorState.UNDEFINED: Tone.UNSURE,
     MonitorState.WAITING: Tone.UNSURE,
 }
-_VERDICT_TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
+_DECIDED = (Outcome.FAIL, Outcome.PASS)
 _MOST_NAMED = 10
 _MOST_CHARTS = 40
 METHOD = (
@@ -81,26 +82,24 @@ CAVEAT = (
 def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTree:
     """Build the document of a monitor."""
     del full  # it has no summary
+    comparisons = _comparisons(report)
+    earlier = "Values of an earlier system"
     sections = [
-        Section("alarms", "Alarms", tuple(_alarms(report)), short="Alarms"),
-        Section("comparisons", "Monitored comparisons", tuple(_comparisons(report)),
-                short="Comparisons"),
+        listed("alarms", "Alarms", *_alarms(report)),
+        listed("comparisons", "Monitored comparisons", *comparisons, short="Comparisons"),
         *_series(report),
-        Section("imported", "Values of an earlier system", tuple(_imported(report)),
-                short="Earlier system"),
-        Section("notes", "Notes", tuple(_notes(report)), short="Notes"),
-        Section("method", "Method", tuple(_method(report)), short="Method"),
-    ]  # fmt: skip
-    return DocumentTree(
+        listed("imported", earlier, *_imported(report), short="Earlier system"),
+        listed("notes", "Notes", *_notes(report)),
+        listed("method", "Method", *_method(report)),
+    ]
+    return document_of(
+        report,
         title=f"Fairness monitor: {report.model}",
         beside=_span(report),
         lead=(describe_promise(report),) if report.comparisons else (),
-        cover=(),
         verdict=_verdict(report),
         tone=_tone(report),
-        sections=tuple(section for section in sections if section.blocks),
-        created=report.created,
-        version=report.version,
+        sections=sections,
         subject=numbers.listing([name_of(each) for each in report.alarms], most=_MOST_NAMED),
         file_name="monitor",
     )
@@ -120,7 +119,10 @@ def _verdict(report: MonitorReport) -> str:
     if alarms:
         return f"ALARM: {alarms:,} {numbers.plural(alarms, 'comparison', 'comparisons')}"
     state = str(report.state).upper()
-    if report.state is not MonitorState.NO_ALARM and report.inconclusive in _VERDICT_TONES:
+    if report.state is not MonitorState.NO_ALARM and report.inconclusive in (
+        Outcome.FAIL,
+        Outcome.PASS,
+    ):
         state += f" (counted as {report.inconclusive})"
     undecided = {
         MonitorState.INSUFFICIENT: describe_insufficient,
@@ -142,7 +144,7 @@ def _tone(report: MonitorReport) -> Tone:
     undecided = report.state not in (MonitorState.ALARM, MonitorState.NO_ALARM)
     if report.verdict is Outcome.PASS and (undecided or report.undefined):
         return Tone.UNSURE
-    return _VERDICT_TONES.get(report.verdict, Tone.UNSURE)
+    return TONES.get(report.verdict, Tone.UNSURE)
 
 
 def _alarms(report: MonitorReport) -> Iterator[Block]:
@@ -225,7 +227,7 @@ def _series(report: MonitorReport) -> Iterator[Section]:
         if each.points
     )  # fmt: skip
     if parts:
-        yield Section("series", "Over time", parts, short="Over time")
+        yield listed("series", "Over time", *parts)
 
 
 def _charts(each: MonitoredComparison) -> Iterator[Block]:

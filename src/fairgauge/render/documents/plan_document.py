@@ -5,20 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fairgauge.render._document_tree import (
-    Cell,
-    Column,
-    DocumentTree,
-    Section,
-    Table,
-    Tone,
-)
+from fairgauge.render._document_tree import Cell, Column, Table
+from fairgauge.render.documents._document_parts import document_of, listed
 from fairgauge.render.words.display_names import group_called
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
 from fairgauge.results.planned import Needed, Smallest
 
 if TYPE_CHECKING:
+    from fairgauge.render._document_tree import DocumentTree
     from fairgauge.results.planned import Planned
 
 
@@ -27,16 +22,11 @@ def plan_document(planned: Planned, *, full: bool = True) -> DocumentTree:
     del full  # it has no summary
     table = _rows_needed(planned) if planned.needed else _smallest_disparities(planned)
     by = f"{100 * planned.confidence:.4g}% confidence intervals and {planned.power:.0%} power"
-    return DocumentTree(
+    return document_of(
+        planned,
         title="Plan of an audit",
         beside=by,
-        lead=(),
-        cover=(),
-        verdict="",
-        tone=Tone.PLAIN,
-        sections=(Section("plan", table.caption, (table,), short="Plan"),),
-        created=planned.created,
-        version=planned.version,
+        sections=[listed("plan", table.caption, table, short="Plan")],
         file_name="plan",
     )
 

@@ -16,7 +16,6 @@ from fairgauge.enums import (
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render._document_tree import (
     Block,
-    DocumentTree,
     Facts,
     Items,
     Paragraph,
@@ -32,6 +31,7 @@ from fairgauge.render.documents._appendix_sections import (
     number_blocks,
     provenance_blocks,
 )
+from fairgauge.render.documents._document_parts import TONES, document_of, listed, more_in_json
 from fairgauge.render.documents._feature_sections import (
     feature_section,
     feature_tables,
@@ -47,7 +47,6 @@ from fairgauge.render.documents._metric_blocks import (
 )
 from fairgauge.render.documents._preset_blocks import preset_blocks, tables_to_publish, terms_of
 from fairgauge.render.documents._rule_blocks import (
-    TONES,
     counting_words,
     outcome_words,
     rule_chart,
@@ -100,6 +99,7 @@ from fairgauge.results.sections import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from fairgauge.render._document_tree import DocumentTree
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.report import Report
     from fairgauge.results.rule_results import RuleResult
@@ -137,25 +137,24 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
     rows = report.data.rows
     cases = report.data.cases
     cases_words = f" ({numbers.count(cases)} cases)" if cases != rows else ""
-    return DocumentTree(
+    return document_of(
+        report,
         title=called(fields.get("title") or f"Fairness audit: {question.source(report)}"),
         beside=f"{question.rows_words(report)}{cases_words}, {question.used_words(report)}",
         lead=(
             *question.lead(report, tables_to_publish=bool(builder.tables_to_publish)),
             *question.caveat(report.spec),
         ),
-        cover=tuple(
+        cover=[
             (question.DATES.get(key, key), printable(fields[key]))
             for key in question.COVER
             if key in fields
-        ),
+        ],
         verdict=f"{_verdict(report)}{counting_words(report.verdicts)}",
-        tone=TONES[report.verdict],
-        sections=tuple(builder.sections()),
-        not_shown=() if full else tuple(builder.not_shown()),
-        created=report.created,
-        version=report.version,
-        warnings=tuple(opening_warnings(_warnings(report))),
+        tone=TONES.get(report.verdict, Tone.SOFT),
+        sections=builder.sections(),
+        not_shown=() if full else builder.not_shown(),
+        warnings=opening_warnings(_warnings(report)),
     )
 
 
@@ -236,8 +235,8 @@ class _Summary:
                 *self._small_groups(),
                 *self._false_fail(),
             )
-            yield Section("rules", "Rules", blocks, short="Rules")
-        yield Section("findings", "Findings", tuple(self._finding_sentences()), short="Findings")
+            yield listed("rules", "Rules", *blocks)
+        yield listed("findings", "Findings", *self._finding_sentences())
         cells: list[str] = []
         shown = on_one_screen(self.results)[:_MOST_SECTIONS]
         for i, each in enumerate(shown):
@@ -444,8 +443,8 @@ class _Full(_Summary):
         """Yield the rules, findings, overview, features, scores, data, methods and every number."""
         report = self.report
         if report.verdicts:
-            yield Section("rules", "Rules", tuple(self._rule_charts()), short="Rules")
-        yield Section("findings", "Findings", tuple(self._finding_charts()), short="Findings")
+            yield listed("rules", "Rules", *self._rule_charts())
+        yield listed("findings", "Findings", *self._finding_charts())
         yield from overview_sections(self.results)
         shown = self.results[:_MOST_SECTIONS_FULL]
         rows = _CHART_ROWS_BESIDE_SCORES if report.scores else _CHART_ROWS_IN_ALL
@@ -454,29 +453,23 @@ class _Full(_Summary):
             feature_section(i, each, room, report, self.column, self.terms)
             for i, each in enumerate(shown)
         ]
-        more = len(self.results) - len(shown)
-        left = [Paragraph(f"{more:,} more in the JSON report.", Tone.SOFT)] if more > 0 else []
+        left = more_in_json(self.results, _MOST_SECTIONS_FULL)
         whole = [each for each in report.estimates if each.feature is None]
         if whole:
             details.append(
                 Section("whole", "All rows", (Items(tuple(map(metric_sentence, whole))),))
             )
-        yield Section("details", "Details", (*details, *left), short="Details")
+        yield listed("details", "Details", *details, *left)
         if report.scores:
-            yield Section("scores", "Scores and thresholds", (ScoreCharts(),), short="Scores")
+            yield listed("scores", "Scores and thresholds", ScoreCharts(), short="Scores")
         if (name := self.report.spec.get("preset")) is not None:
-            blocks = preset_blocks(name, self.report, self.results)
-            yield Section("preset", "Preset", tuple(blocks), short="Preset")
-        yield Section("data", "Data", tuple(data_blocks(report)), short="Data")
-        yield Section(
-            "methods", "Methods", tuple(method_blocks(report, self.results)), short="Methods"
-        )
-        yield Section("limits", "What this report does not show", (Items(LIMITS),), short="Limits")
-        yield Section("all", "All numbers", tuple(number_blocks(report)), short="All numbers")
-        yield Section("glossary", "Glossary", tuple(glossary_sections(report)), short="Glossary")
-        yield Section(
-            "provenance", "Provenance", tuple(provenance_blocks(report)), short="Provenance"
-        )
+            yield listed("preset", "Preset", *preset_blocks(name, self.report, self.results))
+        yield listed("data", "Data", *data_blocks(report))
+        yield listed("methods", "Methods", *method_blocks(report, self.results))
+        yield listed("limits", "What this report does not show", Items(LIMITS), short="Limits")
+        yield listed("all", "All numbers", *number_blocks(report))
+        yield listed("glossary", "Glossary", *glossary_sections(report))
+        yield listed("provenance", "Provenance", *provenance_blocks(report))
 
     def _rule_charts(self) -> Iterator[Block]:
         for each in self.report.by_rule:

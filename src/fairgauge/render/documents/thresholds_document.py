@@ -13,7 +13,6 @@ from fairgauge.render._document_tree import (
     Chart,
     ChartRow,
     Column,
-    DocumentTree,
     Items,
     Mark,
     Paragraph,
@@ -22,11 +21,12 @@ from fairgauge.render._document_tree import (
     Tone,
     Unit,
 )
-from fairgauge.render.documents.models_document import (
+from fairgauge.render.documents._change_blocks import (
     describe_disparity,
     describe_disparity_shift,
     describe_rate_shift,
 )
+from fairgauge.render.documents._document_parts import TONES, document_of, listed
 from fairgauge.render.documents.report_notes import opening_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
@@ -39,12 +39,14 @@ from fairgauge.render.words.metric_words import (
     signed,
     unit,
 )
+from fairgauge.render.words.verdict_sentences import outcome_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.question.rules import Rule
+    from fairgauge.render._document_tree import DocumentTree
     from fairgauge.results.scopes import Interval
     from fairgauge.results.threshold_choice import (
         FeatureThresholds,
@@ -56,21 +58,10 @@ if TYPE_CHECKING:
 _MOST_POINTS = 25
 _MOST_NEEDED = 1e6
 _OUTCOMES = {
-    Outcome.PASS: (
-        "PASS",
-        Tone.GOOD,
-        "the whole confidence interval of every group meets the goal",
-    ),
-    Outcome.FAIL: (
-        "FAIL",
-        Tone.BAD,
-        "the whole confidence interval of at least one group is outside the goal",
-    ),
-    Outcome.INCONCLUSIVE: (
-        "INCONCLUSIVE",
-        Tone.UNSURE,
-        "the confidence interval of at least one group includes a limit of the goal",
-    ),
+    Outcome.PASS: "the whole confidence interval of every group meets the goal",
+    Outcome.FAIL: "the whole confidence interval of at least one group is outside the goal",
+    Outcome.INCONCLUSIVE: "the confidence interval of at least one group includes a limit of the "
+    "goal",
 }
 _ACCEPTED = {
     Accepts.FROM: "a score at or above the threshold",
@@ -112,7 +103,7 @@ def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> Docume
     ]
     charts = tuple(_chart(choice, each) for each in choice.features)
     title = "Charts" if len(charts) > 1 else "Chart"
-    sections.append(Section("all", title, charts, short=title))
+    sections.append(listed("all", title, *charts))
     sections.append(Section("notes", "Notes", (Paragraph(METHOD, Tone.SOFT),)))
     verdicts = [_verdict(choice, each) for each in choice.features]
     worst = max((tone for _, tone in verdicts), key=(Tone.GOOD, Tone.UNSURE, Tone.BAD).index)
@@ -121,18 +112,16 @@ def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> Docume
         f"{called(each.feature)}: {text}" if several else text
         for each, (text, _) in zip(choice.features, verdicts, strict=True)
     )
-    return DocumentTree(
+    return document_of(
+        choice,
         title=f"Thresholds of {called(choice.score)}",
         beside=f"{numbers.count(choice.data.rows)} rows",
         lead=(lead,),
-        cover=(),
         verdict=verdict,
         tone=worst,
-        sections=tuple(section for section in sections if section.blocks),
-        created=choice.created,
-        version=choice.version,
+        sections=sections,
         file_name="thresholds",
-        warnings=tuple(opening_warnings(choice.diagnostics)),
+        warnings=opening_warnings(choice.diagnostics),
     )
 
 
@@ -140,8 +129,8 @@ def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, Tone]
     if of.common is None:
         kept = choice.kept_rate.title.upper()
         return f"NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS {kept}", Tone.BAD
-    word, tone, _ = _OUTCOMES[of.common.outcome]
-    return f"{word} AT {_cut(of.common):g}", tone
+    outcome = of.common.outcome
+    return f"{outcome_word(outcome).upper()} AT {_cut(of.common):g}", TONES[outcome]
 
 
 def _of_feature(choice: ThresholdChoice, of: FeatureThresholds, place: int) -> Iterator[Section]:
@@ -155,7 +144,7 @@ def _of_feature(choice: ThresholdChoice, of: FeatureThresholds, place: int) -> I
         ("frontier", "Thresholds compared", _frontier(choice, of)),
     ):
         full = f"{title}{of_words}"
-        yield Section(f"{name}{at}", full, tuple(blocks), short=full)
+        yield listed(f"{name}{at}", full, *blocks)
     title = f"Weights for retraining{of_words}"
     yield Section(f"reweighing{at}", title, tuple(_reweighing(of)), folded=True)
 
@@ -175,7 +164,7 @@ def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
     cut = _cut(effect)
     yield Paragraph(
         f"{_choice_sentence(choice, effect)} In the other half of the rows, "
-        f"{_OUTCOMES[effect.outcome][2]}.{_next_step(effect, f'threshold {cut:g}')}"
+        f"{_OUTCOMES[effect.outcome]}.{_next_step(effect, f'threshold {cut:g}')}"
     )
     yield from _effect(choice, effect)
 
@@ -225,7 +214,7 @@ def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
     yield Paragraph(
         f"The most accurate thresholds {_how_met(effect)} in the half of the rows that "
         f"chooses: {', '.join(cuts)}.{_not_kept(choice, effect)} In the other half, "
-        f"{_OUTCOMES[effect.outcome][2]}."
+        f"{_OUTCOMES[effect.outcome]}."
         f"{_next_step(effect, 'these thresholds')}"
     )
     yield from _effect(choice, effect)
@@ -275,7 +264,7 @@ def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
                 Cell(_share(choice.kept_rate, each.performance, each.performance_interval)),
                 Cell(_disparity(goal, each)),
                 Cell(_deciding(each), name=True),
-                Cell(_ANSWERS[each.outcome], tone=_OUTCOMES[each.outcome][1]),
+                Cell(_ANSWERS[each.outcome], tone=TONES[each.outcome]),
             )
         )
     columns = (

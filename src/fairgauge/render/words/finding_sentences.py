@@ -20,6 +20,7 @@ from fairgauge.render.words.metric_words import (
     shown_range,
     significant,
     unit,
+    unit_name,
 )
 from fairgauge.render.words.numbers import listing, plural, probability
 from fairgauge.results.disparities import after_adjusting, is_ratio, singled_out
@@ -179,7 +180,7 @@ def uncertainty(
         kind, own = _unit_of_difference(contrast), of_difference
         low, high = _ends(contrast)
         text = shown(gap(contrast), kind, sign=True, limits=own)
-        text += " pp" if kind is Unit.POINTS else ""
+        text += unit_name(kind)
     if contrast.interval is not None:
         none = _no_difference(contrast, 1.0 if kind is Unit.RATIO else 0.0)
         ends = shown_range(low, high, kind, sign=kind is not Unit.RATIO, limits=(*own, *none))

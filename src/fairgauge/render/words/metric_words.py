@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from fairgauge.results.estimates import Estimate, RateValue
+    from fairgauge.results.scopes import Interval
 
 _TOGETHER = {IntervalMethod.SIMULTANEOUS_GROUPS, IntervalMethod.TUKEY}
 _CODE = re.compile(r"\s*\([A-Za-z ]+\)$")
@@ -265,14 +266,34 @@ def shown_range(
     return " to ".join(ends)
 
 
+def unit_name(kind: Unit) -> str:
+    """Return the name of a unit that stands behind its numbers."""
+    return " pp" if kind is Unit.POINTS else ""
+
+
+def with_unit(value: float | None, kind: Unit, *, sign: bool = False) -> str:
+    """Write a value in its unit, with the unit's name where it has a value.
+
+    >>> with_unit(-0.17, Unit.POINTS, sign=True), with_unit(None, Unit.POINTS)
+    ('−17.0 pp', '-')
+    """
+    return shown(value, kind, sign=sign) + ("" if value is None else unit_name(kind))
+
+
+def ci_words(interval: Interval | None, kind: Unit, *, sign: bool = False) -> str:
+    """Write an interval with its level: ``95% CI −19.6 to −14.3``; nothing where there is none."""
+    if interval is None:
+        return ""
+    ends = shown_range(interval.low, interval.high, kind, sign=sign)
+    return f"{100 * interval.level:.4g}% CI {ends}"
+
+
 def value_text(each: Estimate, *, interval: bool = True) -> str:
     """Write an estimate: ``−17.0 pp (95% CI −19.6 to −14.3)``."""
     kind, sign = unit(each.definition), signed(each.definition)
-    text = shown(each.value, kind, sign=sign) + (" pp" if kind is Unit.POINTS else "")
-    if not interval or each.interval is None:
-        return text
-    ends = shown_range(each.low, each.high, kind, sign=sign)
-    return f"{text} ({100 * each.interval.level:.4g}% CI {ends})"
+    text = shown(each.value, kind, sign=sign) + unit_name(kind)
+    ends = ci_words(each.interval, kind, sign=sign) if interval else ""
+    return f"{text} ({ends})" if ends else text
 
 
 def rate_value(rate: Statistic, found: RateValue | None) -> str:

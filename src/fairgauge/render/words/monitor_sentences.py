@@ -16,6 +16,7 @@ from fairgauge.render.words.metric_words import (
     shown_range,
     signed,
     unit,
+    unit_name,
 )
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.monitor_results import (
@@ -198,7 +199,7 @@ def describe_promise(report: MonitorReport) -> str:
 
 def tolerated_words(each: MonitoredComparison) -> str:
     """Return the tolerated values of a comparison in words: ``0.8 or more``."""
-    points = _unit_of_points(each)
+    points = unit_name(unit(each.definition))
     if each.lacks_baseline:
         return "any value"
     if math.isinf(each.high):
@@ -217,18 +218,14 @@ def _end(each: MonitoredComparison, value: float) -> str:
     return numbers.minus(f"{100 * value:g}%" if kind is Unit.PERCENT else text)
 
 
-def _unit_of_points(each: MonitoredComparison) -> str:
-    return " pp" if unit(each.definition) is Unit.POINTS else ""
-
-
 def _outside(each: MonitoredComparison) -> str:
     """Return where values are not tolerated, in words: ``below 0.8``."""
     bounded = not each.lacks_baseline
     if bounded and math.isinf(each.high) and not math.isinf(each.low):
-        return f"below {_end(each, each.low)}{_unit_of_points(each)}"
+        return f"below {_end(each, each.low)}{unit_name(unit(each.definition))}"
     none_below = each.low == 0 and unit(each.definition) in (Unit.RATIO, Unit.PERCENT)
     if bounded and (math.isinf(each.low) or none_below) and not math.isinf(each.high):
-        return f"above {_end(each, each.high)}{_unit_of_points(each)}"
+        return f"above {_end(each, each.high)}{unit_name(unit(each.definition))}"
     return f"outside {tolerated_words(each)}"
 
 
@@ -276,8 +273,8 @@ def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
 
 
 def _value(each: MonitoredComparison, held: PooledPeriods) -> str:
-    points = _unit_of_points(each)
-    return f"{shown(held.value, unit(each.definition), sign=signed(each.definition))}{points}"
+    kind = unit(each.definition)
+    return f"{shown(held.value, kind, sign=signed(each.definition))}{unit_name(kind)}"
 
 
 def _over(held: PooledPeriods) -> str:

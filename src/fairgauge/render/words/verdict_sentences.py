@@ -12,7 +12,14 @@ from fairgauge.question import rules
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import printable, shorten
-from fairgauge.render.words.metric_words import metric_words, shown, shown_range, signed, unit
+from fairgauge.render.words.metric_words import (
+    metric_words,
+    shown,
+    shown_range,
+    signed,
+    unit,
+    unit_name,
+)
 from fairgauge.render.words.numbers import count, minus
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.scopes import NO_CLASS
@@ -109,7 +116,7 @@ def _estimated(verdict: Verdict) -> str:
 def _shown(verdict: Verdict, value: float) -> str:
     """Return a number in the unit of the metric."""
     kind = unit(verdict.definition)
-    pp = " pp" if kind is Unit.POINTS else ""
+    pp = unit_name(kind)
     return f"{shown(value, kind, sign=signed(verdict.definition), limits=limits_of(verdict))}{pp}"
 
 
@@ -150,7 +157,7 @@ def _ends(verdict: Verdict) -> str:
         sign=signed(verdict.definition),
         limits=limits_of(verdict),
     )
-    pp = " pp" if kind is Unit.POINTS else ""
+    pp = unit_name(kind)
     return f"{100 * interval.level:.4g}% CI ({ends}{pp})"
 
 

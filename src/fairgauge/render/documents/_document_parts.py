@@ -1,0 +1,86 @@
+"""What documents of all kinds of results share: their frame, sections, tones and long lists.
+
+The module of a kind of result has the blocks that no other kind has, and `document_of` puts every
+document together, so that what all of them begin with is added in one place.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from fairgauge.enums import Outcome
+from fairgauge.render._document_tree import DocumentTree, Paragraph, Section, Tone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sized
+
+    from fairgauge.render._document_tree import Block
+
+ARROW = "→"
+"""Between a value before and after."""
+TONES = {
+    Outcome.PASS: Tone.GOOD,
+    Outcome.FAIL: Tone.BAD,
+    Outcome.INCONCLUSIVE: Tone.UNSURE,
+    Outcome.NOT_EVALUATED: Tone.UNSURE,
+}
+"""How the outcomes of rules are meant; without rules there is none."""
+
+
+class Made(Protocol):
+    """A result, which states when and by which fairgauge it was made."""
+
+    @property
+    def created(self) -> str:
+        """Return when it was made."""
+
+    @property
+    def version(self) -> str:
+        """Return by which version of fairgauge."""
+
+
+def document_of(
+    result: Made,
+    *,
+    title: str,
+    beside: str,
+    sections: Iterable[Section],
+    lead: Iterable[str] = (),
+    cover: Iterable[tuple[str, str]] = (),
+    verdict: str = "",
+    tone: Tone = Tone.PLAIN,
+    not_shown: Iterable[str] = (),
+    subject: str = "",
+    warnings: Iterable[str] = (),
+    file_name: str = "report",
+) -> DocumentTree:
+    """Return the document of a result of any kind; see `DocumentTree` for its parts.
+
+    Sections without blocks are left to those that have something to show.
+    """
+    return DocumentTree(
+        title=title,
+        beside=beside,
+        lead=tuple(lead),
+        cover=tuple(cover),
+        verdict=verdict,
+        tone=tone,
+        sections=tuple(section for section in sections if section.blocks),
+        created=result.created,
+        version=result.version,
+        not_shown=tuple(not_shown),
+        subject=subject,
+        warnings=tuple(warnings),
+        file_name=file_name,
+    )
+
+
+def listed(id_: str, title: str, *blocks: Block, short: str = "") -> Section:
+    """Return a section that the contents list, by its title unless a ``short`` name is given."""
+    return Section(id_, title, blocks, short=short or title)
+
+
+def more_in_json(rows: Sized, most: int) -> Iterator[Paragraph]:
+    """Yield how many rows a list that is cut after ``most`` does not show."""
+    if len(rows) > most:
+        yield Paragraph(f"{len(rows) - most:,} more in the JSON report.", Tone.SOFT)
