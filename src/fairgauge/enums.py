@@ -401,6 +401,14 @@ class Performance(StrEnum):
     NO_MARGIN = "no margin"
 
 
+class ChosenBy(StrEnum):
+    """What met the goal and kept the rate in the half of the rows that chose a threshold."""
+
+    MARGIN = "margin"
+    INTERVAL = "interval"
+    VALUE = "value"
+
+
 class Turn(StrEnum):
     """What became of a verdict between two reports."""
 

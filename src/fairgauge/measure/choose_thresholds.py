@@ -1,10 +1,10 @@
 """Choose thresholds: what every threshold of a score comes to, from its histogram alone.
 
-Thresholds are chosen by one random half of the counts, and what a choice changes is measured in the
-other half, so that nothing is claimed for the very rows that it was fitted to. Where a threshold
-can be chosen with a margin, it is: a threshold at the very limit of the goal in one half is beyond
-it in the other as often as not. Decisions today and at another threshold are those of two models on
-the same rows, and compared as such.
+Thresholds are chosen by one random half of every group, and what a choice changes is measured in
+the other half, so that nothing is claimed for the very rows that it was fitted to. Where a
+threshold can be chosen with a margin, it is: a threshold at the very limit of the goal in one half
+is beyond it in the other as often as not. Decisions today and at another threshold are those of two
+models on the same rows, and compared as such: whether a rate is kept is a test of non-inferiority.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import Better, Outcome, Profile, ReferenceRule, Task
+from fairgauge.enums import Better, ChosenBy, Outcome, Profile, ReferenceRule, Task
 from fairgauge.errors import Problem, SpecError
-from fairgauge.inference.evidence import FEWEST_GROUPS, Evidence
+from fairgauge.inference.evidence import FEWEST_GROUPS, Evidence, generator
 from fairgauge.inference.groups.paired_extremes import combined_changes
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.inference.sample_size import POWER
@@ -56,7 +56,9 @@ from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
 from fairgauge.stats.halves import halves
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.many import tukey_level
+from fairgauge.stats.power import times_the_rows
 from fairgauge.stats.rows_to_decide import rows_to_decide
+from fairgauge.stats.significance import normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.references import References
     from fairgauge.results.scopes import Diagnostic
+    from fairgauge.stats.arrays import Limits
 
     Index = NDArray[np.int64]
     Mask = NDArray[np.bool_]
@@ -177,6 +180,23 @@ class _Half:
         """
         return np.take_along_axis(self.cells, cuts[None, :, :, None], axis=2)
 
+    def decided(self, today: int, cuts: Index) -> Array:
+        """Return the rows by label and both decisions: (3, groups + 1, n, 3, 2, 2)."""
+        old = self.accepted[..., [today]]
+        new = np.take_along_axis(self.accepted, cuts[None, :, None], axis=-1)
+        both = np.minimum(old, new)  # decisions of one score are nested
+        neither = self.total[..., None] - np.maximum(old, new)
+        table = np.moveaxis(np.stack([both, old - both, new - both, neither], axis=-1), 2, 3)
+        missing = np.zeros((*table.shape[:3], 1, 4))
+        return np.concatenate([table, missing], axis=3).reshape(*table.shape[:3], 3, 2, 2)
+
+
+class _Choice(NamedTuple):
+    """Which threshold every group has, by its place, and how surely it was chosen."""
+
+    cuts: Index
+    by: ChosenBy
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Disparities:
@@ -253,10 +273,12 @@ class _Chooser:
         self.by_label = np.stack([_by_label(histogram.counts[n], outcome.labels) for n in names])
         assert isinstance(self.spec.threshold, tuple)
         self.cuts = np.unique(np.concatenate([histogram.low, histogram.high, self.spec.threshold]))
-        rng = np.random.default_rng(self.spec.seed)
         cases = self.by_label[-1]
+        # each group by itself, from its counts: names decide nothing, nor do other groups
+        drawn = [halves(each, generator(self.spec, "halves", each)) for each in cases]
         self.first, self.second = (
-            self._half(quotient(half, cases), histogram) for half in halves(cases, rng)
+            self._half(quotient(np.stack(half), cases), histogram)
+            for half in zip(*drawn, strict=True)
         )
         self._margins = margins_by_threshold(counts, outcome, asked.spec, self.cuts)
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
@@ -270,49 +292,62 @@ class _Chooser:
 
     def chosen(self) -> FeatureThresholds:
         """Return the frontier and the choices."""
-        common, by_group = self._common(), self._by_group()
         return FeatureThresholds(
             feature=self.counts.feature,
             columns=self.counts.feature_id.columns,
             frontier=tuple(self._frontier()),
-            common=None if common is None else self._effect(common),
-            by_group=None if by_group is None else self._effect(by_group),
+            common=self._effect(self._common()),
+            by_group=self._effect(self._by_group()),
             reweighing=self._reweighing(),
         )
 
-    def _common(self) -> Index | None:
-        """Return the common threshold closest to today's that meets the goal and keeps the rate."""
-        cells = self.first.cells
-        allowed = self._surest(self._common_choices, cells, self._keeps(cells), self.today)
-        if not len(allowed):
-            return None
-        closest = allowed[np.argmin(np.abs(self.cuts[allowed] - self.cuts[self.today]))]
-        return np.full(len(self.counts.groups) + 1, closest)
+    def _common(self) -> _Choice | None:
+        """Return the common threshold closest to today's that meets the goal and keeps the rate.
 
-    def _keeps(self, cells: Array) -> Mask:
-        """Return where the kept rate of all rows is worse than today's by the margin at most."""
-        today, there = (
-            _value(self.kept, of[0].sum(axis=0))
-            for of in (self.first.cells[:, :, [self.today]], cells)
-        )
-        better = -1.0 if self.kept.better is Better.LOWER else 1.0
-        return np.asarray(better * (today - there) <= self.margin + _ROUNDING)
-
-    def _surest(self, choices: Index, cells: Array, kept: Mask, today: int | None = None) -> Index:
-        """Return the choices that meet the goal, of the first kind that there is.
-
-        Those that do with room enough for the other half to confirm it (of ``today`` its whole
-        intervals are enough); those whose whole intervals do; those whose values do.
+        Nothing was searched for where it is today's, so that its intervals need no margin.
         """
-        references = self._references(choices)
-        wide, usual = (
-            self._disparities(cells, references, z) for z in (self._confirmed, self._usual)
-        )
-        confirmed, surely = wide.passing, usual.passing
-        if today is not None:
-            confirmed[today] |= surely[today]
-        kinds = (np.flatnonzero(kept & each) for each in (confirmed, surely, usual.meet))
-        return next((each for each in kinds if len(each)), np.array([], dtype=np.int64))
+        today = np.full((len(self.counts.groups) + 1, 1), self.today)
+        if self._allowed(today, ChosenBy.INTERVAL).all():
+            return _Choice(today[:, 0], ChosenBy.INTERVAL)
+        far = np.abs(self.cuts - self.cuts[self.today])
+        return self._surest(self._common_choices, lambda allowed: far[allowed].argmin())
+
+    def _surest(self, choices: Index, best: Callable[[Index], np.intp]) -> _Choice | None:
+        """Return the best of the choices that meet goal and margin, as surely as any does."""
+        for by in ChosenBy if choices.shape[1] else ():
+            allowed = np.flatnonzero(self._allowed(choices, by))
+            if len(allowed):
+                return _Choice(choices[:, allowed[best(allowed)]], by)
+        return None
+
+    def _allowed(self, choices: Index, by: ChosenBy) -> Mask:
+        """Return which choices meet the goal and keep the rate in the half that chooses.
+
+        By wider intervals than those that are shown, by these, or by the values alone. Where it is
+        by how many standard errors the wider ones are to hold in the other half with a power of
+        `POWER`, if nothing were searched for: the values of two halves differ by the root of 2
+        standard errors.
+        """
+        wider = math.sqrt(2.0) * NormalDist().inv_cdf(POWER) if by is ChosenBy.MARGIN else 0.0
+        cells = self.first.cells_at(choices)
+        found = self._disparities(cells, self._references(choices), self._usual + wider)
+        allowed = found.meet if by is ChosenBy.VALUE else found.passing
+        z = 0.0 if by is ChosenBy.VALUE else critical(self.spec.confidence) + wider
+        if allowed.any():
+            _, most = self._worse_at(self.first, choices[:, allowed], z)
+            allowed[allowed] = most <= self.margin + _ROUNDING
+        return allowed
+
+    def _gain(self, half: _Half, choices: Index) -> StatisticChange:
+        """Return the change of the kept rate of all rows from today's threshold."""
+        return _change(self.kept, half.decided(self.today, choices).sum(axis=1))
+
+    def _worse_at(self, half: _Half, choices: Index, z: float) -> Limits:
+        """Return by how much the kept rate is worse than today's, with its limits."""
+        low, high = self._gain(half, choices).difference.at(np.full(choices.shape[1], z))
+        least, most = (low, high) if self.kept.better is Better.LOWER else (-high, -low)
+        same = (choices == self.today).all(axis=0)  # no decision changes
+        return np.where(same, 0.0, least), np.where(same, 0.0, most)
 
     @property
     def _usual(self) -> Array:
@@ -325,16 +360,6 @@ class _Chooser:
             candidates = int(admissible_groups(self.counts, self.spec).sum())
             level = tukey_level(candidates, level) if candidates >= FEWEST_GROUPS else level
         return np.asarray(critical(level))
-
-    @property
-    def _confirmed(self) -> Array:
-        """Return by how many standard errors a half must meet the goal for the other to confirm it.
-
-        The values of two halves differ by the root of 2 standard errors, so that an interval of
-        the other half meets the goal with a probability of about `POWER`; of less, because the
-        threshold was searched for.
-        """
-        return self._usual + math.sqrt(2.0) * NormalDist().inv_cdf(POWER)
 
     @property
     def _common_choices(self) -> Index:
@@ -414,23 +439,13 @@ class _Chooser:
             return None
         return Interval(float(low), float(high), self.spec.confidence)
 
-    def _by_group(self) -> Index | None:
-        """Return the most accurate thresholds of each group that meet the goal.
-
-        They keep the rate where some do.
-        """
+    def _by_group(self) -> _Choice | None:
+        """Return the most accurate thresholds of each group that meet the goal and keep it."""
         if self.kept.name != "accuracy":
             return None
         choices = self._in_bands()
-        cells = self.first.cells_at(choices)
-        keeps = self._keeps(cells)
-        allowed = self._surest(choices, cells, keeps)
-        if not len(allowed):
-            allowed = self._surest(choices, cells, ~keeps)
-        if not len(allowed):
-            return None
-        accuracy = _value(self.kept, cells[0].sum(axis=0))
-        return np.asarray(choices[:, allowed[np.argmax(accuracy[allowed])]])
+        accuracy = _value(self.kept, self.first.cells_at(choices)[0].sum(axis=0))
+        return self._surest(choices, lambda allowed: accuracy[allowed].argmax())
 
     def _in_bands(self) -> Index:
         """Return thresholds of each group at which the rates of all lie close: (groups + 1, n).
@@ -459,15 +474,15 @@ class _Chooser:
         every = np.unique(np.concatenate(chosen), axis=0)
         return np.append(every, np.full((len(every), 1), self.today), axis=1).T
 
-    def _effect(self, cuts: Index) -> ThresholdEffect:
+    def _effect(self, choice: _Choice | None) -> ThresholdEffect | None:
         """Return what thresholds of each group change in the other half of the rows."""
-        names = self.counts.groups
-        table = self._paired(cuts)
-        sides = _with_others(table)
+        if choice is None:
+            return None
+        names, cuts, level = self.counts.groups, choice.cuts, self.spec.confidence
+        sides = _with_others(self.second.decided(self.today, cuts[:, None])[:, :, 0])
         performance = _change(self.kept, sides[:, [len(names) + 1]])
         (references,) = self._references(cuts[:, None])
         groups = np.flatnonzero(references.sides != np.arange(len(names)))
-        level = self.spec.confidence
         base = RateChange(rate=self.kept.name, definition=self.kept, feature=None, group=EVERYONE)
         no_rows = Reason.of(ReasonCode.NO_ROWS)
         (rate,) = rate_records(self.kept, performance, [base], level, lambda *_: no_rows)
@@ -483,24 +498,33 @@ class _Chooser:
             for g in groups.tolist()
         ]
         compared = sides[:, np.concatenate([groups, references.sides[groups]])]
-        choosing = self.first.cells_at(cuts[:, None])
-        (chosen,) = self._disparities(choosing, [references], self._usual).outcomes
-        (keeps,) = self._keeps(choosing).tolist()
         there = self.second.cells_at(cuts[:, None])
         measured = self._disparities(there, [references], self._usual)
         (outcome,), (value_meets,) = measured.outcomes, measured.meet.tolist()
+        keeps = self._keeps(cuts[:, None])
         return ThresholdEffect(
             thresholds={
                 name: float(self.cuts[cut]) for name, cut in zip(names, cuts.tolist(), strict=False)
             },
             performance=rate,
             disparities=self._disparity_changes(compared, bases),
-            choosing_outcome=chosen,
-            choosing_keeps=keeps,
+            chosen_by=choice.by,
             value_meets=value_meets,
-            outcome=outcome,
-            needed_rows=self._needed_rows(measured) if outcome is Outcome.INCONCLUSIVE else None,
+            goal_outcome=outcome,
+            kept_outcome=keeps,
+            needed_rows=self._needed_rows(
+                measured if outcome is Outcome.INCONCLUSIVE else None,
+                performance if keeps is Outcome.INCONCLUSIVE else None,
+            ),
         )
+
+    def _keeps(self, choice: Index) -> Outcome:
+        """Return whether the other half shows that the kept rate is non-inferior."""
+        worse = self._worse_at(self.second, choice, critical(self.spec.confidence))
+        (least,), (most,) = (limit.tolist() for limit in worse)
+        if most <= self.margin:
+            return Outcome.PASS
+        return Outcome.FAIL if least > self.margin else Outcome.INCONCLUSIVE
 
     def _disparity_changes(
         self, compared: Array, bases: Sequence[DisparityChange]
@@ -515,28 +539,26 @@ class _Chooser:
         made, values = combined_changes(self.metric, changes, inside=inside)
         return disparity_records(self.metric, made, values, bases, level).records
 
-    def _needed_rows(self, measured: _Disparities) -> int | None:
-        """Return the rows that would probably decide every group, from one threshold's values."""
-        of = measured.open
-        value, low, high = measured.value[of], measured.low[of], measured.high[of]
-        goal, rows = self.goal, float(self.second.total[-1].sum())
-        needed = rows_to_decide(
-            value, low, high, rows, goal.low, goal.high, self.spec.confidence, POWER,
-            logarithmic=_is_ratio(self.metric) and goal.low >= 0 and bool((low > 0).all()),
-        )  # fmt: skip
-        most = float(np.max(needed.rows))
-        return math.ceil(most) if math.isfinite(most) else None
-
-    def _paired(self, cuts: Index) -> Array:
-        """Return the second half by label and both decisions: (3, groups + 1, 3, 2, 2)."""
-        half = self.second
-        old = half.accepted[..., self.today]
-        new = np.take_along_axis(half.accepted, cuts[None, :, None, None], axis=-1)[..., 0]
-        both = np.minimum(old, new)  # decisions of one score are nested
-        table = np.zeros((*old.shape[:2], 3, 2, 2))
-        table[:, :, :2, 0, 0], table[:, :, :2, 0, 1] = both, old - both
-        table[:, :, :2, 1, 0], table[:, :, :2, 1, 1] = new - both, half.total - np.maximum(old, new)
-        return table
+    def _needed_rows(
+        self, measured: _Disparities | None, performance: StatisticChange | None
+    ) -> int | None:
+        """Return the rows that would probably decide what is undecided, from its values."""
+        rows, needed = float(self.second.total[-1].sum()), [0.0]
+        if measured is not None:
+            of = measured.open
+            value, low, high = measured.value[of], measured.low[of], measured.high[of]
+            goal = self.goal
+            needed += rows_to_decide(
+                value, low, high, rows, goal.low, goal.high, self.spec.confidence, POWER,
+                logarithmic=_is_ratio(self.metric) and goal.low >= 0 and bool((low > 0).all()),
+            ).rows.tolist()  # fmt: skip
+        if performance is not None:
+            lower = self.kept.better is Better.LOWER
+            p = float(performance.difference.p_value(self.margin if lower else -self.margin)[0])
+            times = times_the_rows(normal_quantile(1 - p / 2), 1, self.spec.confidence, POWER)
+            needed.append(rows * float(times))
+        most = max(needed)
+        return math.ceil(most) if 0 < most < math.inf else None
 
     def _reweighing(self) -> dict[str, dict[str, float]]:
         """Return the weights at which label and group are independent, from the counts of both.

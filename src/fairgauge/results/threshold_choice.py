@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from fairgauge.enums import Accepts, Outcome
+from fairgauge.enums import Accepts, ChosenBy, Outcome
 from fairgauge.errors import DataError, quote
 from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
-from fairgauge.results.shown_result import ResultKind, ShownResult, as_before
+from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.results.verdicts import exit_code
 from fairgauge.values import name_of
 
@@ -58,12 +58,14 @@ class ThresholdEffect:
     thresholds : the threshold of every group; the same of all for a common threshold.
     performance : the kept rate of all rows, today and with the choice.
     disparities : the metric of the goal for every group, likewise.
-    choosing_outcome : what the intervals came to in the half that chose; pass where the choice was
-        made with a margin.
-    choosing_keeps : whether the kept rate was worse by the margin at most there.
+    chosen_by : what met the goal and kept the rate in the half that chose: wider intervals than
+        those shown (a margin), these intervals, or the values alone.
     value_meets : whether the value of every group's metric meets the goal in the other half.
-    outcome : pass where the whole interval of every group's metric meets the goal there, fail where
-        one is outside it, else inconclusive.
+    goal_outcome : pass where the whole interval of every group's metric meets the goal there, fail
+        where one is outside it, else inconclusive.
+    kept_outcome : pass where the whole interval of the change of the kept rate is within the margin
+        there (non-inferior), or no decision changes; fail where it is beyond, else inconclusive.
+    outcome : pass where both are, fail where either is, else inconclusive.
     needed_rows : new rows of this composition that would probably (80%) decide at these thresholds,
         if the values are the truth; None where the outcome is decided or no number of rows would.
     """
@@ -71,11 +73,18 @@ class ThresholdEffect:
     thresholds: Mapping[str, Finite]
     performance: RateChange
     disparities: tuple[DisparityChange, ...]
-    choosing_outcome: Outcome
-    choosing_keeps: bool
+    chosen_by: ChosenBy
     value_meets: bool
-    outcome: Outcome
+    goal_outcome: Outcome
+    kept_outcome: Outcome
     needed_rows: int | None
+
+    DERIVED: ClassVar = ("outcome",)
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return what goal and kept rate come to together."""
+        return _worst(self.goal_outcome, self.kept_outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,12 +97,10 @@ class FeatureThresholds:
     columns : the columns that it is made of.
     frontier : every common threshold, in ascending order.
     common : the common threshold closest to today's that meets the goal and keeps the rate in the
-        half that chooses: by the whole interval of every group where a threshold does, else by the
-        values alone; None where none does.
-    by_group : the most accurate thresholds of each group that meet the goal, likewise; they keep
-        the rate where some that meet the goal do. None where none meet it, or the goal is one-sided
-        or another rate than accuracy is kept. Different thresholds by group are disparate treatment
-        in many places.
+        half that chooses, as surely as any does (`chosen_by`); None where none does.
+    by_group : the most accurate thresholds of each group that do, likewise. None where none do, or
+        the goal is one-sided or another rate than accuracy is kept. Different thresholds by group
+        are disparate treatment in many places.
     reweighing : weights of Kamiran and Calders by group and label, for retraining.
     """
 
@@ -135,12 +142,11 @@ class ThresholdChoice(ShownResult):
 
     KIND: ClassVar = ResultKind(
         name="thresholds",
-        schema="fairgauge.thresholds/2",
+        schema="fairgauge.thresholds/3",
         title="Thresholds of a score",
         called="a choice of thresholds",
         document="fairgauge.render.documents.thresholds_document:thresholds_document",
         tables={"frontier": "fairgauge.render.writers.flat_rows:frontier_of"},
-        older={"fairgauge.thresholds/1": as_before},
     )
 
     version: Version
@@ -160,9 +166,8 @@ class ThresholdChoice(ShownResult):
     @property
     def exit_code(self) -> int:
         """Return 1 where no threshold meets the rule or one fails it, 3 undecided, 0 otherwise."""
-        outcomes = {each.common.outcome if each.common else Outcome.FAIL for each in self.features}
-        worst_first = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS)
-        return exit_code(next(outcome for outcome in worst_first if outcome in outcomes))
+        outcomes = (each.common.outcome if each.common else Outcome.FAIL for each in self.features)
+        return exit_code(_worst(*outcomes))
 
     def __getitem__(self, feature: str) -> FeatureThresholds:
         """Return the thresholds for the groups of a feature.
@@ -244,3 +249,7 @@ def _groups_of(columns: Sequence[Sequence[Value]]) -> list[str | None]:
         None if None in values else " & ".join(map(name_of, values))
         for values in zip(*columns, strict=True)
     ]
+
+
+def _worst(*outcomes: Outcome) -> Outcome:
+    return max(outcomes, key=(Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL).index)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import Accepts, Outcome
+from fairgauge.enums import Accepts, Better, ChosenBy, Outcome
 from fairgauge.question.rules import parse_rule
 from fairgauge.render._document_tree import (
     Block,
@@ -70,17 +70,22 @@ _ACCEPTED = {
     Accepts.UP_TO: "a score at or below the threshold",
 }
 _ANSWERS = {Outcome.PASS: "yes", Outcome.FAIL: "no", Outcome.INCONCLUSIVE: "inconclusive"}
+_HOW = {
+    ChosenBy.MARGIN: "with a margin",
+    ChosenBy.INTERVAL: "with their whole confidence intervals",
+    ChosenBy.VALUE: "by their values alone",
+}
 WARNING = (
     "Different thresholds for different groups are disparate treatment, and unlawful for many uses "
     "in many places. Seek legal advice before using them."
 )
 METHOD = (
-    "One random half of the rows chooses the thresholds. Numbers and outcomes are of the other "
-    "half, except for the weights for retraining, which are of all rows. Thresholds are chosen "
-    "with a margin where they can be: the choosing half meets the goal clearly enough for the "
-    "other half to confirm it more often than not. Both halves are drawn from the counts "
-    "(hypergeometric), with the seed of the audit. Changes against today are paired: both "
-    "thresholds decide the same rows."
+    "One random half of the rows of every group chooses the thresholds. Numbers and outcomes are "
+    "of the other half, except for the weights for retraining, which are of all rows. Where they "
+    "can be, thresholds are chosen with a margin: in the half that chooses, even wider confidence "
+    "intervals than those shown meet the goal and keep the rate. The other half may still not "
+    "confirm it. Both halves are drawn from the counts (hypergeometric), with the seed of the "
+    "audit. Changes against today are paired: both thresholds decide the same rows."
 )
 
 
@@ -163,46 +168,54 @@ def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
         return
     cut = _cut(effect)
     yield Paragraph(
-        f"{_choice_sentence(choice, effect)} In the other half of the rows, "
-        f"{_OUTCOMES[effect.outcome]}.{_next_step(effect, f'threshold {cut:g}')}"
+        f"{_choice_sentence(choice, effect)} {_decided(choice, effect, f'threshold {cut:g}')}"
     )
     yield from _effect(choice, effect)
 
 
 def _choice_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
-    """Return which threshold was chosen, and whether with a margin."""
+    """Return which threshold was chosen, and how surely."""
     cut = _cut(effect)
-    surely = effect.choosing_outcome is Outcome.PASS
-    margin = " with a margin" if surely else ""
-    chosen = (
-        f"Of the thresholds that meet the goal{margin} and keep {_kept(choice)}, {cut:g} is the "
-        f"closest to today's {choice.today:g}"
-    )
-    if cut == choice.today:
-        chosen = f"Today's threshold, {cut:g}, already meets the goal"
-    if surely:
+    how = _HOW[effect.chosen_by]
+    if cut == choice.today and effect.chosen_by is not ChosenBy.VALUE:
         return (
-            f"{chosen}: in the half of the rows that chooses, the whole confidence interval of "
-            "every group does."
+            f"Today's threshold, {cut:g}, already meets the goal with the whole confidence "
+            "interval of every group in the half of the rows that chooses."
         )
     return (
-        f"{chosen}, by its value alone: in the half of the rows that chooses, no threshold that "
-        f"keeps {_kept(choice)} meets it with the whole confidence interval of every group."
+        f"Of the thresholds that meet the goal and keep {_kept(choice)} {how} in the half of the "
+        f"rows that chooses, {cut:g} is the closest to today's {choice.today:g}."
     )
 
 
-def _next_step(effect: ThresholdEffect, at: str) -> str:
-    """Return what would decide an open outcome, as a sentence after another one."""
-    if effect.outcome is not Outcome.INCONCLUSIVE:
-        return ""
+def _decided(choice: ThresholdChoice, effect: ThresholdEffect, at: str) -> str:
+    """Return what goal and kept rate come to in the other half, and what would decide them."""
+    kept = f"no decision changes, so that {choice.kept_rate.title} is kept"
+    if _changes(choice, effect):
+        kept = _non_inferior(choice, effect.kept_outcome)
+    found = f"In the other half, {_OUTCOMES[effect.goal_outcome]}, and {kept}."
+    if Outcome.INCONCLUSIVE not in (effect.goal_outcome, effect.kept_outcome):
+        return found
     rows = effect.needed_rows
     if rows is None or rows > _MOST_NEEDED:
-        return " To decide it would take more rows than is practical."
+        return f"{found} To decide this would take more rows than is practical."
     about = numbers.count(float(f"{rows:.2g}"))
     return (
-        f" An audit of about {about} new rows at {at} would probably decide it (80% power, if the "
-        "values are as estimated)."
+        f"{found} About {about} new rows at {at} would probably decide each open question (80% "
+        "power, if the values are as estimated)."
     )
+
+
+def _non_inferior(choice: ThresholdChoice, outcome: Outcome) -> str:
+    """Return on which side of the margin the change of the kept rate is."""
+    lower = choice.kept_rate.better is Better.LOWER
+    sign = ("+" if lower else "−") if choice.margin else ""
+    limit = f"{sign}{_points(choice.kept_rate, choice.margin)}"
+    interval = f"confidence interval of the change in {choice.kept_rate.title}"
+    if outcome is Outcome.INCONCLUSIVE:
+        return f"the {interval} includes {limit}"
+    below = (outcome is Outcome.PASS) == lower
+    return f"the whole {interval} is {'below' if below else 'above'} {limit}"
 
 
 def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
@@ -212,29 +225,20 @@ def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
     yield Paragraph(WARNING, Tone.BAD)
     cuts = (f"{called(name)} {cut:g}" for name, cut in effect.thresholds.items())
     yield Paragraph(
-        f"The most accurate thresholds {_how_met(effect)} in the half of the rows that "
-        f"chooses: {', '.join(cuts)}.{_not_kept(choice, effect)} In the other half, "
-        f"{_OUTCOMES[effect.outcome]}."
-        f"{_next_step(effect, 'these thresholds')}"
+        f"The most accurate thresholds that meet the goal and keep {_kept(choice)} "
+        f"{_HOW[effect.chosen_by]} in the half of the rows that chooses: {', '.join(cuts)}. "
+        f"{_decided(choice, effect, 'these thresholds')}"
     )
     yield from _effect(choice, effect)
 
 
-def _how_met(effect: ThresholdEffect) -> str:
-    """Return whether the goal was met by the whole interval of every group, or by values alone."""
-    if effect.choosing_outcome is Outcome.PASS:
-        return "that meet the goal with the whole confidence interval of every group"
-    return "whose values meet the goal"
-
-
-def _not_kept(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
-    """Return that a rate is not kept, as a sentence after another one."""
-    return "" if effect.choosing_keeps else f" None of those keep {_kept(choice)}."
+def _changes(choice: ThresholdChoice, effect: ThresholdEffect) -> bool:
+    return any(cut != choice.today for cut in effect.thresholds.values())
 
 
 def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]:
     """Yield what a choice changes, and its price; the values alone where no decision changes."""
-    changes = any(cut != choice.today for cut in effect.thresholds.values())
+    changes = _changes(choice, effect)
     kept = _share(choice.kept_rate, effect.performance.new, None)
     shift = describe_rate_shift(effect.performance) if changes else kept
     sentences = [f"{capitalised(choice.kept_rate.title)}: {shift}."]
