@@ -17,20 +17,33 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Combined, Contrast
-from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import Better, ChosenBy, Outcome, Profile, ReferenceRule, Task
+from fairgauge.enums import Better, ChosenBy, Outcome, ReferenceRule, Task
 from fairgauge.errors import Problem, SpecError
-from fairgauge.inference.evidence import FEWEST_GROUPS, Evidence, generator
+from fairgauge.inference.evidence import FEWEST_GROUPS, generator
 from fairgauge.inference.groups.paired_extremes import combined_changes
-from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.inference.sample_size import POWER
-from fairgauge.inference.two.paired_changes import disparity_changes, statistic_change
-from fairgauge.inference.two.paired_tables import PairedTable, confusion
+from fairgauge.inference.two.paired_changes import disparity_changes
 from fairgauge.measure._change_records import (
     contrast_records,
-    contrasted,
     disparity_records,
     rate_records,
+)
+from fairgauge.measure._threshold_cells import (
+    Half,
+    by_label,
+    change_of,
+    interval_of,
+    value_of,
+    with_others_of,
+)
+from fairgauge.measure._threshold_goals import (
+    Bands,
+    Disparities,
+    band,
+    disparity,
+    is_ratio,
+    metric_of,
+    parts,
 )
 from fairgauge.measure._threshold_references import (
     accepted,
@@ -42,7 +55,6 @@ from fairgauge.measure.measure import reversed_scores
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.references import admissible_groups, group_sizes
 from fairgauge.resolve.resolution import resolve
-from fairgauge.resolve.sides import with_others
 from fairgauge.results.estimates import EVERYONE, as_number
 from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Interval
@@ -52,7 +64,6 @@ from fairgauge.results.threshold_choice import (
     ThresholdEffect,
 )
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
 from fairgauge.stats.halves import halves
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.many import tukey_level
@@ -63,14 +74,12 @@ from fairgauge.stats.significance import normal_quantile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.cube import Cube
     from fairgauge.enums import Accepts
-    from fairgauge.inference.interval import StatisticInterval
     from fairgauge.inference.two.paired_changes import StatisticChange
+    from fairgauge.measure._threshold_cells import Index, Mask
     from fairgauge.question.rules import Rule
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts, Histogram
@@ -79,11 +88,7 @@ if TYPE_CHECKING:
     from fairgauge.results.scopes import Diagnostic
     from fairgauge.stats.arrays import Limits
 
-    Index = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
-
 _ROUNDING = 1e-12
-_FAR = np.finfo(float).max
 _NOT_COUNTED = {
     "cluster": "choose from one row of each cluster, and audit the chosen threshold with clusters",
     "strata": "choose for the intersection with that column, or audit the chosen threshold with it",
@@ -91,11 +96,6 @@ _NOT_COUNTED = {
 """What cannot be asked, and what to do instead."""
 _PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 """Parts of the disparity that a goal allows, among which thresholds of each group are chosen."""
-_MOST_BANDS = 200
-"""Bands of one rate that are tried; of a part below 1, and of the first of several rates."""
-_MOST_INSIDE = 40
-"""Bands of the second of several rates that are tried inside each band of the first."""
-_BY_SEVERITY = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)
 
 
 def choose_thresholds(
@@ -122,7 +122,7 @@ def choose_thresholds(
             problems.append(Problem(option, f"{why}; {instead}"))
     if problems:
         raise SpecError(problems)
-    asked = _Asked(_metric_of(goal), goal, spec.catalogue.rate(kept), margin, spec)
+    asked = _Asked(metric_of(goal), goal, spec.catalogue.rate(kept), margin, spec)
     (outcome,) = resolution.outcomes
     return ChosenThresholds(
         accepts=accepts(outcome, spec),
@@ -151,112 +151,11 @@ class _Asked:
     spec: Spec
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Half:
-    """A random half of the rows; every array has the measures first.
-
-    The measures are the weights, their squares and the cases, all the same without weights.
-
-    Attributes
-    ----------
-    accepted : array of shape (3, groups + 1, labels, cuts): accepted at each threshold.
-    total : array of shape (3, groups + 1, labels).
-    """
-
-    accepted: Array
-    total: Array
-
-    @property
-    def cells(self) -> Array:
-        """Return TP, FP, FN and TN: (3, groups + 1, cuts, 4)."""
-        rejected = self.total[..., None] - self.accepted
-        positive, negative = ([of[:, :, i] for of in (self.accepted, rejected)] for i in range(2))
-        return np.stack([positive[0], negative[0], positive[1], negative[1]], axis=-1)
-
-    def cells_at(self, cuts: Index) -> Array:
-        """Return the cells with some thresholds for every group: (3, groups + 1, n, 4).
-
-        ``cuts`` is of shape (groups + 1, n).
-        """
-        return np.take_along_axis(self.cells, cuts[None, :, :, None], axis=2)
-
-    def decided(self, today: int, cuts: Index) -> Array:
-        """Return the rows by label and both decisions: (3, groups + 1, n, 3, 2, 2)."""
-        old = self.accepted[..., [today]]
-        new = np.take_along_axis(self.accepted, cuts[None, :, None], axis=-1)
-        both = np.minimum(old, new)  # decisions of one score are nested
-        neither = self.total[..., None] - np.maximum(old, new)
-        table = np.moveaxis(np.stack([both, old - both, new - both, neither], axis=-1), 2, 3)
-        missing = np.zeros((*table.shape[:3], 1, 4))
-        return np.concatenate([table, missing], axis=3).reshape(*table.shape[:3], 3, 2, 2)
-
-
 class _Choice(NamedTuple):
     """Which threshold every group has, by its place, and how surely it was chosen."""
 
     cuts: Index
     by: ChosenBy
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Disparities:
-    """The metric of a goal and its limits, of every group (rows) and threshold (columns).
-
-    ``compared`` states which groups are compared there: not the reference with itself. ``sizes``
-    are the rows of the groups.
-    """
-
-    goal: Rule
-    value: Array
-    low: Array
-    high: Array
-    compared: Mask
-    sizes: Array
-
-    @property
-    def meet(self) -> Mask:
-        """Return where every group meets the goal by its value."""
-        with np.errstate(invalid="ignore"):
-            inside = (self.value >= self.goal.low) & (self.value <= self.goal.high)
-        return np.asarray((inside | ~self.compared).all(axis=0) & self.compared.any(axis=0))
-
-    @property
-    def outcomes(self) -> list[Outcome]:
-        """Return what the intervals of all groups come to at every threshold."""
-        return [_BY_SEVERITY[worst] for worst in self._severity.max(axis=0).tolist()]
-
-    @property
-    def passing(self) -> Mask:
-        """Return where the whole interval of every group meets the goal."""
-        return np.asarray(self._severity.max(axis=0) == _BY_SEVERITY.index(Outcome.PASS))
-
-    @property
-    def deciding(self) -> Index:
-        """Return the group with the least outcome; of several, the furthest from the goal.
-
-        Of these the one with most rows is taken: names decide nothing.
-        """
-        severity = self._severity
-        with np.errstate(invalid="ignore"):
-            beyond = np.maximum(self.goal.low - self.value, self.value - self.goal.high)
-        known = np.nan_to_num(beyond, nan=-_FAR, posinf=_FAR, neginf=-_FAR)
-        least = np.where(severity == severity.max(axis=0), known, -np.inf)
-        furthest = least >= least.max(axis=0) - _ROUNDING
-        return np.asarray(np.argmax(np.where(furthest, self.sizes[:, None], -1.0), axis=0))
-
-    @property
-    def open(self) -> Mask:
-        """Return where the interval includes a limit of the goal, or is unknown."""
-        return np.asarray(self._severity == _BY_SEVERITY.index(Outcome.INCONCLUSIVE))
-
-    @property
-    def _severity(self) -> Index:
-        with np.errstate(invalid="ignore"):
-            fails = (self.high < self.goal.low) | (self.low > self.goal.high)
-            passes = (self.low >= self.goal.low) & (self.high <= self.goal.high)
-        severity = np.where(fails, 2, np.where(passes, 0, 1))
-        # nothing is shown where nothing is compared: a feature of one group, its own reference
-        return np.where(self.compared, severity, np.where(self.compared.any(axis=0), -1, 1))
 
 
 class _Chooser:
@@ -270,7 +169,7 @@ class _Chooser:
         self.counts = counts
         self.accepts = accepts(outcome, asked.spec)
         names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
-        self.by_label = np.stack([_by_label(histogram.counts[n], outcome.labels) for n in names])
+        self.by_label = np.stack([by_label(histogram.counts[n], outcome.labels) for n in names])
         assert isinstance(self.spec.threshold, tuple)
         self.cuts = np.unique(np.concatenate([histogram.low, histogram.high, self.spec.threshold]))
         cases = self.by_label[-1]
@@ -284,11 +183,11 @@ class _Chooser:
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
         _check_between_bins(histogram, self.spec.threshold[0])
 
-    def _half(self, share: Array, histogram: Histogram) -> _Half:
+    def _half(self, share: Array, histogram: Histogram) -> Half:
         """Return the rows of a half, from its share of the cases of every cell."""
         held = self.by_label * np.nan_to_num(share)
         at_cuts = accepted(held, histogram, self.cuts, self.accepts)
-        return _Half(at_cuts, held.sum(axis=-1))
+        return Half(at_cuts, held.sum(axis=-1))
 
     def chosen(self) -> FeatureThresholds:
         """Return the frontier and the choices."""
@@ -338,11 +237,11 @@ class _Chooser:
             allowed[allowed] = most <= self.margin + _ROUNDING
         return allowed
 
-    def _gain(self, half: _Half, choices: Index) -> StatisticChange:
+    def _gain(self, half: Half, choices: Index) -> StatisticChange:
         """Return the change of the kept rate of all rows from today's threshold."""
-        return _change(self.kept, half.decided(self.today, choices).sum(axis=1))
+        return change_of(self.kept, half.decided(self.today, choices).sum(axis=1))
 
-    def _worse_at(self, half: _Half, choices: Index, z: float) -> Limits:
+    def _worse_at(self, half: Half, choices: Index, z: float) -> Limits:
         """Return by how much the kept rate is worse than today's, with its limits."""
         low, high = self._gain(half, choices).difference.at(np.full(choices.shape[1], z))
         least, most = (low, high) if self.kept.better is Better.LOWER else (-high, -low)
@@ -375,28 +274,26 @@ class _Chooser:
         margins = self._margins[groups[:, None], choices[: len(groups)]]
         return references_of_margins(self.counts, self.metric, self.spec, margins)
 
-    def _disparities(
-        self, cells: Array, references: Sequence[References], z: Array
-    ) -> _Disparities:
+    def _disparities(self, cells: Array, references: Sequence[References], z: Array) -> Disparities:
         """Return the metric of the goal from the cells of every group: (3, groups + 1, cuts, 4).
 
         ``references`` are those of each of the thresholds.
         """
-        sides = _with_others(cells)
+        sides = with_others_of(cells)
         places = np.arange(len(references))
         against = np.stack([each.sides for each in references], axis=1)
         every = [
-            self._disparity(sides[:, g], sides[:, of_group, places], z)
+            disparity(self.metric, sides[:, g], sides[:, of_group, places], z, self.spec.confidence)
             for g, of_group in enumerate(against)
         ]
         value, low, high = (np.stack(parts) for parts in zip(*every, strict=True))
         compared = against != np.arange(len(against))[:, None]
-        return _Disparities(self.goal, value, low, high, compared, group_sizes(self.counts))
+        return Disparities(self.goal, value, low, high, compared, group_sizes(self.counts))
 
     def _frontier(self) -> Iterator[OperatingPoint]:
         """Yield every common threshold as it is in the second half."""
         cells = self.second.cells
-        whole = _interval_of(self.kept, cells.sum(axis=1))
+        whole = interval_of(self.kept, cells.sum(axis=1))
         low, high = whole.at(self._usual)
         references = self._references(self._common_choices)
         disparities = self._disparities(cells, references, self._usual)
@@ -415,25 +312,6 @@ class _Chooser:
                 outcome=outcomes[i],
             )
 
-    def _disparity(self, group: Array, reference: Array, z: Array) -> tuple[Array, Array, Array]:
-        """Return the metric of the goal and its limits, from the cells of both sides.
-
-        The larger of several differences is at most as large as the largest upper limit of any of
-        them, whichever it is; its lower limit is that of all of them simultaneously.
-        """
-        metric = self.metric
-        if isinstance(metric, Contrast):
-            return _contrast(metric, group, reference, z)
-        level = self.spec.confidence
-        stricter = z + critical(1 - (1 - level) / len(metric.of)) - critical(level)
-        alone = [_contrast(part, group, reference, z) for part in metric.of]
-        together = [_contrast(part, group, reference, stricter) for part in metric.of]
-        return (
-            np.max([np.abs(value) for value, _, _ in alone], axis=0),
-            np.max([fold(low, high)[0] for _, low, high in together], axis=0),
-            np.max([fold(low, high)[1] for _, low, high in alone], axis=0),
-        )
-
     def _interval(self, low: float, high: float) -> Interval | None:
         if np.isnan(low) or np.isnan(high):
             return None
@@ -444,7 +322,7 @@ class _Chooser:
         if self.kept.name != "accuracy":
             return None
         choices = self._in_bands()
-        accuracy = _value(self.kept, self.first.cells_at(choices)[0].sum(axis=0))
+        accuracy = value_of(self.kept, self.first.cells_at(choices)[0].sum(axis=0))
         return self._surest(choices, lambda allowed: accuracy[allowed].argmax())
 
     def _in_bands(self) -> Index:
@@ -458,15 +336,15 @@ class _Chooser:
         """
         groups = len(self.counts.groups)
         cells = self.first.cells[0, :groups]
-        of = [part.of for part in _parts(self.metric)]
-        rates = [np.stack([_value(rate, of_group) for of_group in cells]) for rate in of]
+        of = [part.of for part in parts(self.metric)]
+        rates = [np.stack([value_of(rate, of_group) for of_group in cells]) for rate in of]
         correct = cells[..., 0] + cells[..., 3]
         chosen = [np.empty((0, groups), dtype=np.int64)]
         for part in _PARTS:
-            lowest = _band(self.metric, self.goal, part)
+            lowest = band(self.metric, self.goal, part)
             if lowest is None:
                 break
-            bands = _Bands(lowest, every=part == 1 and len(rates) == 1)
+            bands = Bands(lowest, every=part == 1 and len(rates) == 1)
             chosen += [
                 np.where(inside, correct, -1.0).argmax(axis=1)[None]
                 for inside in bands.holding(rates, np.asarray(np.isfinite(rates).all(axis=0)))
@@ -479,8 +357,8 @@ class _Chooser:
         if choice is None:
             return None
         names, cuts, level = self.counts.groups, choice.cuts, self.spec.confidence
-        sides = _with_others(self.second.decided(self.today, cuts[:, None])[:, :, 0])
-        performance = _change(self.kept, sides[:, [len(names) + 1]])
+        sides = with_others_of(self.second.decided(self.today, cuts[:, None])[:, :, 0])
+        performance = change_of(self.kept, sides[:, [len(names) + 1]])
         (references,) = self._references(cuts[:, None])
         groups = np.flatnonzero(references.sides != np.arange(len(names)))
         base = RateChange(rate=self.kept.name, definition=self.kept, feature=None, group=EVERYONE)
@@ -493,7 +371,7 @@ class _Chooser:
                 feature=self.counts.feature,
                 group=names[g],
                 reference=references.each[g],
-                by="ratio" if _is_ratio(self.metric) else "difference",
+                by="ratio" if is_ratio(self.metric) else "difference",
             )
             for g in groups.tolist()
         ]
@@ -531,7 +409,7 @@ class _Chooser:
     ) -> tuple[DisparityChange, ...]:
         """Return what becomes of the metric of the goal, of tables of groups, then references."""
         level, inside = self.spec.confidence, self.spec.reference is ReferenceRule.OVERALL
-        changes = [_change(part.of, compared) for part in _parts(self.metric)]
+        changes = [change_of(part.of, compared) for part in parts(self.metric)]
         if isinstance(self.metric, Contrast):
             (change,) = changes
             made = disparity_changes(self.metric, change, inside=inside)
@@ -540,7 +418,7 @@ class _Chooser:
         return disparity_records(self.metric, made, values, bases, level).records
 
     def _needed_rows(
-        self, measured: _Disparities | None, performance: StatisticChange | None
+        self, measured: Disparities | None, performance: StatisticChange | None
     ) -> int | None:
         """Return the rows that would probably decide what is undecided, from its values."""
         rows, needed = float(self.second.total[-1].sum()), [0.0]
@@ -550,7 +428,7 @@ class _Chooser:
             goal = self.goal
             needed += rows_to_decide(
                 value, low, high, rows, goal.low, goal.high, self.spec.confidence, POWER,
-                logarithmic=_is_ratio(self.metric) and goal.low >= 0 and bool((low > 0).all()),
+                logarithmic=is_ratio(self.metric) and goal.low >= 0 and bool((low > 0).all()),
             ).rows.tolist()  # fmt: skip
         if performance is not None:
             lower = self.kept.better is Better.LOWER
@@ -578,97 +456,6 @@ class _Chooser:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Bands:
-    """Bands of rates, each from its upper end down to what a goal allows beside that.
-
-    Attributes
-    ----------
-    lowest : returns the lower end of a band from its upper end.
-    every : whether the band below every rate is tried, instead of some.
-    """
-
-    lowest: Callable[[float], float]
-    every: bool
-
-    def holding(
-        self, rates: Sequence[Array], within: Mask, most: int = _MOST_BANDS
-    ) -> Iterator[Mask]:
-        """Yield the thresholds of every group in a band of each rate: (groups, cuts).
-
-        Bands in which a group has no threshold are passed over.
-        """
-        if not rates:
-            yield within
-            return
-        rate, others = rates[0], rates[1:]
-        tops = np.unique(rate[within])
-        if not self.every:
-            tops = tops[np.unique(np.linspace(0, len(tops) - 1, most, dtype=np.int64))]
-        for top in tops.tolist():
-            low, high = self.lowest(top) - _ROUNDING, top + _ROUNDING
-            inside = within & (rate >= low) & (rate <= high)
-            if inside.any(axis=1).all():
-                yield from self.holding(others, inside, _MOST_INSIDE)
-
-
-def _metric_of(goal: Rule) -> Contrast | Combined:
-    """Return the metric of a goal.
-
-    Raises
-    ------
-    SpecError
-        It is none that thresholds can be chosen for.
-    """
-    metric = goal.definition
-    if isinstance(metric, Contrast) and _is_of_decisions(metric):
-        return metric
-    if (
-        isinstance(metric, Combined)
-        and metric.how == "worst"
-        and all(map(_is_of_decisions, metric.of))
-    ):
-        return metric
-    message = (
-        "must be a difference or a ratio of a rate of decisions, such as 'selection_rate.ratio "
-        ">= 0.8'; of equalized odds it is the larger difference in true and false positive rate "
-        "of every group, 'worst_odds <= 0.1'"
-    )
-    raise SpecError(Problem("rules[0]", message))
-
-
-def _is_of_decisions(metric: Contrast) -> bool:
-    return isinstance(metric.of, Rate) and "prediction" in metric.needs
-
-
-def _is_ratio(metric: Contrast | Combined) -> bool:
-    return isinstance(metric, Contrast) and metric.by == "ratio"
-
-
-def _parts(metric: Contrast | Combined) -> tuple[Contrast, ...]:
-    """Return the contrasts that the metric of a goal is made of."""
-    return (metric,) if isinstance(metric, Contrast) else metric.of
-
-
-def _contrast(
-    metric: Contrast, group: Array, reference: Array, z: Array
-) -> tuple[Array, Array, Array]:
-    """Return a contrast and its limits, from the cells of both sides."""
-    sides = [_interval_of(metric.of, cells) for cells in (group, reference)]
-    first, second = sides if metric.order == "group - reference" else sides[::-1]
-    made = mover_difference if metric.by == "difference" else mover_ratio
-    low, high = made(
-        first.estimate, *first.at(np.asarray(z)), second.estimate, *second.at(np.asarray(z))
-    )
-    return contrasted(metric, sides[0].estimate, sides[1].estimate), low, high
-
-
-def _by_label(counts: Array, positive: Mask) -> Array:
-    """Return counts by group, label (positive, negative) and bin; rows without a label are left."""
-    known = counts[:, :-1]
-    return np.stack([known[:, of].sum(axis=1) for of in (positive, ~positive)], axis=1)
-
-
 def _check_between_bins(histogram: Histogram, threshold: float) -> None:
     """Refuse a threshold that lies among scores that are counted together.
 
@@ -685,54 +472,3 @@ def _check_between_bins(histogram: Histogram, threshold: float) -> None:
             f"{threshold:g} lies among them; give {low:g} or {high:g}"
         )
         raise SpecError(Problem("threshold", message))
-
-
-def _with_others(counts: Array) -> Array:
-    """Append all rows, and all others of every group, to counts with the measures first."""
-    return np.stack([with_others(each) for each in counts])
-
-
-def _margins(cells: Array) -> Array:
-    """Return weights by label and decision, a missing label last: (n, 3, 2)."""
-    tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
-    zero = np.zeros_like(tp)
-    rows = [np.stack([tp, fn], -1), np.stack([fp, tn], -1), np.stack([zero, zero], -1)]
-    return np.stack(rows, axis=1)
-
-
-def _value(statistic: Statistic, cells: Array) -> Array:
-    return statistic.value(confusion(_margins(cells), classes=False), Profile.DOCUMENTED)
-
-
-def _interval_of(statistic: Statistic, cells: Array) -> StatisticInterval:
-    return _interval_of_margins(statistic, np.stack([_margins(each) for each in cells]))
-
-
-def _interval_of_margins(statistic: Statistic, margins: Array) -> StatisticInterval:
-    """Return the interval of a statistic of weights, their squares and cases: (3, n, 3, 2)."""
-    weights, squares, cases = (confusion(each, classes=False) for each in margins)
-    weighted = bool((margins[0] != margins[2]).any())
-    return statistic_interval(statistic, Evidence(weights, cases, squares if weighted else None))
-
-
-def _band(metric: Contrast | Combined, goal: Rule, part: float) -> Callable[[float], float] | None:
-    """Return the least rate beside the greatest in a part of what a goal allows.
-
-    None of one-sided goals.
-    """
-    if isinstance(metric, Combined):
-        widest = goal.high
-    elif metric.by == "ratio" and 0 < goal.low <= 1:
-        least = 1 - part * (1 - goal.low)
-        return lambda top: least * top
-    elif metric.by == "difference" and goal.low <= 0 <= goal.high:
-        widest = min(-goal.low, goal.high)
-    else:
-        return None
-    return lambda top: top - part * widest
-
-
-def _change(statistic: Statistic, tables: Array) -> StatisticChange:
-    """Return the change of a statistic of weights, their squares and cases: (3, n, 3, 2, 2)."""
-    old, new = (_interval_of_margins(statistic, tables.sum(axis=axis)) for axis in (-1, -2))
-    return statistic_change(statistic, PairedTable(*tables), old, new)

@@ -32,9 +32,9 @@ def command(
     The rule (--rule) is what every group must meet: a difference or a ratio of a rate of decisions,
     or of equalized odds 'worst_odds <= 0.1'. The margin (--margin, default accuracy=0.01) is by how
     much a rate of all rows may be worse at most. One random half of the rows chooses, the other
-    half measures. Exit codes: 0 the rule is met at the chosen threshold (the whole confidence
-    interval of every group), 1 no threshold meets it or it is not met in the other half, 3
-    otherwise.
+    half measures. Exit codes: 0 the rule is met at the chosen threshold and the rate is kept (the
+    whole confidence intervals of every group and of the change of the rate), 1 no threshold does
+    both or the other half shows that one of them is not so, 3 otherwise.
 
     \b
     fairgauge thresholds loans.parquet --label repaid --score risk --threshold 0.5 --sensitive sex

@@ -1,0 +1,215 @@
+"""Whether the groups meet a goal at thresholds of a score: its metric there, and its limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import Outcome
+from fairgauge.errors import Problem, SpecError
+from fairgauge.measure._change_records import contrasted
+from fairgauge.measure._threshold_cells import interval_of
+from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
+from fairgauge.stats.intervals import critical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.measure._threshold_cells import Index, Mask
+    from fairgauge.question.rules import Rule
+
+_ROUNDING = 1e-12
+_FAR = np.finfo(float).max
+_MOST_BANDS = 200
+"""Bands of one rate that are tried; of a part below 1, and of the first of several rates."""
+_MOST_INSIDE = 40
+"""Bands of the second of several rates that are tried inside each band of the first."""
+_BY_SEVERITY = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Disparities:
+    """The metric of a goal and its limits, of every group (rows) and threshold (columns).
+
+    ``compared`` states which groups are compared there: not the reference with itself. ``sizes``
+    are the rows of the groups.
+    """
+
+    goal: Rule
+    value: Array
+    low: Array
+    high: Array
+    compared: Mask
+    sizes: Array
+
+    @property
+    def meet(self) -> Mask:
+        """Return where every group meets the goal by its value."""
+        with np.errstate(invalid="ignore"):
+            inside = (self.value >= self.goal.low) & (self.value <= self.goal.high)
+        return np.asarray((inside | ~self.compared).all(axis=0) & self.compared.any(axis=0))
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """Return what the intervals of all groups come to at every threshold."""
+        return [_BY_SEVERITY[worst] for worst in self._severity.max(axis=0).tolist()]
+
+    @property
+    def passing(self) -> Mask:
+        """Return where the whole interval of every group meets the goal."""
+        return np.asarray(self._severity.max(axis=0) == _BY_SEVERITY.index(Outcome.PASS))
+
+    @property
+    def deciding(self) -> Index:
+        """Return the group with the least outcome; of several, the furthest from the goal.
+
+        Of these the one with most rows is taken: names decide nothing.
+        """
+        severity = self._severity
+        with np.errstate(invalid="ignore"):
+            beyond = np.maximum(self.goal.low - self.value, self.value - self.goal.high)
+        known = np.nan_to_num(beyond, nan=-_FAR, posinf=_FAR, neginf=-_FAR)
+        least = np.where(severity == severity.max(axis=0), known, -np.inf)
+        furthest = least >= least.max(axis=0) - _ROUNDING
+        return np.asarray(np.argmax(np.where(furthest, self.sizes[:, None], -1.0), axis=0))
+
+    @property
+    def open(self) -> Mask:
+        """Return where the interval includes a limit of the goal, or is unknown."""
+        return np.asarray(self._severity == _BY_SEVERITY.index(Outcome.INCONCLUSIVE))
+
+    @property
+    def _severity(self) -> Index:
+        with np.errstate(invalid="ignore"):
+            fails = (self.high < self.goal.low) | (self.low > self.goal.high)
+            passes = (self.low >= self.goal.low) & (self.high <= self.goal.high)
+        severity = np.where(fails, 2, np.where(passes, 0, 1))
+        # nothing is shown where nothing is compared: a feature of one group, its own reference
+        return np.where(self.compared, severity, np.where(self.compared.any(axis=0), -1, 1))
+
+
+def metric_of(goal: Rule) -> Contrast | Combined:
+    """Return the metric of a goal.
+
+    Raises
+    ------
+    SpecError
+        It is none that thresholds can be chosen for.
+    """
+    metric = goal.definition
+    if isinstance(metric, Contrast) and _is_of_decisions(metric):
+        return metric
+    if (
+        isinstance(metric, Combined)
+        and metric.how == "worst"
+        and all(map(_is_of_decisions, metric.of))
+    ):
+        return metric
+    message = (
+        "must be a difference or a ratio of a rate of decisions, such as 'selection_rate.ratio "
+        ">= 0.8'; of equalized odds it is the larger difference in true and false positive rate "
+        "of every group, 'worst_odds <= 0.1'"
+    )
+    raise SpecError(Problem("rules[0]", message))
+
+
+def _is_of_decisions(metric: Contrast) -> bool:
+    return isinstance(metric.of, Rate) and "prediction" in metric.needs
+
+
+def is_ratio(metric: Contrast | Combined) -> bool:
+    return isinstance(metric, Contrast) and metric.by == "ratio"
+
+
+def parts(metric: Contrast | Combined) -> tuple[Contrast, ...]:
+    """Return the contrasts that the metric of a goal is made of."""
+    return (metric,) if isinstance(metric, Contrast) else metric.of
+
+
+def disparity(
+    metric: Contrast | Combined, group: Array, reference: Array, z: Array, level: float
+) -> tuple[Array, Array, Array]:
+    """Return the metric of the goal and its limits, from the cells of both sides.
+
+    The larger of several differences is at most as large as the largest upper limit of any of
+    them, whichever it is; its lower limit is that of all of them simultaneously.
+    """
+    if isinstance(metric, Contrast):
+        return _contrast(metric, group, reference, z)
+    stricter = z + critical(1 - (1 - level) / len(metric.of)) - critical(level)
+    alone = [_contrast(part, group, reference, z) for part in metric.of]
+    together = [_contrast(part, group, reference, stricter) for part in metric.of]
+    return (
+        np.max([np.abs(value) for value, _, _ in alone], axis=0),
+        np.max([fold(low, high)[0] for _, low, high in together], axis=0),
+        np.max([fold(low, high)[1] for _, low, high in alone], axis=0),
+    )
+
+
+def _contrast(
+    metric: Contrast, group: Array, reference: Array, z: Array
+) -> tuple[Array, Array, Array]:
+    """Return a contrast and its limits, from the cells of both sides."""
+    sides = [interval_of(metric.of, cells) for cells in (group, reference)]
+    first, second = sides if metric.order == "group - reference" else sides[::-1]
+    made = mover_difference if metric.by == "difference" else mover_ratio
+    low, high = made(
+        first.estimate, *first.at(np.asarray(z)), second.estimate, *second.at(np.asarray(z))
+    )
+    return contrasted(metric, sides[0].estimate, sides[1].estimate), low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """Bands of rates, each from its upper end down to what a goal allows beside that.
+
+    Attributes
+    ----------
+    lowest : returns the lower end of a band from its upper end.
+    every : whether the band below every rate is tried, instead of some.
+    """
+
+    lowest: Callable[[float], float]
+    every: bool
+
+    def holding(
+        self, rates: Sequence[Array], within: Mask, most: int = _MOST_BANDS
+    ) -> Iterator[Mask]:
+        """Yield the thresholds of every group in a band of each rate: (groups, cuts).
+
+        Bands in which a group has no threshold are passed over.
+        """
+        if not rates:
+            yield within
+            return
+        rate, others = rates[0], rates[1:]
+        tops = np.unique(rate[within])
+        if not self.every:
+            tops = tops[np.unique(np.linspace(0, len(tops) - 1, most, dtype=np.int64))]
+        for top in tops.tolist():
+            low, high = self.lowest(top) - _ROUNDING, top + _ROUNDING
+            inside = within & (rate >= low) & (rate <= high)
+            if inside.any(axis=1).all():
+                yield from self.holding(others, inside, _MOST_INSIDE)
+
+
+def band(metric: Contrast | Combined, goal: Rule, part: float) -> Callable[[float], float] | None:
+    """Return the least rate beside the greatest in a part of what a goal allows.
+
+    None of one-sided goals.
+    """
+    if isinstance(metric, Combined):
+        widest = goal.high
+    elif metric.by == "ratio" and 0 < goal.low <= 1:
+        least = 1 - part * (1 - goal.low)
+        return lambda top: least * top
+    elif metric.by == "difference" and goal.low <= 0 <= goal.high:
+        widest = min(-goal.low, goal.high)
+    else:
+        return None
+    return lambda top: top - part * widest
