@@ -1,6 +1,5 @@
 """Thresholds that meet a goal: the frontier, the choice, its price, and weights for retraining."""
 
-
 import numpy as np
 import polars as pl
 import pytest
@@ -124,8 +123,7 @@ def test_another_group_changes_neither_half_of_the_others():
     tiny = PEOPLE.head(12).with_columns(region=pl.lit("tiny"))
     rules = "selection_rate.ratio >= 1.02"
     plain, added = (
-        chosen(data, rules=rules, **asked)["region"]
-        for data in (PEOPLE, pl.concat([PEOPLE, tiny]))
+        chosen(data, rules=rules, **asked)["region"] for data in (PEOPLE, pl.concat([PEOPLE, tiny]))
     )
     assert plain.by_group is None  # the reference itself is beyond such a goal
     fails, still = (
