@@ -151,7 +151,7 @@ class _Asked:
     spec: Spec
 
 
-class _Choice(NamedTuple):
+class _Chosen(NamedTuple):
     """Which threshold every group has, by its place, and how surely it was chosen."""
 
     cuts: Index
@@ -200,23 +200,23 @@ class _Chooser:
             reweighing=self._reweighing(),
         )
 
-    def _common(self) -> _Choice | None:
+    def _common(self) -> _Chosen | None:
         """Return the common threshold closest to today's that meets the goal and keeps the rate.
 
         Nothing was searched for where it is today's, so that its intervals need no margin.
         """
         today = np.full((len(self.counts.groups) + 1, 1), self.today)
         if self._allowed(today, ChosenBy.INTERVAL).all():
-            return _Choice(today[:, 0], ChosenBy.INTERVAL)
+            return _Chosen(today[:, 0], ChosenBy.INTERVAL)
         far = np.abs(self.cuts - self.cuts[self.today])
         return self._surest(self._common_choices, lambda allowed: far[allowed].argmin())
 
-    def _surest(self, choices: Index, best: Callable[[Index], np.intp]) -> _Choice | None:
+    def _surest(self, choices: Index, best: Callable[[Index], np.intp]) -> _Chosen | None:
         """Return the best of the choices that meet goal and margin, as surely as any does."""
         for by in ChosenBy if choices.shape[1] else ():
             allowed = np.flatnonzero(self._allowed(choices, by))
             if len(allowed):
-                return _Choice(choices[:, allowed[best(allowed)]], by)
+                return _Chosen(choices[:, allowed[best(allowed)]], by)
         return None
 
     def _allowed(self, choices: Index, by: ChosenBy) -> Mask:
@@ -317,7 +317,7 @@ class _Chooser:
             return None
         return Interval(float(low), float(high), self.spec.confidence)
 
-    def _by_group(self) -> _Choice | None:
+    def _by_group(self) -> _Chosen | None:
         """Return the most accurate thresholds of each group that meet the goal and keep it."""
         if self.kept.name != "accuracy":
             return None
@@ -352,7 +352,7 @@ class _Chooser:
         every = np.unique(np.concatenate(chosen), axis=0)
         return np.append(every, np.full((len(every), 1), self.today), axis=1).T
 
-    def _effect(self, choice: _Choice | None) -> ThresholdEffect | None:
+    def _effect(self, choice: _Chosen | None) -> ThresholdEffect | None:
         """Return what thresholds of each group change in the other half of the rows."""
         if choice is None:
             return None
