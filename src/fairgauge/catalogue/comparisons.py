@@ -118,6 +118,14 @@ class Metric(ABC):
 class ComparisonMetric(Metric):
     """A metric of two sides, a group and its reference."""
 
+    @property
+    def symmetric(self) -> bool:
+        """Return whether it is the same comparison with both sides exchanged.
+
+        The value is then the same, its negative or its inverse.
+        """
+        return True
+
     @abstractmethod
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         """Return one number per comparison, NaN where undefined; array of shape (n,)."""

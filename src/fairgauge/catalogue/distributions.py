@@ -37,6 +37,10 @@ class Distance(ComparisonMetric):
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY, Task.MULTICLASS})
 
     @property
+    def symmetric(self) -> bool:
+        return self.by != "kl"
+
+    @property
     def needs(self) -> frozenset[Need]:
         return frozenset({self.of})
 
@@ -134,6 +138,10 @@ class CrossAuc(ComparisonMetric):
 
     positives: Literal["group", "reference"]
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
+
+    @property
+    def symmetric(self) -> bool:
+        return False
 
     @property
     def needs(self) -> frozenset[Need]:

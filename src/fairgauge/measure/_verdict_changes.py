@@ -94,9 +94,11 @@ def verdict_changes(old: Report, new: Report, changes: Iterable[Change]) -> Verd
     shared = [key for key in before if key in after]
     found = []
     for key in shared:
-        subject = subject_of(after[key])
-        comparable = subject not in other_reference
-        flip = _flip(before[key], after[key], proven.get(subject, set()), comparable=comparable)
+        metric, feature, group = subject_of(after[key])
+        sides = {(metric, feature, side) for side in (group, after[key].mirror or group)}
+        comparable = not sides & other_reference
+        directions = set().union(*(proven.get(side, set()) for side in sides))
+        flip = _flip(before[key], after[key], directions, comparable=comparable)
         found += [flip] if flip else []
     stayed = len(shared) - len(found)
     found.sort(key=lambda each: _FIRST.index(each.turn))
@@ -146,7 +148,10 @@ def _keyed(verdicts: Iterable[Verdict]) -> dict[_Key, Verdict]:
     found: dict[_Key, Verdict] = {}
     seen: Counter[tuple[str | None, ...]] = Counter()
     for each in verdicts:
-        key = (each.rule, *subject_of(each))
+        metric, feature, group = subject_of(each)
+        if each.mirror is not None and group is not None:  # whichever of both sides is judged
+            group = min(group, each.mirror)
+        key = (each.rule, metric, feature, group)
         seen[key] += 1
         found[*key, seen[key]] = each
     return found

@@ -83,7 +83,6 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Axis
     from fairgauge.inference.two.paired_changes import DisparityChanges, StatisticChange
     from fairgauge.inference.two.paired_scores import ScoredRows
-    from fairgauge.measure.slices import Compared, Slice
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.outcomes import OutcomeMasks
@@ -647,7 +646,9 @@ def _compared(
     """Return what a metric compares here, by the model in use; ``overall``: over all rows."""
     slice_ = sliced.of.current
     counts, compared = slice_.counts, slice_.compared(metric)
-    kept = _unmirrored(compared, slice_)
+    kept = np.arange(len(compared.groups))
+    if metric.symmetric:  # two groups that are each other's reference are one comparison
+        kept = np.flatnonzero(compared.groups != compared.mirrored)
     kept = kept[compared.slots[kept] == 0] if overall else kept
     groups, references, slots = (
         of[kept] for of in (compared.groups, compared.references, compared.slots)
@@ -766,15 +767,3 @@ def _with_disparities(spec: Spec) -> Spec:
         return spec
     names = [name for name in STANDARD if spec.label or "label" not in find_metric(name).needs]
     return replace(spec, metrics=tuple(names))
-
-
-def _unmirrored(compared: Compared, slice_: Slice) -> Index:
-    """Return which comparisons to make: of two groups that mirror each other, the smaller one's."""
-    counts = slice_.counts
-    kinds = {each.kind for each in compared.each if each is not None}
-    mirrored = len(counts.groups) == _PAIR and not counts.has_others
-    every = np.arange(len(compared.groups))
-    if not mirrored or kinds != {ReferenceKind.OTHERS}:
-        return every
-    kept: Index = every[compared.groups == int(np.argmin(counts.cases))]
-    return kept

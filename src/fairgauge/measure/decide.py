@@ -44,6 +44,8 @@ _INSUFFICIENT = {
 _OF_FEATURES = ("group", "feature", "pooled")
 """The scopes of metrics that every feature has."""
 _MOST_ROWS = 1e12
+_DIGITS = 9
+"""Of margins that are compared: beyond these, two groups that mirror each other could differ."""
 
 Decision = tuple[Outcome, Reason]
 
@@ -63,6 +65,12 @@ class _Subject:
     bounds: Bounds | None
     estimate: Estimate | None = None
 
+    @property
+    def standing(self) -> str | None:
+        """Return the group that stands for it: of two that mirror each other, one for both."""
+        mirrored = self.estimate.mirror_of if self.estimate else None
+        return mirrored or self.group
+
 
 def judge(
     measured: Measured, rules: Iterable[Rule], *, explain: bool = True
@@ -80,10 +88,11 @@ def _of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]
     if not rule.alternatives:
         yield from _verdicts(measured, rule, explain)
         return
-    by_group: dict[tuple[str | None, str | None], list[Verdict]] = {}
+    by_group: dict[tuple[str | None, ...], list[Verdict]] = {}
     for limit in rule.limits:  # how many rows would decide all of them is not known
         for each in _verdicts(measured, limit, explain=False):
-            by_group.setdefault((each.feature, each.group), []).append(each)
+            groups = sorted(filter(None, (each.group, each.mirror)))
+            by_group.setdefault((each.feature, *groups), []).append(each)
     for several in by_group.values():
         best = min(several, key=lambda each: _BEST_FIRST.index(each.outcome))
         together = best.outcome is not Outcome.NOT_EVALUATED
@@ -123,14 +132,18 @@ def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Interv
 def _decisions_by_interval(measured: Measured, rule: Rule) -> Iterator[IntervalDecision]:
     by_comparison: dict[tuple[object, ...], list[IntervalDecision]] = {}
     for limit in rule.limits:
+        of_limit: dict[tuple[object, ...], list[IntervalDecision]] = {}
         for each in _subjects(measured, limit):
             if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
-                key = each.feature, each.group, each.class_scope, each.threshold
+                key = each.feature, each.standing, each.class_scope, each.threshold
                 outcome = _decided(each, limit, measured.worst_cases)[0]
                 together = IntervalMethod.TUKEY in each.interval.methods
                 family = (limit.metric, each.feature, each.class_scope, each.threshold)
                 decision = IntervalDecision(outcome, family if together else None)
-                by_comparison.setdefault(key, []).append(decision)
+                of_limit.setdefault(key, []).append(decision)
+        for side, sides in of_limit.items():
+            worst = min(sides, key=lambda each: _WORST_FIRST.index(each.outcome))
+            by_comparison.setdefault(side, []).append(worst)
     for decisions in by_comparison.values():
         if len(decisions) == len(rule.limits):
             yield min(decisions, key=lambda each: _BEST_FIRST.index(each.outcome))
@@ -148,13 +161,17 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
     of_all_groups = metric is not None and metric.scope == "feature"
     for each in _subjects(measured, rule):
         # a metric of all groups names those that are furthest apart, in each class or threshold
-        key = (each.feature, None if of_all_groups else each.group)
+        key = (each.feature, None if of_all_groups else each.standing)
         held.setdefault(key, []).append(each)
     for several in held.values():
         decisions = [(each, *_decided(each, rule, measured.worst_cases)) for each in several]
         each, outcome, reason = min(
-            decisions, key=lambda one: (_WORST_FIRST.index(one[1]), _margin(one[0], rule))
-        )
+            decisions,
+            key=lambda one: (
+                _WORST_FIRST.index(one[1]), _margin(one[0], rule), one[0].group != one[0].standing
+            ),
+        )  # fmt: skip
+        groups = dict.fromkeys(one.group for one in several if not of_all_groups)
         crosses = explain and reason.code is ReasonCode.CROSSES
         if crosses and each.estimate is not None and each.bounds is None:
             reason = _with_needs(reason, each.estimate, rule)
@@ -164,6 +181,7 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
             definition=rule.row,
             feature=each.feature,
             group=each.group,
+            mirror=next((group for group in groups if group != each.group), None),
             outcome=outcome,
             reason=reason,
             class_scope=each.class_scope,
@@ -179,7 +197,10 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
 
 def _margin(each: _Subject, rule: Rule) -> float:
     """Return how far a value is inside the limits; below 0 where it is outside."""
-    return math.inf if each.value is None else min(each.value - rule.low, rule.high - each.value)
+    if each.value is None:
+        return math.inf
+    inside = min(each.value - rule.low, rule.high - each.value)
+    return round(inside, _DIGITS) if math.isfinite(inside) else inside
 
 
 def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:

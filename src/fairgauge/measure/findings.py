@@ -26,7 +26,7 @@ from fairgauge.results.verdicts import before_counting
 from fairgauge.stats.multiplicity import holm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.estimates import Estimate
@@ -121,7 +121,10 @@ def _p_value(each: Estimate) -> float | None:
 def _worst(searched: _Searched) -> Estimate | None:
     """Return the significant contrast of the group that fares worst, else the largest one."""
     adverse = 1 if searched.row.better is Better.LOWER else -1
-    significant = _standing_out(searched, searched.factor)
+    significant = [
+        mirror if (mirror := _worse_side(searched, each, adverse)) else each
+        for each in _standing_out(searched, searched.factor)
+    ]
     worse = [
         each for each in significant if _has_direction(searched.row) and gap(each) * adverse > 0
     ]
@@ -130,6 +133,12 @@ def _worst(searched: _Searched) -> Estimate | None:
         key=lambda e: (round(abs(gap(e)), _ROUNDING), gap(e) * adverse),
         default=None,
     )
+
+
+def _worse_side(searched: _Searched, each: Estimate, adverse: int) -> Estimate | None:
+    """Return a comparison seen from the group that fares worse, where two groups mirror."""
+    better = _has_direction(searched.row) and gap(each) * adverse < 0
+    return searched.section.mirror(each) if better else None
 
 
 def _has_direction(rate: Statistic) -> bool:
@@ -166,7 +175,12 @@ def _is_stated_beside(searched: _Searched, worst: Estimate, of_section: Sequence
     if searched.row is None or not searched.row.ambivalent:
         return False
     groups = {each.beside.group for each in of_section if each.beside}
-    return bool(groups) and (searched.section.mirrored or worst.group in groups)
+    return worst.group in groups or bool(groups.intersection(_mirrors(searched.section)))
+
+
+def _mirrors(section: FeatureResults) -> set[str | None]:
+    """Return both of two groups that mirror each other."""
+    return {group for each in section.mirrors for group in (each.group, each.mirror_of)}
 
 
 def _with_others_beside(of: _Searched, finding: Finding, searched: _Searched) -> Finding:
@@ -181,7 +195,7 @@ def _with_others_beside(of: _Searched, finding: Finding, searched: _Searched) ->
 
 def _others(searched: _Searched, stated: Estimate, factor: float) -> tuple[Estimate, ...]:
     """Return the significant contrasts of a rate besides the one stated, the largest first."""
-    if searched.section.mirrored:
+    if searched.section.mirrors:
         return ()
     others = [e for e in _standing_out(searched, factor) if e.group != stated.group]
     return tuple(sorted(others, key=lambda each: -abs(gap(each))))
@@ -196,23 +210,20 @@ def _finding(
 ) -> Finding:
     """Return the finding of a rate; ``reported_with`` is another rate, and its factor."""
     section, rate = searched.section, searched.rate
-    ratio = section.find(f"{rate}.ratio", worst.group)
-    if ratio is worst or (ratio is not None and ratio.class_scope != worst.class_scope):
-        ratio = None
-    adjusted = next(
-        (e for e in section.adjusted if (e.metric, e.group) == (worst.metric, worst.group)), None
-    )
+
+    def of_group(estimates: Iterable[Estimate]) -> Estimate | None:
+        """Return the estimate of the group that is worst, or its mirror."""
+        for each in estimates:
+            for side in (each, section.mirror(each)):
+                if side and (side.group, side.class_scope) == (worst.group, worst.class_scope):
+                    return side
+        return None
+
+    ratio = of_group(e for e in section.estimates if e.metric == f"{rate}.ratio")
+    ratio = None if ratio is worst else ratio
+    adjusted = of_group(e for e in section.adjusted if e.metric == worst.metric)
     other_rate, factor = reported_with
-    beside = next(
-        (
-            each
-            for each in section.contrasts(other_rate)
-            if each.group == worst.group and _stands_out(each, factor)
-        ),
-        None,
-    )
-    if beside is not None and beside.class_scope != worst.class_scope:
-        beside = None
+    beside = of_group(e for e in section.contrasts(other_rate) if _stands_out(e, factor))
     others = _others(searched, worst, searched.factor)
     weaker = tuple(e for e in _others(searched, worst, 1.0) if e not in others)
     p_value = _p_value(worst)
@@ -271,7 +282,8 @@ def _fails(verdict: Verdict, searched: _Searched, worst: Estimate) -> bool:
     """Return whether a verdict is that a rule on the rate fails for the group of a finding."""
     return (
         before_counting(verdict) is Outcome.FAIL
-        and (verdict.feature, verdict.group) == (worst.feature, worst.group)
+        and verdict.feature == worst.feature
+        and worst.group in (verdict.group, verdict.mirror)
         and verdict.class_scope == worst.class_scope
         and verdict.threshold in (None, worst.threshold)
         and searched.section.compared_rate(verdict.metric) == searched.rate

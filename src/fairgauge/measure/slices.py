@@ -29,7 +29,11 @@ from fairgauge.inference.uncertainty import rate_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import Named, as_reference, named, population_shares
 from fairgauge.resolve.protected_metrics import protection_obstacle
-from fairgauge.resolve.references import admissible_groups, resolve_references
+from fairgauge.resolve.references import (
+    admissible_groups,
+    mirrored_group,
+    resolve_references,
+)
 from fairgauge.resolve.sides import BOTH, CountsBySide
 from fairgauge.results.estimates import (
     Estimate,
@@ -82,6 +86,8 @@ class Compared:
     references: Index
     slots: Index
     each: Sequence[Reference | None]
+    mirrored: int | None = None
+    """The group whose comparison is that of the other one, seen from its side."""
 
 
 class Slice:
@@ -209,6 +215,7 @@ class Slice:
                 base,
                 **named(self.counts, group),
                 reference=compared.each[i],
+                mirror_of=self._mirror_of(metric, compared, group),
                 scope=POOLED if metric.scope == "pooled" else scope,
                 **(made(i) if made else refused),
             )
@@ -313,6 +320,7 @@ class Slice:
                 self._unmeasured(metric),
                 **named(self.counts, at),
                 reference=compared.each[i],
+                mirror_of=self._mirror_of(metric, once, at),
                 scope=POOLED,
                 n_group=as_count(n_group[i]),
                 n_reference=as_count(n_reference[i]),
@@ -437,7 +445,14 @@ class Slice:
         if not overall:
             which, slots = self._all_slots(which)
         each = [references.each[g] for g in which]
-        return Compared(which, references.sides[which], slots, each)
+        mirrored = mirrored_group(self.counts, references.each)
+        return Compared(which, references.sides[which], slots, each, mirrored)
+
+    def _mirror_of(self, metric: ComparisonMetric, compared: Compared, group: int) -> str | None:
+        """Return the other one of two groups that are one comparison, of the one that mirrors."""
+        if group != compared.mirrored or not metric.symmetric:
+            return None
+        return self.counts.groups[1 - group]
 
     def _made(self, metric: ComparisonMetric, compared: Compared) -> _Completed:
         """Compute all comparisons of a metric at once."""

@@ -15,7 +15,7 @@ from fairgauge.resolve.sides import side_of_all, side_of_others
 from fairgauge.results.scopes import Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FEWEST_ROWS = 20
 """A smaller group is sparse: it is not chosen as a reference unless a smaller size is asked for."""
 
+_PAIR = 2
 _SAME_VALUE = 1e-12
 
 
@@ -98,6 +99,23 @@ def resolve_references(
     choice = _choose(counts, metric, spec, values_of, places=1)
     (references,) = choice.references(counts)
     return replace(references, tie=choice.tie(counts))
+
+
+def mirrored_group(counts: GroupCounts, references: Sequence[Reference | None]) -> int | None:
+    """Return the one of two groups that only mirrors the other; None where there is none.
+
+    Two groups that are each other's reference are one comparison. The smaller group stands for
+    both; of equally many rows, the one whose counts come first, because names decide nothing.
+
+    Parameters
+    ----------
+    references : what every group is compared with.
+    """
+    mutual = references and all(each == Reference(ReferenceKind.OTHERS) for each in references)
+    if not mutual or len(counts.groups) != _PAIR or counts.has_others:
+        return None
+    one, two = ((n.sum(), *n.ravel().tolist()) for n in counts.counts["n"][:_PAIR, 0])
+    return 1 if one <= two else 0
 
 
 def references_at(

@@ -47,6 +47,8 @@ class Estimate:
     scope : all rows, one stratum, or all rows with strata pooled.
     class_scope : which classes of a multiclass audit.
     threshold : the score threshold, None without scores.
+    mirror_of : the other group, where just two are compared with each other and its estimate is the
+        same comparison seen from its side: tables, charts and families have that one alone.
     value : the estimate; None where undefined, +-inf where the formula gives it.
     bounds : the range of the value over all tables that agree with protected counts; None where the
         counts are exact. The value is then that of the rounded counts, and the interval the union
@@ -76,6 +78,7 @@ class Estimate:
     scope: Inline[Scope] = OVERALL
     class_scope: Inline[ClassScope] = NO_CLASS
     threshold: Finite | None = None
+    mirror_of: str | None = None
     value: float | None = None
     interval: Inline[Interval | None] = None
     simultaneous: Interval | None = None

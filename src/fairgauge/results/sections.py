@@ -13,7 +13,7 @@ from fairgauge.catalogue.averages import adds_up
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.conditional import ConditionalDisparity
-from fairgauge.enums import Average, ClassKind, ReferenceKind, ScopeKind, Status
+from fairgauge.enums import Average, ClassKind, ScopeKind, Status
 from fairgauge.results.disparities import is_significant
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class FeatureResults:
     across : estimates of the whole feature.
     adjusted : comparisons pooled over the strata.
     inside, groups_inside : estimates and groups of single strata.
+    mirrors : estimates that are one of the others seen from the other side; no format shows both.
     pairs : every two groups in the central rates, those that differ most first.
     several_thresholds : whether the feature has sections of other thresholds.
     averaged : the rates that are macro averages over classes, beside those of all classes at once.
@@ -69,6 +70,7 @@ class FeatureResults:
     adjusted: list[Estimate] = field(default_factory=list)
     inside: list[Estimate] = field(default_factory=list)
     groups_inside: list[Group] = field(default_factory=list)
+    mirrors: list[Estimate] = field(default_factory=list)
     pairs: list[GroupPair] = field(default_factory=list)
     several_thresholds: bool = False
     averaged: tuple[str, ...] = ()
@@ -130,11 +132,18 @@ class FeatureResults:
         names = [str(g.stratum) for g in self.groups_inside] + [str(e.stratum) for e in self.inside]
         return list(dict.fromkeys(names))
 
-    @cached_property
-    def mirrored(self) -> bool:
-        """Return whether there are two groups, each the reference of the other."""
-        kinds = {each.reference.kind for each in self.estimates if each.reference}
-        return len(self.groups) == 2 and kinds == {ReferenceKind.OTHERS}
+    def mirror(self, each: Estimate) -> Estimate | None:
+        """Return a comparison seen from the other side, where just two groups are compared."""
+        key = each.metric, each.scope, each.class_scope, each.threshold
+        return next(
+            (
+                other
+                for other in self.mirrors
+                if (other.metric, other.scope, other.class_scope, other.threshold) == key
+                and other.mirror_of == each.group
+            ),
+            None,
+        )
 
     def metric_row(self, name: str) -> Metric:
         """Return the metric of a name."""
@@ -182,9 +191,8 @@ def reference_group(section: FeatureResults, metric: str) -> str | None:
 
 
 def comparisons(section: FeatureResults, metric: str) -> int:
-    """Return how many comparisons of a metric are tested; two groups that mirror: one."""
-    tested = [e for e in section.estimates if e.metric == metric and e.p_adjusted is not None]
-    return min(len(tested), 1) if section.mirrored else len(tested)
+    """Return how many comparisons of a metric are tested."""
+    return sum(e.metric == metric and e.p_adjusted is not None for e in section.estimates)
 
 
 def sections_of(report: Report) -> list[FeatureResults]:
@@ -237,7 +245,9 @@ def _ungrouped(scope: ClassScope) -> ClassScope:
 
 def _place(each: Estimate, own: FeatureResults) -> None:
     readable = each.value is not None and each.status in _READABLE
-    if each.scope.kind is ScopeKind.STRATUM:
+    if each.mirror_of is not None:
+        own.mirrors.append(each)
+    elif each.scope.kind is ScopeKind.STRATUM:
         own.inside.append(each)
     elif not readable:
         own.missing.append(each)
@@ -379,17 +389,9 @@ def insignificant(
 
 
 def adjustments(section: FeatureResults) -> list[tuple[Estimate, Estimate]]:
-    """Return each comparison over all rows with its counterpart adjusted for the strata.
-
-    Of two groups that mirror each other the smaller one is kept.
-    """
-    mirrored = min(section.groups, key=lambda g: g.n).group if section.mirrored else None
-    found = []
-    for each in section.adjusted:
-        overall = section.find(each.metric, each.group)
-        if overall is not None and mirrored in (None, each.group):
-            found.append((overall, each))
-    return found
+    """Return each comparison over all rows with its counterpart adjusted for the strata."""
+    pairs = ((section.find(each.metric, each.group), each) for each in section.adjusted)
+    return [(overall, adjusted) for overall, adjusted in pairs if overall is not None]
 
 
 def conditional(section: FeatureResults) -> list[Estimate]:

@@ -28,6 +28,8 @@ class Verdict:
     ----------
     rule : the text form of the rule.
     metric, feature, group : its subject; the group is None where a rule matches nothing.
+    mirror : the other group, where just two are compared with each other: their comparison is one,
+        judged at the side that the rule limits.
     class_scope, threshold : the class and the threshold that decide, where there are several.
     feature_id, group_id : what they are; None of a group that the data do not have.
     outcome : pass, fail, inconclusive, not evaluated, or none.
@@ -44,6 +46,7 @@ class Verdict:
     feature_id: SavedFeatureId = None
     group: str | None
     group_id: SavedGroupId = None
+    mirror: str | None = None
     class_scope: Inline[ClassScope] = NO_CLASS
     threshold: Finite | None = None
     outcome: Outcome

@@ -92,8 +92,9 @@ def finding_chart(finding: Finding, section: FeatureResults) -> Chart:
     """Return the differences of all groups in the rate of a finding, its own group first."""
     metric = finding.metric
     definition = finding.estimate.definition
+    of_rate = [each for each in section.estimates if each.metric == metric]
     ranked = sorted(
-        (e for e in section.estimates if e.metric == metric),
+        of_rate if finding.estimate.mirror_of is None else [finding.estimate],
         key=lambda e: (
             e.group != finding.group,
             e.status is Status.TOO_FEW,
@@ -294,6 +295,7 @@ def group_table(
     if ratios:
         notes += legend(cells, section.estimates, shares=shares, differences=differences)
         notes += filter(None, [abbreviations(rows_of_rates)])
+    notes += mirror_note(section)
     if len(section.groups) > len(groups):
         more = len(section.groups) - len(groups)
         notes.append(f"the {len(groups)} largest groups, {more:,} more in the JSON report")
@@ -304,6 +306,12 @@ def group_table(
         tuple(totals),
         notes=("   ".join(notes),) if notes else (),
     )
+
+
+def mirror_note(section: FeatureResults) -> tuple[str, ...]:
+    """Return that one of two groups mirrors the other, whose comparison stands for both."""
+    sides = {(each.group, each.mirror_of) for each in section.mirrors}
+    return tuple(f"{called(one)} mirrors {called(other)}" for one, other in sides)
 
 
 def _largest_groups(section: FeatureResults, most: int) -> list[Group]:

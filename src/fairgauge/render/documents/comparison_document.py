@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.across import Spread
-from fairgauge.enums import ClassKind, Direction, Outcome, ReferenceKind, Turn
+from fairgauge.enums import ClassKind, Direction, Outcome, Turn
 from fairgauge.errors import SpecError
 from fairgauge.question.rules import parse_rule
 from fairgauge.render._document_tree import (
@@ -157,23 +157,11 @@ def _of(each: Change) -> tuple[object, ...]:
 
 def _mirrors(comparison: Comparison) -> dict[tuple[str | None, str | None], str]:
     """Return the larger of just two groups that are each compared with the other, and the other."""
-    found: dict[tuple[str | None, str | None], str] = {}
-    groups: dict[str, list[tuple[float, str]]] = {}
-    for group in comparison.groups:
-        groups.setdefault(group.feature, []).append((group.new_n or 0.0, group.group))
-    for feature, sizes in groups.items():
-        own = [
-            each
-            for each in comparison.changes
-            if each.feature == feature and not is_of_all_groups(each.definition)
-        ]
-        kinds = {
-            side.reference.kind for each in own for side in (each.old, each.new) if side.reference
-        }
-        if len(sizes) == 2 and kinds == {ReferenceKind.OTHERS}:
-            (_, smaller), (_, larger) = sorted(sizes)
-            found[feature, larger] = smaller
-    return found
+    return {
+        (each.feature, each.group): each.new.mirror_of
+        for each in comparison.changes
+        if each.group and each.new.mirror_of
+    }
 
 
 def _summary(comparison: Comparison) -> str:
