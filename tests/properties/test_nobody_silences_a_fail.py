@@ -52,7 +52,6 @@ def test_another_rule_silences_no_fail(rules: list[Any]) -> None:
     assert fails(COUNTS, [*rules, met], reference={"g": "B"}) >= alone
 
 
-@pytest.mark.xfail(reason="issue 26, row 5: a group of 12 rows decides a largest gap")
 def test_a_tiny_group_silences_no_fail_of_a_largest_gap() -> None:
     limit = [fg.rule("selection_rate.largest_gap", at_most=0.05)]
     assert fails(COUNTS, limit)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.comparisons import Metric, Scope
+from fairgauge.catalogue.comparisons import Combined, Metric, Scope
 from fairgauge.enums import Profile, Task
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
 
 Spreads = Literal["largest_gap", "smallest_ratio", "minimum", "maximum", "variance", "gini"]
+_LEAST = ("smallest_ratio", "minimum")
+_EXTREMES = (*_LEAST, "largest_gap", "maximum")
 _CONCENTRATION = 1.0
 ROUNDING, SMALLEST_GAP = 1e-12, 1e-15
 """Relative and absolute distances within which values differ by rounding alone."""
@@ -279,6 +281,19 @@ class DifferentialFairness(Across):
         slot = np.arange(slots)
         value = np.where(enough, gaps[slot, outcome], np.nan)
         return GroupSpread(value, most[slot, outcome], least[slot, outcome], apart[slot, outcome])
+
+
+def is_extreme(metric: Metric) -> bool:
+    """Return whether a metric is the largest or the smallest of several numbers."""
+    if isinstance(metric, (Joint, Combined)):
+        return metric.how == "worst"
+    spread = isinstance(metric, Spread) and metric.by in _EXTREMES
+    return spread or isinstance(metric, DifferentialFairness)
+
+
+def is_smallest(metric: Metric) -> bool:
+    """Return whether an extreme is the smallest of its parts; a gap is the largest."""
+    return metric.neutral == 1 or (isinstance(metric, Spread) and metric.by in _LEAST)
 
 
 def _variance(values: Array, known: NDArray[np.bool_]) -> Array:

@@ -12,17 +12,20 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.across import is_smallest
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import Decide, Insufficient, IntervalMethod, Outcome, ScopeKind, Status
 from fairgauge.identity import is_named, texts_of
 from fairgauge.inference.sample_size import POWER, detectable_disparity, needed_rows
-from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
+from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, all_of
+from fairgauge.results.disparities import is_ratio
 from fairgauge.results.scopes import OVERALL, ClassScope
 from fairgauge.results.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.question.rules import Rule
     from fairgauge.results.estimates import ComparisonKey, Estimate, Group, Measured, WorstCase
     from fairgauge.results.scopes import Bounds, Interval
@@ -64,6 +67,8 @@ class _Subject:
     reason: Reason | None
     bounds: Bounds | None
     estimate: Estimate | None = None
+    extreme: Metric | None = None
+    """Of what it is a part, where the data do not suffice for all of an extreme."""
 
     @property
     def standing(self) -> str | None:
@@ -135,7 +140,8 @@ def _decisions_by_interval(measured: Measured, rule: Rule) -> Iterator[IntervalD
         of_limit: dict[tuple[object, ...], list[IntervalDecision]] = {}
         for each in _subjects(measured, limit):
             if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
-                key = each.feature, each.standing, each.class_scope, each.threshold
+                group = None if _of_all_groups(limit) else each.standing
+                key = each.feature, group, each.class_scope, each.threshold
                 outcome = _decided(each, limit, measured.worst_cases)[0]
                 together = IntervalMethod.TUKEY in each.interval.methods
                 family = (limit.metric, each.feature, each.class_scope, each.threshold)
@@ -157,8 +163,7 @@ def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
 
 def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
     held: dict[tuple[str | None, str | None], list[_Subject]] = {}
-    metric = rule.definition
-    of_all_groups = metric is not None and metric.scope == "feature"
+    of_all_groups = _of_all_groups(rule)
     for each in _subjects(measured, rule):
         # a metric of all groups names those that are furthest apart, in each class or threshold
         key = (each.feature, None if of_all_groups else each.standing)
@@ -168,12 +173,15 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
         each, outcome, reason = min(
             decisions,
             key=lambda one: (
-                _WORST_FIRST.index(one[1]), _margin(one[0], rule), one[0].group != one[0].standing
+                _WORST_FIRST.index(one[1]),
+                one[0].status is not Status.OK,
+                _margin(one[0], rule),
+                one[0].group != one[0].standing,
             ),
-        )  # fmt: skip
+        )
         groups = dict.fromkeys(one.group for one in several if not of_all_groups)
         crosses = explain and reason.code is ReasonCode.CROSSES
-        if crosses and each.estimate is not None and each.bounds is None:
+        if crosses and each.estimate is not None and each.bounds is None and not each.extreme:
             reason = _with_needs(reason, each.estimate, rule)
         yield Verdict(
             rule=str(rule),
@@ -195,12 +203,21 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
     yield from _unmatched(measured, rule, matched)
 
 
+def _of_all_groups(rule: Rule) -> bool:
+    return rule.definition is not None and rule.definition.scope == "feature"
+
+
 def _margin(each: _Subject, rule: Rule) -> float:
     """Return how far a value is inside the limits; below 0 where it is outside."""
     if each.value is None:
         return math.inf
-    inside = min(each.value - rule.low, rule.high - each.value)
+    scale = _log if rule.row is not None and is_ratio(rule.row) else float  # as far as its inverse
+    inside = min(scale(each.value) - scale(rule.low), scale(rule.high) - scale(each.value))
     return round(inside, _DIGITS) if math.isfinite(inside) else inside
+
+
+def _log(ratio: float) -> float:
+    return math.log(ratio) if ratio > 0 else -math.inf
 
 
 def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
@@ -212,11 +229,22 @@ def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
         pooled_metric = metric is not None and metric.scope == "pooled"
         if each.scope.kind is not (ScopeKind.POOLED if pooled_metric else ScopeKind.OVERALL):
             continue
-        if _is_for(rule, each):
-            yield _Subject(
-                each.feature, each.group, each.class_scope, each.threshold,
-                each.value, each.interval, each.status, each.reason, each.bounds, each,
+        if not _is_for(rule, each):
+            continue
+        whole = _Subject(
+            each.feature, each.group, each.class_scope, each.threshold,
+            each.value, each.interval, each.status, each.reason, each.bounds, each,
+        )  # fmt: skip
+        adequate = measured.adequate.get(each.key)
+        if adequate is None:
+            yield whole
+            continue
+        for part in adequate.estimates:
+            yield replace(
+                whole, group=part.group, value=part.value, interval=part.interval,
+                status=Status.OK, reason=part.reason, extreme=each.definition,
             )  # fmt: skip
+        yield replace(whole, status=Status.TOO_FEW, reason=all_of(adequate.reasons))
 
 
 def _rates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
@@ -373,6 +401,8 @@ def _decided(
     Of a rule that the value alone decides, such rows are a note of the report.
     """
     outcome, reason = _decide(each, rule)
+    if each.extreme is not None and outcome is Outcome.FAIL and not _shows_extreme(each, rule):
+        return Outcome.NONE, reason  # the parts without enough data may be more extreme
     worst = worst_cases.get(each.estimate.key) if each.estimate else None
     decided = outcome in (Outcome.PASS, Outcome.FAIL) and reason.code in _BY_INTERVAL
     if worst is None or not decided:
@@ -387,6 +417,13 @@ def _decided(
         high=high,
         alone=str(outcome),
     )
+
+
+def _shows_extreme(part: _Subject, rule: Rule) -> bool:
+    """Return whether a part is outside the limit beyond which all of an extreme is, too."""
+    assert part.extreme is not None
+    assert part.value is not None
+    return part.value < rule.low if is_smallest(part.extreme) else part.value > rule.high
 
 
 def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float]:

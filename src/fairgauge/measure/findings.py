@@ -137,7 +137,7 @@ def _worst(searched: _Searched) -> Estimate | None:
 
 def _worse_side(searched: _Searched, each: Estimate, adverse: int) -> Estimate | None:
     """Return a comparison seen from the group that fares worse, where two groups mirror."""
-    better = _has_direction(searched.row) and gap(each) * adverse < 0
+    better = searched.row.better is not Better.NEITHER and gap(each) * adverse < 0
     return searched.section.mirror(each) if better else None
 
 

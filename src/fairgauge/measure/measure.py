@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from fairgauge.catalogue.across import Across, Spread
+from fairgauge.catalogue.across import Across, Spread, is_extreme
 from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance
@@ -43,10 +43,10 @@ from fairgauge.resolve.references import admissible_groups
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import score_counts
 from fairgauge.results.estimates import EVERYONE, Estimate, Measured
-from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
+from fairgauge.results.scopes import NO_CLASS, OVERALL, ClassScope, Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -54,10 +54,12 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Rate, Statistic
     from fairgauge.cube.cube import Cube
     from fairgauge.inference.evidence import FeatureGroups
+    from fairgauge.measure._small_groups import Small
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.resolution import Resolution
     from fairgauge.results.estimates import (
+        Adequate,
         ComparisonKey,
         Group,
         GroupPair,
@@ -102,7 +104,8 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         else:
             resolution = replace(resolution, features=exact)
     rates = asked_rates(cube, spec, resolution.task, resolution.metrics)
-    parts = [_MeasuredFeature(counts, resolution, rates) for counts in resolution.features]
+    small = small_groups(resolution.features, spec)
+    parts = [_MeasuredFeature(counts, resolution, rates, small) for counts in resolution.features]
     estimates = [estimate for part in parts for estimate in part.estimates]
     diagnostics += [note for part in parts for note in part.diagnostics]
     whole, notes = _whole_table(resolution)
@@ -111,11 +114,12 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     rowwise, notes = _of_rows(resolution, by_rows)
     estimates += rowwise
     diagnostics += notes
-    small = small_groups(resolution.features, spec)
     tested = adjusted_estimates(mark_estimates(estimates, small))
     worst: dict[ComparisonKey, WorstCase] = {}
+    adequate: dict[ComparisonKey, Adequate] = {}
     for part in parts:
         worst |= part.worst_cases
+        adequate |= part.adequate
     first = resolution.outcomes[0]
     return Measured(
         task=resolution.task,
@@ -135,6 +139,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         ),
         pairs=tuple(mark_pairs([pair for part in parts for pair in part.pairs], small)),
         worst_cases=worst,
+        adequate=adequate,
         group_ids={
             each.feature: dict(zip(each.groups, each.group_ids, strict=True))
             for each in resolution.features
@@ -151,7 +156,13 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
 class _MeasuredFeature:
     """Everything that is measured of one feature."""
 
-    def __init__(self, counts: GroupCounts, resolution: Resolution, rates: list[Statistic]) -> None:
+    def __init__(
+        self,
+        counts: GroupCounts,
+        resolution: Resolution,
+        rates: list[Statistic],
+        small: Small,
+    ) -> None:
         spec = resolution.spec
         slices = [Slice(counts, outcome, spec) for outcome in resolution.outcomes]
         self.pairs: list[GroupPair] = []
@@ -174,6 +185,7 @@ class _MeasuredFeature:
         for each, asked in product(slices, resolution.metrics):
             if asked.metric.name in ruled and isinstance(asked.metric, Contrast):
                 self.worst_cases |= {} if asked.obstacle else each.worst_cases(asked.metric)
+        self.adequate = dict(_adequate(self.estimates, slices, small, ruled))
         if counts.protected:  # tests and other references would need the exact counts
             return
         if spec.rules:
@@ -192,6 +204,25 @@ class _MeasuredFeature:
 
         self.diagnostics += pairs_not_listed(groups)
         self.pairs += pairwise(rates, groups, spec)
+
+
+def _adequate(
+    estimates: Iterable[Estimate], slices: Sequence[Slice], small: Small, ruled: Collection[str]
+) -> Iterator[tuple[ComparisonKey, Adequate]]:
+    """Yield what the data show of the extremes that rules are on, where they do not suffice."""
+    for each in estimates:
+        if each.metric not in ruled or each.scope != OVERALL or not is_extreme(each.definition):
+            continue
+        for part in slices:
+            outcome = part.outcome
+            if each.class_scope == outcome.class_scope and each.threshold in (
+                None,
+                outcome.threshold,
+            ):
+                found = part.adequate(each, small) if part.ranges is None else None
+                if found is not None:
+                    yield each.key, found
+                break
 
 
 def _clusters_spanning_groups(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:

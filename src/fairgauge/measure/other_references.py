@@ -105,7 +105,11 @@ def reference_notes(
     given = {(each.rule, each.feature, each.group): each for each in verdicts}
     for other in measured.other_references:
         instead = replace(
-            measured, groups=(), estimates=other.estimates, worst_cases=other.worst_cases
+            measured,
+            groups=(),
+            estimates=other.estimates,
+            worst_cases=other.worst_cases,
+            adequate={},
         )
         for verdict in judge(instead, rules, explain=False):
             key = verdict.rule, verdict.feature, verdict.group

@@ -105,7 +105,7 @@ def mirrored_group(counts: GroupCounts, references: Sequence[Reference | None]) 
     """Return the one of two groups that only mirrors the other; None where there is none.
 
     Two groups that are each other's reference are one comparison. The smaller group stands for
-    both; of equally many rows, the one whose counts come first, because names decide nothing.
+    both; of equally many rows, the first.
 
     Parameters
     ----------
@@ -114,8 +114,7 @@ def mirrored_group(counts: GroupCounts, references: Sequence[Reference | None]) 
     mutual = references and all(each == Reference(ReferenceKind.OTHERS) for each in references)
     if not mutual or len(counts.groups) != _PAIR or counts.has_others:
         return None
-    one, two = ((n.sum(), *n.ravel().tolist()) for n in counts.counts["n"][:_PAIR, 0])
-    return 1 if one <= two else 0
+    return 1 - int(np.argmin(counts.cases))
 
 
 def references_at(

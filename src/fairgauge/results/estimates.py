@@ -355,6 +355,20 @@ class WorstCase:
 
 
 @dataclass(frozen=True, slots=True)
+class Adequate:
+    """What the data show of an extreme where they do not suffice for all of it.
+
+    Attributes
+    ----------
+    estimates : of the groups and parts for which they suffice; the extreme is at least as extreme.
+    reasons : why they do not for the others.
+    """
+
+    estimates: tuple[Estimate, ...]
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class OtherReference:
     """The comparisons that rules are on, with another group as the reference of a feature."""
 
@@ -380,6 +394,7 @@ class Measured:
     pairs: tuple[GroupPair, ...] = ()
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, WorstCase] = field(default_factory=dict)
+    adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)
     other_references: tuple[OtherReference, ...] = ()
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)
     feature_ids: Mapping[str, FeatureId] = field(default_factory=dict)

@@ -19,10 +19,14 @@ from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.evidence import CellCount, generator, stricter
 from fairgauge.inference.interval import (
+    FEWEST_EXPECTED,
     RATIO_MAY_BE_ZERO,
     Methods,
     NoInterval,
     StatisticInterval,
+    insufficient_clusters,
+    insufficient_rows,
+    insufficient_weights,
 )
 from fairgauge.inference.one.cluster_jackknife import effective_clusters, effective_number
 from fairgauge.inference.one.drawn_tables import MOST_DRAWN
@@ -102,14 +106,29 @@ def across_interval(metric: Across, groups: EveryGroup, spec: Spec) -> SlotInter
 @across_interval.register(Spread)
 def _spread_interval(metric: Spread, groups: EveryGroup, spec: Spec) -> SlotIntervals:
     groups_interval = groups.interval(metric.of, spec)
-    made = _spread(metric, groups_interval, groups.slots, spec.confidence)
     compares = metric.by in ("largest_gap", "smallest_ratio")
     shares = groups_interval.shares if compares else ()
+    few = _rarely_expected(shares, groups.slots) if groups.adequate else None
+    made = _spread(metric, groups_interval, groups.slots, spec.confidence, few)
     return made._replace(sparse=groups_interval.sparse, shares=shares)
 
 
+def _rarely_expected(shares: Sequence[MappedProportion], slots: int) -> NDArray[np.bool_]:
+    """Return for every two groups whether a cell has too few expected rows; (slots, G, G)."""
+    few = np.zeros((1, 1, 1), dtype=bool)
+    for share in shares:
+        x, n = (each.reshape(slots, -1) for each in (share.successes, share.rows))
+        one, two = ((x[..., None], n[..., None]), (x[:, None], n[:, None]))
+        few = few | (expected_count(one, two) < FEWEST_EXPECTED)
+    return few
+
+
 def _spread(
-    metric: Spread, groups_interval: StatisticInterval, slots: int, confidence: float
+    metric: Spread,
+    groups_interval: StatisticInterval,
+    slots: int,
+    confidence: float,
+    few: NDArray[np.bool_] | None = None,
 ) -> SlotIntervals:
     groups = (~np.isnan(groups_interval.estimate)).reshape(slots, -1).sum(axis=1)
     if metric.by in ("minimum", "maximum"):
@@ -120,13 +139,15 @@ def _spread(
             groups_interval.reason,
         )
     if metric.by == "largest_gap":
-        low, high = _most_apart(groups_interval, groups, confidence, confidence, mover_difference)
+        low, high = _most_apart(
+            groups_interval, groups, confidence, confidence, mover_difference, few
+        )
         limits = np.fmax(low, 0.0), high
         return SlotIntervals(
             limits, (*_PAIRS_AT_ONCE, *groups_interval.methods), groups_interval.reason
         )
     if metric.by == "smallest_ratio":
-        low, high = _most_apart(groups_interval, groups, confidence, confidence, mover_ratio)
+        low, high = _most_apart(groups_interval, groups, confidence, confidence, mover_ratio, few)
         if metric.of.range[0] < 0:
             positive_groups = _all_positive(groups_interval, groups, confidence)
             low, high = (
@@ -287,23 +308,46 @@ def clusters_per_group(metric: Across, clusters: Clusters) -> Array:
     return effective_number(clusters.block_sizes(lambda side: rows_per_group(metric, side)))
 
 
+def insufficient_groups(metric: Across, groups: EveryGroup, spec: Spec) -> list[Reason | None]:
+    """Return why the data on each group are insufficient for a metric, None where they suffice.
+
+    The largest gap of all groups is at least that of some of them, and the lowest rate at most
+    theirs: what the groups with enough data show of an extreme holds whatever the others are like.
+    """
+    evidence, cases = groups.evidence, groups.evidence.cases
+    few = insufficient_rows(rows_per_group(metric, cases))
+    others = [insufficient_weights(evidence.effective_size, len(few))]
+    if evidence.clusters is not None and "score" not in metric.needs:
+        others.append(insufficient_clusters(clusters_per_group(metric, evidence.clusters)))
+    if isinstance(metric, Spread):
+        sparse = groups.interval(metric.of, spec).sparse
+        others += [sparse.insufficient()] if sparse is not None else []
+    return [
+        next((reason for reason in of_group if reason), None)
+        for of_group in zip(few, *others, strict=True)
+    ]
+
+
 def _most_apart(
     groups_interval: StatisticInterval,
     groups: Array,
     confidence: float,
     simultaneous: float,
     mover: _Mover,
+    few: NDArray[np.bool_] | None = None,
 ) -> Limits:
     """Return the limits of the largest difference or the smallest ratio of two groups.
 
     Towards "no difference" all pairs hold at once (Tukey), at the level ``simultaneous``, because
     the pair is the most extreme one of the sample. Away from it no pair needs to know of the
     others: the two groups that are furthest apart in the population are one of them, and the most
-    extreme limit is not inside theirs.
+    extreme limit is not inside theirs. The pairs that ``few`` marks count towards it alone.
     """
     slots = len(groups)
     c = tukey_critical(groups, simultaneous).repeat(len(groups_interval.estimate) // slots)
     at_once = _pairs(groups_interval, c, slots, mover)
+    if few is not None:
+        at_once = np.where(few, np.nan, at_once[0]), np.where(few, np.nan, at_once[1])
     alone = _pairs(groups_interval, np.full_like(c, critical(confidence)), slots, mover)
     if mover is mover_ratio:
         return np.fmin.reduce(alone[0], axis=(1, 2)), np.fmin.reduce(at_once[1], axis=(1, 2))

@@ -56,12 +56,14 @@ def interval_of_groups(
 class EveryGroup:
     """All groups of a feature in every slot, and the intervals of their statistics, each made once.
 
-    ``evidence`` holds the groups of each slot, slot by slot.
+    ``evidence`` holds the groups of each slot, slot by slot. With ``adequate``, pairs of groups
+    with too few expected rows show nothing towards "no difference".
     """
 
-    def __init__(self, evidence: Evidence, slots: int) -> None:
+    def __init__(self, evidence: Evidence, slots: int, *, adequate: bool = False) -> None:
         self.evidence = evidence
         self.slots = slots
+        self.adequate = adequate
         self._intervals: dict[tuple[Statistic, float], StatisticInterval] = {}
 
     def interval(self, statistic: Statistic, spec: Spec) -> StatisticInterval:

@@ -295,7 +295,7 @@ def group_table(
     if ratios:
         notes += legend(cells, section.estimates, shares=shares, differences=differences)
         notes += filter(None, [abbreviations(rows_of_rates)])
-    notes += mirror_note(section)
+        notes += mirror_notes([section])
     if len(section.groups) > len(groups):
         more = len(section.groups) - len(groups)
         notes.append(f"the {len(groups)} largest groups, {more:,} more in the JSON report")
@@ -308,9 +308,9 @@ def group_table(
     )
 
 
-def mirror_note(section: FeatureResults) -> tuple[str, ...]:
+def mirror_notes(sections: Iterable[FeatureResults]) -> tuple[str, ...]:
     """Return that one of two groups mirrors the other, whose comparison stands for both."""
-    sides = {(each.group, each.mirror_of) for each in section.mirrors}
+    sides = dict.fromkeys((e.group, e.mirror_of) for each in sections for e in each.mirrors)
     return tuple(f"{called(one)} mirrors {called(other)}" for one, other in sides)
 
 

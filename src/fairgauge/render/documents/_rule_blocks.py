@@ -119,6 +119,8 @@ def outcome_words(verdicts: Sequence[Verdict], report: Report) -> str:
     if worst is Outcome.PASS:
         if is_of_all_groups(verdicts[0].definition):
             return f"PASS for {numbers.listing([called(each.feature) for each in deciding])}"
+        if len(deciding) == 1 and not deciding[0].alternatives:
+            return f"PASS for {_compared_groups(deciding[0], report)}"
         return f"PASS for {_groups(len(deciding))}"
     most = len(deciding) if len(deciding) <= _MOST_DECIDING else 1
     named = [_verdict_group(each, report) for each in deciding[:most]]

@@ -43,6 +43,7 @@ from fairgauge.render.documents._metric_blocks import (
     finding_chart,
     legend,
     metric_sentence,
+    mirror_notes,
     reference_of,
 )
 from fairgauge.render.documents._preset_blocks import preset_blocks, tables_to_publish, terms_of
@@ -405,6 +406,7 @@ class _Summary:
             marks += [f"{'rates in %, ' if shares else ''}{against}{in_pp}"]
         elif shares:
             marks += ["rates in %"]
+        marks += mirror_notes(shown_sections)
         if self.findings:
             yield Paragraph(CAVEAT, Tone.SOFT)
         catalogue = report.catalogue

@@ -118,7 +118,7 @@ def test_a_vendors_difference_is_told_in_our_direction_with_its_own_sign_in_the_
         "Women (g) is selected less often than others: 36.2% vs 53.2% (−17.0 pp, 95% CI −21.2"
         in (describe_finding(first))
     )
-    assert "+0.170*" in render(report, "text")
+    assert "−0.170*" in render(report, "text")
 
 
 def estimate_pair(overall, adjusted):
