@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from fairgauge.catalogue.across import Across, Spread, is_extreme
+from fairgauge.catalogue.across import Across, Spread
 from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance
@@ -31,6 +31,7 @@ from fairgauge.inference.groups.families import (
     reversed_ranking,
 )
 from fairgauge.inference.missing_groups import missing_groups
+from fairgauge.measure._adequate_parts import adequate_parts
 from fairgauge.measure._small_groups import mark_estimates, mark_groups, mark_pairs, small_groups
 from fairgauge.measure._threshold_references import threshold_references
 from fairgauge.measure.other_references import ties, with_other_references
@@ -43,10 +44,10 @@ from fairgauge.resolve.references import admissible_groups
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import score_counts
 from fairgauge.results.estimates import EVERYONE, Estimate, Measured
-from fairgauge.results.scopes import NO_CLASS, OVERALL, ClassScope, Diagnostic
+from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -185,7 +186,7 @@ class _MeasuredFeature:
         for each, asked in product(slices, resolution.metrics):
             if asked.metric.name in ruled and isinstance(asked.metric, Contrast):
                 self.worst_cases |= {} if asked.obstacle else each.worst_cases(asked.metric)
-        self.adequate = dict(_adequate(self.estimates, slices, small, ruled))
+        self.adequate = dict(adequate_parts(self.estimates, slices, small, ruled))
         if counts.protected:  # tests and other references would need the exact counts
             return
         if spec.rules:
@@ -204,25 +205,6 @@ class _MeasuredFeature:
 
         self.diagnostics += pairs_not_listed(groups)
         self.pairs += pairwise(rates, groups, spec)
-
-
-def _adequate(
-    estimates: Iterable[Estimate], slices: Sequence[Slice], small: Small, ruled: Collection[str]
-) -> Iterator[tuple[ComparisonKey, Adequate]]:
-    """Yield what the data show of the extremes that rules are on, where they do not suffice."""
-    for each in estimates:
-        if each.metric not in ruled or each.scope != OVERALL or not is_extreme(each.definition):
-            continue
-        for part in slices:
-            outcome = part.outcome
-            if each.class_scope == outcome.class_scope and each.threshold in (
-                None,
-                outcome.threshold,
-            ):
-                found = part.adequate(each, small) if part.ranges is None else None
-                if found is not None:
-                    yield each.key, found
-                break
 
 
 def _clusters_spanning_groups(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:

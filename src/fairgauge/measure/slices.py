@@ -9,20 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.across import Across, Joint
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.comparisons import (
-    Combined,
-    ComparisonMetric,
-    Contrast,
-    Imbalance,
-    Metric,
-)
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric
 from fairgauge.catalogue.pooling import pool
 from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, Status, Task
 from fairgauge.identity import GroupId
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
-from fairgauge.inference.evidence import stricter
 from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_groups import most_unknown, worst_cases
 from fairgauge.inference.one.side_intervals import EveryGroup
@@ -34,7 +26,6 @@ from fairgauge.inference.protected_counts import (
     protected_worst_cases,
 )
 from fairgauge.inference.uncertainty import rate_values
-from fairgauge.measure._small_groups import mark_estimates
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import Named, as_reference, named, population_shares
 from fairgauge.resolve.protected_metrics import protection_obstacle
@@ -45,7 +36,6 @@ from fairgauge.resolve.references import (
 )
 from fairgauge.resolve.sides import BOTH, CountsBySide
 from fairgauge.results.estimates import (
-    Adequate,
     Estimate,
     Group,
     WorstCase,
@@ -53,11 +43,11 @@ from fairgauge.results.estimates import (
     as_number,
 )
 from fairgauge.results.scopes import OVERALL, POOLED, ClassScope, Reference
-from fairgauge.stats.contrasts import fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from fairgauge.catalogue.across import Across
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Scope as MetricScope
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
@@ -66,7 +56,6 @@ if TYPE_CHECKING:
     from fairgauge.inference.clusters import ClustersBySide
     from fairgauge.inference.interval import Intervals
     from fairgauge.inference.protected_counts import Range
-    from fairgauge.measure._small_groups import Small
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.outcomes import OutcomeMasks
@@ -268,67 +257,6 @@ class Slice:
                 reference = as_reference(self.counts, second)
                 found = replace(found, **named(self.counts, first), reference=reference)
             yield found
-
-    def adequate(self, estimate: Estimate, small: Small) -> Adequate | None:
-        """Return what the groups and parts with enough data show of an extreme over all rows.
-
-        None where they suffice for all of it. Parts hold simultaneously (Bonferroni).
-        """
-        metric = estimate.definition
-        if isinstance(metric, (Joint, Combined)):
-            strict = Slice(self.counts, self.outcome, stricter(self.spec, len(metric.of)))
-            parts = [strict.adequate_part(part, estimate, small) for part in metric.of]
-        else:
-            parts = [self.adequate_part(metric, estimate, small)]
-        reasons = [reason for _, few in parts for reason in few]
-        estimates = tuple(part for part, _ in parts if part is not None)
-        return Adequate(estimates, tuple(dict.fromkeys(reasons))) if reasons else None
-
-    def adequate_part(
-        self, metric: Metric, extreme: Estimate, small: Small
-    ) -> tuple[Estimate | None, list[Reason]]:
-        """Return one part of an extreme on the groups with enough data, and why not on the others.
-
-        Parameters
-        ----------
-        extreme : the estimate that it is a part of; a contrast is that of the same group.
-        small : the groups that are smaller than asked for, and why.
-        """
-        if isinstance(metric, Contrast):
-            of_group = (e for e in self.estimates(metric) if e.group == extreme.group)
-            (part,) = mark_estimates([e for e in of_group if e.scope == OVERALL], small)
-            if part.status is not Status.OK or part.value is None or part.interval is None:
-                return None, [part.reason or Reason.of(ReasonCode.NO_INTERVAL)]
-            low, high = map(float, fold(np.array(part.interval.low), np.array(part.interval.high)))
-            folded = replace(part.interval, low=low, high=high)
-            return replace(part, value=abs(part.value), interval=folded), []
-        assert isinstance(metric, Across)
-        from fairgauge.inference.groups.across_groups import insufficient_groups
-
-        feature, names = self.counts.feature, self.counts.groups
-        few = insufficient_groups(metric, self._groups_overall, self.spec)
-        lacking = [small.get((feature, name)) or why for name, why in zip(names, few, strict=True)]
-        reasons = [why.on(f"group {name}") for name, why in zip(names, lacking, strict=True) if why]
-        kept = np.flatnonzero([why is None for why in lacking])
-        groups = EveryGroup(self.evidence(kept, np.zeros_like(kept)), slots=1, adequate=True)
-        spread = metric.across(groups.evidence.side, 1, self.spec.profile)
-        if not len(kept) or math.isnan(spread.value[0]):
-            return None, reasons or [Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)]
-        fields = certainty(
-            self.uncertainty.of_feature(metric, groups, spread), 0, self.spec.confidence
-        )
-        if fields["reason"] is not None and fields["status"] is Status.TOO_FEW:
-            reasons.append(fields["reason"])
-        first = int(kept[int(spread.first[0])])
-        part = replace(
-            extreme,
-            **named(self.counts, first),
-            value=float(spread.value[0]),
-            interval=fields.get("interval"),
-            status=Status.OK,
-            reason=None,
-        )
-        return part, reasons
 
     def represented(self, metric: Representation, obstacle: Reason | None) -> Iterator[Estimate]:
         """Return how the groups' shares of the rows compare with those of a population."""

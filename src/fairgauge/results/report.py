@@ -168,7 +168,7 @@ class Report(ResultOfMetrics):
         >>> fg.audit(counts, rules=["true_positive_rate.ratio >= 0.8"]).check()
         Traceback (most recent call last):
         ...
-        fairgauge.results.verdicts.RulesNotMet: 1 of 2 verdicts is not a pass
+        fairgauge.results.verdicts.RulesNotMet: 1 of 1 verdicts is not a pass
         FAIL true_positive_rate.ratio >= 0.8, sex: F: true positive rate ratio 0.11: the whole ...
         """
         verdicts = unmet(self.verdicts, inconclusive)
