@@ -325,6 +325,8 @@ class DiagnosticCode(StrEnum):
     MISSING_MARKER = "missing_marker"  # value, rows
     SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest
+    NOT_RECODED = "not_recoded"  # values, rows
+    RECODING = "recoding"  # line: a recoding that spellings suggest
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high, allowed
     FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise, simultaneous
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references

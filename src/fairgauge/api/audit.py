@@ -30,6 +30,7 @@ from fairgauge.resolve.data_checks import (
     numeric_groups,
     prediction_is_label,
     predictions_that_are_no_label,
+    recodings,
     same_names,
     sensitive_outcomes,
     single_row_groups,
@@ -264,6 +265,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
         *numeric_groups(cube, asked, rows_by_level),
         *missing_markers(cube, asked, rows_by_level),
         *same_names(cube, asked, rows_by_level),
+        *recodings(cube, asked, rows_by_level),
         *_unmatched(cube, spec),
         *unmatched_rules(spec, group_texts(features)),
         *limits_outside_range(spec),
@@ -280,6 +282,8 @@ def counted(
     check_names(options, positional)
     if isinstance(data, Cube):
         spec = ask(base=data.asked, **options)
+        if spec.recode != data.asked.recode:
+            raise CubeError("values are recoded while rows are counted; count them with recode")
         _check_held(data, spec)
         return data, None, spec
     from fairgauge.rowwise.first_rows import with_task
@@ -395,6 +399,7 @@ def _likely_mistakes(
         yield from predictions_that_are_no_label(cube, spec, rows_by_level)
     yield from missing_markers(cube, spec, rows_by_level)
     yield from same_names(cube, spec, rows_by_level)
+    yield from recodings(cube, spec, rows_by_level)
     yield from limits_outside_range(spec)
     yield from _unmatched(cube, spec)
 

@@ -65,11 +65,13 @@ def build(
     counted = [_held(each) for each in counted]
     levels: dict[Axis, tuple[Value, ...]] = {}
     codes: dict[tuple[int, int], Codes] = {}
+    unseen: set[tuple[str, str]] = set()
     for axis in plan.axes:
         holding = [i for i, table in enumerate(plan.tables) if plan.axes.index(axis) in table]
         columns = {i: counted[i].keys[plan.tables[i].index(plan.axes.index(axis))] for i in holding}
         more = (known or {}).get(axis.column, ())
-        levels[axis], coded = _encode(axis, columns, more, texts=axis.column in texts)
+        levels[axis], coded, missed = _encode(axis, columns, more, texts=axis.column in texts)
+        unseen |= {(axis.column, value) for value in missed}
         if not axis.bins:
             check_levels(axis, levels[axis], limit)
         codes |= {(i, plan.axes.index(axis)): each for i, each in coded.items()}
@@ -87,13 +89,14 @@ def build(
         for i, positions in enumerate(plan.tables)
     )
     kept = {reason: int(n) for reason, n in sorted((excluded or {}).items()) if n}
-    return Cube(plan, levels, tables, int(rows), kept)
+    return Cube(plan, levels, tables, int(rows), kept, unseen=frozenset(unseen))
 
 
 def _encode(
     axis: Axis, columns: Mapping[int, Sequence[object]], known: Sequence[Value], *, texts: bool
-) -> tuple[tuple[Value, ...], dict[int, Codes]]:
-    """Give every value of an axis its code in the sorted levels."""
+) -> tuple[tuple[Value, ...], dict[int, Codes], list[str]]:
+    """Give every value of an axis its code in the sorted levels; with what no row has to recode."""
+    unseen: list[str] = []
     try:
         raw = list({(type(value), value) for column in columns.values() for value in column})
     except TypeError:
@@ -104,6 +107,9 @@ def _encode(
         levels: tuple[Value, ...] = tuple(range(axis.bins))
     else:
         values = typed([value for _, value in raw], text=texts)
+        if axis.recoding:
+            unseen = axis.recoding.unseen(values)
+            values = axis.recoding.apply(values)
         levels = sorted_levels([*values, *known])
     position = {identity(level): i for i, level in enumerate(levels)}
     code = {
@@ -114,7 +120,7 @@ def _encode(
         i: np.fromiter((code[type(v), v] for v in column), dtype=np.int64, count=len(column))
         for i, column in columns.items()
     }
-    return levels, coded
+    return levels, coded, unseen
 
 
 def _held(counted: Counted) -> Counted:

@@ -77,6 +77,8 @@ class Cube:
     min_cell : of protected counts, the smallest number of persons that may be known of a cell. All
         numbers are rounded to multiples of it, ``rows`` and ``excluded`` too, and the measures
         "low" and "high" hold the range of what was rounded. None where the counts are exact.
+    unseen : the values that were to be recoded, each with its column, that no counted row has; a
+        file of counts does not hold them.
     """
 
     plan: Plan
@@ -86,6 +88,7 @@ class Cube:
     excluded: Mapping[Uncounted, int] = field(default_factory=dict)
     question: Spec | None = None
     min_cell: int | None = None
+    unseen: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def asked(self) -> Spec:
@@ -149,7 +152,9 @@ class Cube:
         reasons = {*self.excluded, *other.excluded}
         excluded = {r: self.excluded.get(r, 0) + other.excluded.get(r, 0) for r in sorted(reasons)}
         question = common_question(self.asked, other.asked)
-        return Cube(self.plan, levels, tables, self.rows + other.rows, excluded, question)
+        unseen = self.unseen & other.unseen
+        rows = self.rows + other.rows
+        return Cube(self.plan, levels, tables, rows, excluded, question, unseen=unseen)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cube) and self.digest == other.digest

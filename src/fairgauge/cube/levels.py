@@ -23,9 +23,10 @@ def not_plain(axis: Axis) -> DataError:
     )
 
 
-def levels_of(values: Iterable[object], *, text: bool) -> tuple[Value, ...]:
+def levels_of(axis: Axis, values: Iterable[object], *, text: bool) -> tuple[Value, ...]:
     """Return the levels that raw values make; untyped text is numeric if all of it is."""
-    return sorted_levels(typed(list(values), text=text))
+    read = typed(list(values), text=text)
+    return sorted_levels(axis.recoding.apply(read) if axis.recoding else read)
 
 
 def typed(raw: Sequence[object], *, text: bool) -> list[Value]:

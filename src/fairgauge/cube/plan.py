@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.identity import Part
+    from fairgauge.question.recoding import Recoding
     from fairgauge.values import Json, Saved, Value
 
 _MOST_JOINT_FEATURES = 3
@@ -50,6 +51,8 @@ class Axis:
     bounds : the range that values must lie in.
     grid : number of equal bins between the bounds, for fine histograms; the values are then the
         numbers 0 ... 2 grid + 1: odd ones lie exactly on an edge, even ones between two edges.
+    recoding : the categories that its values are counted by. Counts hold only these, so that it
+        is no part of what they are.
     """
 
     role: Role
@@ -58,6 +61,7 @@ class Axis:
     closed: Closed = Closed.RIGHT
     bounds: tuple[float, float] | None = None
     grid: int = 0
+    recoding: Recoding | None = field(default=None, compare=False)
 
     @property
     def bins(self) -> int:
@@ -250,7 +254,7 @@ def _is_column(value: object) -> bool:
 
 def _by_field(value: Axis | Moment) -> dict[str, Json]:
     """Return the fields by name; `dataclasses.asdict` copies each, which every digest would pay."""
-    return {each.name: getattr(value, each.name) for each in fields(value)}
+    return {each.name: getattr(value, each.name) for each in fields(value) if each.compare}
 
 
 def read_question(options: Mapping[str, object]) -> Spec:
@@ -313,7 +317,12 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         ]
     positions = [tuple(sorted(axes.index(axis) for axis in table)) for table in tables]
     counted = Spec(**{key: getattr(spec, key) for key in COUNTED})
-    return Plan(tuple(axes), tuple(dict.fromkeys(positions)), counted, moments)
+    return Plan(
+        tuple(a if a.bins else replace(a, recoding=spec.recoding(a.column)) for a in axes),
+        tuple(dict.fromkeys(positions)),
+        counted,
+        moments,
+    )
 
 
 def _feature_axis(feature: Feature) -> Axis:

@@ -8,7 +8,6 @@ from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
-from fairgauge.published._category_words import is_total, is_unknown
 from fairgauge.published._header_words import is_remark, role_of
 from fairgauge.published._table_files import Grid
 from fairgauge.published._table_shapes import (
@@ -27,6 +26,7 @@ from fairgauge.published.printed_numbers import (
     without_marks,
 )
 from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
+from fairgauge.question.category_words import is_total, is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

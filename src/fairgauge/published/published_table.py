@@ -7,8 +7,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairgauge.published._category_words import is_total
 from fairgauge.published.printed_numbers import is_dash
+from fairgauge.question.category_words import is_total
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -30,6 +30,7 @@ from fairgauge.question.readers import (
     read_values,
     read_word,
 )
+from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
 from fairgauge.question.rules import read_rules
 from fairgauge.values import Json, Value, canonical, name_of
 
@@ -399,6 +400,29 @@ POPULATION = OptionType(
     parse=syntax.parse_population,
     write=syntax.write_population,
     metavar="COL:V=SHARE,...",
+    repeatable=True,
+)
+RECODE = OptionType(
+    read=read_recodings,
+    schema=one_or_many(
+        _TEXT,
+        {
+            "type": "object",
+            "additionalProperties": {
+                "anyOf": [
+                    _TEXT,
+                    {
+                        "type": "object",
+                        "additionalProperties": one_or_many(_SCALAR),
+                    },
+                ]
+            },
+        },
+    ),
+    plain=plain_recodings,
+    parse=syntax.parse_rules,
+    write=write_recodings,
+    metavar="FILE",
     repeatable=True,
 )
 RULES = OptionType(

@@ -44,6 +44,7 @@ from fairgauge.question.option_types import (
     POSITIVE,
     PRESET,
     RANGE,
+    RECODE,
     REFERENCE,
     RULES,
     THRESHOLD,
@@ -58,10 +59,12 @@ from fairgauge.question.option_types import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.question.recoding import Recoding, Recodings
     from fairgauge.question.rules import Rule
     from fairgauge.values import Json, Value
 
@@ -179,6 +182,10 @@ class Spec:
         (), FEATURES, "Columns whose values define groups",
         syntax="COL=V1,V2: these values as one group. COL:40,60: intervals cut at 40 and 60, COL:40:left with closed left edges. Repeatable.",
         counted=True)
+    recode: Recodings = option(
+        (), RECODE, "Categories of the values of a column, by which they are counted",
+        syntax="A file (.toml, .yaml, .json; .csv or .tsv of values and categories), or a line of TOML: 'sex = {Male = [\"M\", \"male\"], unknown = [\"?\"]}'. Repeatable.",
+        effect="values are in other groups or outcomes")
     intersections: tuple[tuple[str, ...], ...] = option(
         (), INTERSECTIONS, "Columns whose combined values define groups",
         flag="--intersect", syntax="Repeatable.",
@@ -274,6 +281,7 @@ class Spec:
             for j, part in enumerate(parts)
             if part not in {f.column for f in self.sensitive}
         ]
+        asked += [(f"recode.{each.column}", each.column) for each in self.recode]
         asked += [(f"candidate[{i}]", name) for i, name in enumerate(self.candidate)]
         return asked + [(f"features[{i}]", name) for i, name in enumerate(self.features)]
 
@@ -307,6 +315,10 @@ class Spec:
         """Return the sensitive feature of a column (a plain one if only an intersection has it)."""
         return next((f for f in self.sensitive if f.column == column), Feature(column))
 
+    def recoding(self, column: str) -> Recoding | None:
+        """Return the categories of a column, None where its values are counted as they are."""
+        return next((each for each in self.recode if each.column == column), None)
+
     def to_dict(self) -> dict[str, Json]:
         """Return the specification with the keys and values of a specification file."""
         values = {each.name: each.type.plain(getattr(self, each.name)) for each in OPTIONS}
@@ -335,6 +347,7 @@ class Options(TypedDict, total=False):
     threshold: float | Sequence[float] | str
     positive: Value | Sequence[Value] | Above | Ordered | Mapping[str, float | Sequence[Value]]
     sensitive: str | Feature | Array | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
+    recode: str | Path | Mapping[str, Any] | Sequence[str | Path | Mapping[str, Any]]
     intersections: str | Sequence[str] | Sequence[Sequence[str]]
     strata: str | Array | None
     count: str | Array | None

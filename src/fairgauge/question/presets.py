@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import Problem, SpecError, nearest, quote
+from fairgauge.question.features import read_features
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -134,10 +135,5 @@ def presets() -> tuple[Preset, ...]:
 
 
 def _columns(sensitive: object) -> list[str]:
-    """Return the columns of features as they are written: names, tables or features."""
-    if isinstance(sensitive, str) or not hasattr(sensitive, "__iter__"):
-        sensitive = [sensitive] if sensitive is not None else []
-    return [
-        str(each.get("column") if isinstance(each, dict) else getattr(each, "column", each))
-        for each in sensitive
-    ]
+    """Return the columns of features, in any form that they are written in, each once."""
+    return [each.column for each in read_features(sensitive, "sensitive", [])]

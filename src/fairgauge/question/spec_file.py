@@ -118,4 +118,18 @@ def read_options(path: str | Path) -> dict[str, object]:
     if str(options.get("schema", "")).startswith("fairgauge."):
         message = "is a saved result of fairgauge, not a specification; fairgauge.load reads it"
         raise SpecError(Problem(str(path), message))
+    if options.get("recode"):
+        options["recode"] = _located(options["recode"], Path(path).parent)
     return options
+
+
+def _located(recode: object, folder: Path) -> object:
+    """Return recodings with the paths of their files, which are relative to the specification."""
+    if isinstance(recode, str):
+        return recode if "=" in recode else str(folder / recode)
+    if isinstance(recode, list):
+        return [_located(each, folder) for each in recode]
+    if isinstance(recode, dict):
+        named = {column: v for column, v in recode.items() if isinstance(v, str)}
+        return recode | {column: str(folder / name) for column, name in named.items()}
+    return recode

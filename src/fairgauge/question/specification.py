@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Better, Method, Task, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
-from fairgauge.question.features import Ordered
+from fairgauge.question.features import Above, Ordered
 from fairgauge.question.options import BY_NAME, Spec
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.values import name_of
@@ -194,6 +194,7 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         message = "needs a label, or the positive value (positive), to be compared with"
         yield Problem("score_of", message)
     yield from _wrong_strata(spec)
+    yield from _wrong_recodings(spec)
     yield from _wrong_threshold(spec, given="threshold" in given)
     yield from _wrong_order(spec)
 
@@ -207,6 +208,26 @@ def _wrong_strata(spec: Spec) -> Iterator[Problem]:
             "stratum: nothing is left to compare; name a column that is known before the decision"
         )
         yield Problem("strata", message)
+
+
+def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
+    """Yield the recoded columns whose numbers are cut, summed or compared, not counted by value."""
+    numeric: dict[str | None, str] = {
+        **{feature.column: "is cut into intervals" for feature in spec.sensitive if feature.cuts},
+        spec.score: "is the score",
+        spec.count: "is the count",
+        spec.weight: "is the weight",
+        spec.cluster: "identifies clusters",
+    }
+    if isinstance(spec.positive, Above) or spec.task is Task.REGRESSION:
+        numeric |= dict.fromkeys((spec.label, spec.prediction, *spec.candidate), "holds numbers")
+    for each in spec.recode:
+        if each.column in numeric:
+            message = (
+                f"{quote(each.column)} {numeric[each.column]}, and only values of groups, strata, "
+                "labels and predictions are recoded; correct the column itself"
+            )
+            yield Problem(f"recode.{each.column}", message)
 
 
 def _wrong_order(spec: Spec) -> Iterator[Problem]:

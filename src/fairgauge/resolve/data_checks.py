@@ -16,7 +16,9 @@ from fairgauge.cube.levels import quartiles
 from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task
 from fairgauge.errors import DataError, closest, quote
 from fairgauge.identity import FeatureId, is_named, texts_of
+from fairgauge.question.category_words import is_unknown
 from fairgauge.question.features import Ordered
+from fairgauge.question.recoding import UNKNOWN, write_recodings
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.references import FEWEST_ROWS
 from fairgauge.results.scopes import Diagnostic
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube, Sums
     from fairgauge.cube.plan import Axis
+    from fairgauge.question.recoding import Recoding
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.values import Value
@@ -288,6 +291,88 @@ def same_names(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> It
             if isinstance(level, str)
         ]
     )
+
+
+def recodings(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Iterator[Diagnostic]:
+    """Check recodings against the data, and suggest those that the spellings of groups call for."""
+    for column, value in sorted(cube.unseen):
+        known = (name_of(v) for a in cube.plan.axes if a.column == column for v in cube.levels[a])
+        yield _unmatched(f"recode.{column}", value, known)
+    for axis in cube.plan.axes:
+        if axis.bins or axis.role is Role.CLUSTER:
+            continue
+        levels = _with_rows(cube.levels[axis], rows_by_level[axis])
+        recoding = spec.recoding(axis.column)
+        left = [(v, n) for v, n in levels if recoding and name_of(v) not in recoding.names]
+        if left and recoding and recoding.names:
+            yield Diagnostic.note(
+                DiagnosticCode.NOT_RECODED,
+                axis.column,
+                values=tuple(name_of(value) for value, _ in left),
+                rows=tuple(rows for _, rows in left),
+            )
+        if axis.role is Role.FEATURE and not spec.feature(axis.column).values:
+            unknown = unknown_levels(axis, cube.levels[axis], spec)
+            texts = {
+                level: rows
+                for (level, rows), missing in zip(levels, unknown, strict=True)
+                if isinstance(level, str) and not missing and level not in spec.exclude_groups
+            }
+            if suggested := _suggested(texts):
+                if recoding:  # one block for the whole column
+                    suggested = _joined(recoding, suggested)
+                yield Diagnostic.warning(
+                    DiagnosticCode.RECODING,
+                    axis.column,
+                    line=write_recodings({axis.column: suggested})[0],
+                )
+
+
+_NOT_LETTERS = re.compile(r"[\W_]+|\b(?:or|and)\b", re.IGNORECASE)
+_MOST_SPELLED = 200
+"""Values of a column up to which spellings are compared: names of places or people are not."""
+
+
+def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
+    """Return values that may be one category, by the most frequent spelling, and unknown ones.
+
+    They differ in case, blanks, punctuation, "or" and "and" alone, or one is the first letter of
+    the other and of no third.
+
+    >>> _suggested({"Male": 9, "M": 3, "male ": 2, "F": 1, "Decline to answer": 4})
+    {'Male': ['Male', 'male ', 'M'], 'unknown': ['Decline to answer']}
+    """
+    if len(rows) > _MOST_SPELLED:
+        return {}
+    unknown = [v for v in rows if v.strip().casefold() in _MISSING_MARKERS or is_unknown(v)]
+    alike: dict[str, list[str]] = {}
+    for value in rows:
+        if value not in unknown:
+            spelled = " ".join(_NOT_LETTERS.sub(" ", value).casefold().split())
+            alike.setdefault(spelled, []).append(value)
+    for letter in [key for key in alike if len(key) == 1]:
+        whole = [key for key in alike if len(key) > 1 and key.startswith(letter)]
+        if len(whole) == 1:
+            alike[whole[0]] += alike.pop(letter)
+    found = {}
+    for values in alike.values():
+        if len(values) > 1:
+            by_rows = sorted(values, key=lambda value: (len(value) == 1, -rows[value], value))
+            found[by_rows[0].strip()] = by_rows
+    reported = all(value.strip().casefold() in _MISSING_MARKERS for value in unknown)
+    if not found and reported:
+        return {}  # `missing_markers` reports these, one by one
+    return found | ({UNKNOWN: unknown} if unknown else {})
+
+
+def _joined(recoding: Recoding, more: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Return the categories of a recoding with further values."""
+    found = {name: list(map(name_of, values)) for name, values in recoding.categories}
+    for name, values in more.items():
+        into = next((v for v in values if v in found), name)
+        held = found.setdefault(into, [])
+        held += [value for value in values if value not in held]
+    return found
 
 
 class _TextValue(NamedTuple):

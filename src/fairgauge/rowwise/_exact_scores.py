@@ -46,7 +46,7 @@ def exact_histograms(
     assert spec.score is not None
     wanted = [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
     wanted += [c for c in (spec.label, spec.score, spec.count, spec.weight) if c]
-    columns = read_rows(source, wanted)
+    columns = read_rows(source, wanted, recode=spec.recode)
     scores = numbers_of(columns[spec.score])
     values = np.unique(scores[~np.isnan(scores)])
     most_groups = max((len(each.groups) for each in features), default=0) + 1

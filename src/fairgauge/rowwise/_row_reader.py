@@ -82,6 +82,6 @@ class RowReader:
         """Return some columns of all rows, each row as often as it counts; read once."""
         key = (*names, *((count,) if count else ()))
         if key not in self._columns:
-            columns = read_rows(self.source, key)
+            columns = read_rows(self.source, key, recode=self.cube.asked.recode)
             self._columns[key] = columns if count is None else repeated(columns, count)
         return self._columns[key]

@@ -38,7 +38,7 @@ def with_task(source: Source, spec: Spec) -> Spec:
         return spec
     if not at_hand(source):
         return spec
-    first = read_rows(source, (spec.label, spec.prediction), _FIRST_ROWS)
+    first = read_rows(source, (spec.label, spec.prediction), _FIRST_ROWS, spec.recode)
     values = [value for each in first.values() for value in each if value is not None]
     numbers = all(isinstance(value, (int, float)) for value in values)
     fractions = any(isinstance(value, float) for value in values)

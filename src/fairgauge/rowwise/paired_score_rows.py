@@ -73,7 +73,9 @@ def read_paired_scores(source: Source | None, cube: Cube, spec: Spec) -> PairedS
     names = (spec.score, *spec.candidate)
     wanted = [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
     columns = read_rows(
-        source, [*wanted, spec.label, *names, *([spec.count] if spec.count else [])]
+        source,
+        [*wanted, spec.label, *names, *([spec.count] if spec.count else [])],
+        recode=spec.recode,
     )
     if spec.count is not None:
         columns = repeated(columns, spec.count)

@@ -15,15 +15,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fairgauge.question.recoding import Recodings
     from fairgauge.scan.source import Source
 
     Array = NDArray[np.float64]
 
 
 def read_rows(
-    source: Source, columns: Sequence[str], most: int | None = None
+    source: Source, columns: Sequence[str], most: int | None = None, recode: Recodings = ()
 ) -> dict[str, list[Value]]:
-    """Read some columns of all rows, or of the first ``most``, in canonical values.
+    """Read some columns of all rows, or of the first ``most``, in canonical values, recoded.
 
     Raises
     ------
@@ -40,7 +41,7 @@ def read_rows(
         if texts and all(value is None or isinstance(value, str) for value in plain):
             plain = typed_texts([value if isinstance(value, str) else None for value in plain])
         found[name] = plain
-    return found
+    return found | {r.column: r.apply(found[r.column]) for r in recode if r.column in found}
 
 
 def numbers_of(values: Sequence[Value]) -> Array:

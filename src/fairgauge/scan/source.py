@@ -147,7 +147,7 @@ def check_values(
     """
     for axis, values in found.items():
         if axis.limited and len(values) > limit:
-            check_levels(axis, levels_of(values, text=axis.column in texts), limit)
+            check_levels(axis, levels_of(axis, values, text=axis.column in texts), limit)
 
 
 def ranged_columns(plan: Plan) -> set[str]:

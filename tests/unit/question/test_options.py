@@ -69,6 +69,9 @@ OF_TYPE = {
     types.REFERENCE: st.sampled_from(["rest", *ReferenceRule]) | st.dictionaries(COLUMN, SCALAR),
     types.METRICS: st.just(["DI", "accuracy"]) | st.just(["generalized_entropy(alpha=3)"]),
     types.MARGINS: st.dictionaries(st.sampled_from(["accuracy", "recall"]), st.floats(0, 9)),
+    types.RECODE: st.dictionaries(
+        NAME, st.fixed_dictionaries({"A": st.just(["a", 1]), "unknown": st.just([""])}), max_size=2
+    ),
     types.POPULATION: st.dictionaries(COLUMN, SHARES, max_size=2),
     types.RULES: st.lists(RULE, max_size=3),
     types.DOCUMENT: st.dictionaries(st.sampled_from(list(DESCRIPTIONS)), NAME, max_size=3),

@@ -251,8 +251,7 @@ def test_groups_that_differ_in_case_or_blanks_alone():
     assert female["rows"] == (5, 5)
     assert female.message == (
         "the groups 'Female' (5 rows) and 'female' (5 rows) of g differ in case or blanks alone; "
-        "if they are one group, write them alike, or name them together: sensitive={'g': "
-        "['Female', 'female']}"
+        "if they are one group, write them alike, or recode them (recode, --recode)"
     )
     assert male["values"] == (" MALE", "Male", "Male ")
     together = [{"g": [["Female", "female"], ["Male", "Male ", " MALE"], ["x"]]}]
@@ -279,7 +278,8 @@ def test_labels_and_predictions_that_differ_in_case_or_blanks_alone():
 def test_validate_reads_them_too(tmp_path):
     frame(g=["a", "A "] * (ROWS // 2)).write_csv(tmp_path / "t.csv")
     source, spec = open_source(tmp_path / "t.csv"), ask(sensitive="g")
-    assert [each.code for each in check_groups(source, spec)] == [DiagnosticCode.SAME_NAMES]
+    codes = [each.code for each in check_groups(source, spec)]
+    assert codes == [DiagnosticCode.SAME_NAMES, DiagnosticCode.RECODING]
 
 
 @settings(max_examples=30)

@@ -302,6 +302,22 @@ def _missing_marker(d: Diagnostic) -> str:
     )
 
 
+def _not_recoded(d: Diagnostic) -> str:
+    values = [
+        f"{quote(value)} ({rows:,} {plural(rows, 'row', 'rows')})"
+        for value, rows in zip(d["values"], d["rows"], strict=True)
+    ]
+    are = plural(len(values), "is in no category: it is", "are in no category: they are")
+    return f"{listing(values)} {are} counted without being recoded"
+
+
+def _recoding(d: Diagnostic) -> str:
+    return (
+        "some of its values look like spellings of one category, or like unknown. If they are, "
+        f"recode them: in a specification file, below [recode], or as --recode: {d['line']}"
+    )
+
+
 def _same_names(d: Diagnostic) -> str:
     values, columns = d["values"], d["columns"]
     one_column = len(set(columns)) == 1
@@ -315,8 +331,7 @@ def _same_names(d: Diagnostic) -> str:
     if d.feature is not None:
         return (
             f"the groups {listed}{of} differ in case or blanks alone; if they are one group, write "
-            f"them alike, or name them together: sensitive={{{quote(d.feature)}: "
-            f"[{', '.join(map(quote, values))}]}}"
+            "them alike, or recode them (recode, --recode)"
         )
     return (
         f"the values {listed}{of} differ in case or blanks alone, and count as different outcomes; "
@@ -426,6 +441,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.NUMERIC_GROUPS: _numeric_groups,
     DiagnosticCode.MISSING_MARKER: _missing_marker,
     DiagnosticCode.SAME_NAMES: _same_names,
+    DiagnosticCode.NOT_RECODED: _not_recoded,
+    DiagnosticCode.RECODING: _recoding,
     DiagnosticCode.UNMATCHED: _unmatched,
     DiagnosticCode.LIMITS_OUTSIDE_RANGE: _limits,
     DiagnosticCode.FALSE_FAIL: _false_fail,

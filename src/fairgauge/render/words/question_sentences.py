@@ -45,10 +45,24 @@ def question(report: Report) -> list[tuple[str, str]]:
     pairs = [("data", data_words(report))]
     pairs += [(word, text) for word, text in _outcomes(report) if text]
     pairs.append(("groups", ", ".join(_features(spec))))
+    pairs.append(("recoded", "; ".join(_recoded(spec))))
     pairs.append(("compared with", _compared_with(spec)))
     pairs += [(word, called(spec[key])) for word, key in _COLUMNS if spec.get(key)]
     pairs.append(("method", _method(report)))
     return [(word, text) for word, text in pairs if text]
+
+
+def _recoded(spec: Mapping[str, Any]) -> list[str]:
+    """Return of every recoded column what its categories are made of."""
+    recodings = spec.get("recode") or {}
+    return [
+        f"{called(column)}: "
+        + ", ".join(
+            f"{called(name)} from {listing([called(quote(v)) for v in values], most=50)}"
+            for name, values in categories.items()
+        )
+        for column, categories in recodings.items()
+    ]
 
 
 def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
@@ -79,10 +93,15 @@ def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
         (
             f"Groups of {listing(_features(spec))}, each compared with {compared}; "
             f"{100 * confidence:.4g}% confidence intervals{_rows_words(report)}.{adjusted}"
-            f"{_protection_sentence(report)}"
+            f"{_protection_sentence(report)}{_recoding_sentence(spec)}"
         ),
         *([unknown] if unknown else []),
     )
+
+
+def _recoding_sentence(spec: Mapping[str, Any]) -> str:
+    recoded = [called(column) for column in spec.get("recode") or {}]
+    return f" Values of {listing(recoded)} are recoded." if recoded else ""
 
 
 def _protection_sentence(report: Report) -> str:

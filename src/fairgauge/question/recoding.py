@@ -1,0 +1,231 @@
+"""Recoding: which values of a column are one category, and which mean that nothing is known.
+
+Engines count the values as they are; `Recoding.apply` maps the few different ones that they found,
+so that every engine recodes alike and no row is rewritten.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from fairgauge.errors import Problem, SpecError, quote, shown
+from fairgauge.question.readers import items, read_value
+from fairgauge.values import Value, name_of, typed_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fairgauge.question.readers import Problems
+    from fairgauge.values import Json
+
+UNKNOWN = "unknown"
+"""The key of the values that mean that nothing is known."""
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_FORMS = (
+    'must map columns to categories and their values, such as {"sex": {"Male": ["M", "male"], '
+    '"unknown": ["Decline to answer"]}}, or name a file of it'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recoding:
+    """The categories of one column.
+
+    Attributes
+    ----------
+    column : the column.
+    categories : every category with the values that it has in the data; those of ``unknown`` mean
+        that nothing is known. The empty text stands for missing values, too.
+    """
+
+    column: str
+    categories: tuple[tuple[str, tuple[Value, ...]], ...]
+
+    @property
+    def category_of(self) -> dict[str, str]:
+        """Return the category of every value, by their names."""
+        return {name_of(value): name for name, values in self.categories for value in values}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the categories, without that of unknown values."""
+        return tuple(name for name, _ in self.categories if name != UNKNOWN)
+
+    def apply(self, values: Sequence[Value]) -> list[Value]:
+        """Return the category of each value; values of none stay as they are.
+
+        >>> Recoding("sex", (("Male", ("M", 1)), ("unknown", ("?",)))).apply(["M", 1, "?", "F"])
+        ['Male', 'Male', None, 'F']
+        """
+        category_of = self.category_of
+        found: list[Value] = []
+        for value in values:
+            name = category_of.get("" if value is None else name_of(value))
+            found.append(value if name is None else None if name == UNKNOWN else name)
+        if not self.names:
+            return found
+        # categories are texts, and a column is numbers only if all of it is, as in a file of texts
+        return typed_texts([None if value is None else name_of(value) for value in found])
+
+    def unseen(self, values: Iterable[Value]) -> list[str]:
+        """Return the listed values that a column does not have; blanks may have been missing."""
+        seen = {name_of(value) for value in values if value is not None}
+        return [name for name in self.category_of if name.strip() and name not in seen]
+
+
+Recodings: TypeAlias = tuple[Recoding, ...]
+
+
+def plain_recodings(recodings: Recodings) -> Json:
+    """Return recodings as a specification file has them."""
+    return {
+        each.column: {name: list(values) for name, values in each.categories} for each in recodings
+    }
+
+
+def read_recodings(value: object, path: str, problems: Problems) -> Recodings:
+    """Read tables of categories, the paths of files of them, and texts of TOML."""
+    found: dict[str, Recoding] = {}
+    for item in items(value):
+        for column, categories in _tables(item, path, problems).items():
+            at = f"{path}.{column}"
+            if column in found:
+                problems.append(Problem(at, "is given twice; give it once"))
+            found[column] = Recoding(column, _categories(column, categories, at, problems))
+    return tuple(found.values())
+
+
+def _tables(item: object, path: str, problems: Problems) -> Mapping[str, object]:
+    """Return what is given for every column."""
+    from fairgauge.question.file_formats import Unreadable, parse  # not for --help
+
+    try:
+        if isinstance(item, (str, Path)):
+            suffix = Path(item).suffix.lower() if "=" not in str(item) else ""
+            if suffix in _DELIMITERS:
+                column, categories = _mapping_file(Path(item))
+                return {column: categories}
+            item = parse(Path(item)) if suffix else _read_line(str(item))
+            if isinstance(item, Mapping) and isinstance(item.get("recode"), Mapping):
+                item = item["recode"]  # [recode.sex], as in the file of a whole audit
+    except SpecError as error:
+        problems += error.problems
+        return {}
+    except Unreadable as error:
+        problems.append(Problem(path, f"{error}; {_FORMS}"))
+        return {}
+    if not isinstance(item, Mapping):
+        problems.append(Problem(path, f"{_FORMS}, not {shown(item)}"))
+        return {}
+    return {str(column): categories for column, categories in item.items()}
+
+
+def _read_line(text: str) -> object:
+    """Read TOML; a line that was copied from a report may have been wrapped there."""
+    from fairgauge.question.file_formats import Unreadable, loads
+
+    try:
+        return loads(text, "TOML")
+    except Unreadable:
+        return loads(" ".join(text.split("\n")), "TOML")
+
+
+def _categories(
+    column: str, categories: object, path: str, problems: Problems
+) -> tuple[tuple[str, tuple[Value, ...]], ...]:
+    """Read the categories of one column, each value in one of them."""
+    if isinstance(categories, (str, Path)):
+        try:
+            _, categories = _mapping_file(Path(categories))
+        except SpecError as error:
+            problems += error.problems
+            return ()
+    if not isinstance(categories, Mapping) or not categories:
+        problems.append(
+            Problem(
+                path,
+                'must map categories to their values, such as {"Male": ["M", "male"]}, or name a '
+                f"file of two columns (.csv, .tsv), not {shown(categories)}",
+            )
+        )
+        return ()
+    category_of: dict[str, str] = {}
+    found = []
+    for key, values in categories.items():
+        name = str(key)
+        kept: list[Value] = []
+        for i, each in enumerate(items(values)):
+            value = read_value(each, f"{path}.{name}[{i}]", problems)
+            before = category_of.setdefault(name_of(value), name)
+            if before != name:
+                message = f"{quote(name_of(value))} of {quote(column)} is in {quote(before)}, too"
+                problems.append(Problem(f"{path}.{name}", f"{message}; list it once"))
+            elif name_of(value) not in map(name_of, kept):
+                kept.append(value)
+        found.append((name, tuple(kept)))
+    return tuple(found)
+
+
+def _mapping_file(path: Path) -> tuple[str, dict[str, list[Value]]]:
+    """Read a file of two columns, value and category: the column of the data, and the categories.
+
+    Its header names the column of the data first. An empty category is unknown.
+
+    Raises
+    ------
+    SpecError
+        It cannot be read, or has no two columns.
+    """
+    delimiter = _DELIMITERS.get(path.suffix.lower())
+    if delimiter is None:
+        message = f"is no file of values and categories; use {' or '.join(_DELIMITERS)}"
+        raise SpecError(Problem(str(path), message))
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
+    except OSError as error:
+        raise SpecError(Problem(str(path), f"cannot be read: {error.strerror}")) from None
+    except (UnicodeDecodeError, csv.Error):
+        raise SpecError(Problem(str(path), "is not a CSV file in UTF-8")) from None
+    if len(rows) < 2 or any(len(row) != 2 for row in rows):
+        message = (
+            "must have a header that names the column of the data, and two columns: the value in "
+            "the data, and its category (empty where it means unknown)"
+        )
+        raise SpecError(Problem(str(path), message))
+    categories: dict[str, list[Value]] = {}
+    for value, category in rows[1:]:
+        categories.setdefault(category.strip() or UNKNOWN, []).append(value)
+    return rows[0][0], categories
+
+
+def write_recodings(recodings: Mapping[str, Mapping[str, Iterable[Value]]]) -> list[str]:
+    """Write each recoding as a line of TOML, which a specification file and the flag take.
+
+    >>> write_recodings({"sex": {"Male": ["M", "male "], "unknown": [""]}})
+    ['sex = {Male = ["M", "male "], unknown = [""]}']
+    """
+    return [
+        f"{_key(column)} = {{{', '.join(_line(*each) for each in categories.items())}}}"
+        for column, categories in recodings.items()
+    ]
+
+
+def _line(name: str, values: Iterable[Value]) -> str:
+    return f"{_key(name)} = [{', '.join(map(_text, values))}]"
+
+
+def _key(name: str) -> str:
+    bare = name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+    return name if bare else _text(name)
+
+
+def _text(value: Value) -> str:
+    # the strings, numbers and truths of JSON are those of TOML, but for one control character
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

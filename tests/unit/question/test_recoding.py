@@ -1,0 +1,181 @@
+"""Recoding: how categories are written, what is wrong with them, what audits state of them."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import DiagnosticCode
+from fairgauge.errors import CubeError, SpecError
+from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
+
+SEX = {"sex": {"Male": ["M", "male "], "unknown": ["Decline to answer", ""]}}
+ROWS = pl.DataFrame({"y": [1, 0, 1, 1], "sex": ["M", "male ", "Decline to answer", "Female"]})
+
+
+def problems_of(value):
+    problems = []
+    read_recodings(value, "recode", problems)
+    return [str(each) for each in problems]
+
+
+def test_every_form_is_one_recoding(tmp_path):
+    (tmp_path / "sexes.csv").write_text("sex,category\nM,Male\nmale ,Male\nDecline to answer,\n,\n")
+    (tmp_path / "all.toml").write_text(f"[recode]\n{write_recodings(SEX)[0]}\n")
+    named = str(tmp_path / "sexes.csv")
+    forms = [
+        SEX, [SEX], named, {"sex": named}, tmp_path / "all.toml", write_recodings(SEX)[0],
+        f'sex = "{named}"',
+        # a line that a terminal wrapped
+        write_recodings(SEX)[0].replace("Decline to", "Decline\nto").replace('"M", ', '"M",\n'),
+    ]  # fmt: skip
+    for form in forms:
+        problems = []
+        assert plain_recodings(read_recodings(form, "recode", problems)) == SEX, form
+        assert problems == []
+
+
+@pytest.mark.parametrize("name", ["=", 'a"b', "tab\t", "\x7f", "ä", "{}", "a.b", "", "\\"])
+def test_what_is_written_is_read_as_it_was(name):
+    recoding = {name: {name: [name, 1, True, 2.5]}}
+    problems = []
+    assert (
+        plain_recodings(read_recodings(write_recodings(recoding), "recode", problems)) == recoding
+    )
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    ("value", "stated"),
+    [
+        ({"sex": {"Male": ["M"], "Female": ["M"]}}, "'M' of 'sex' is in 'Male', too"),
+        ({"sex": {"1": ["M"], "2": [1, "1"]}, "race": {"A": [1], "B": ["1"]}}, "'1' of 'race'"),
+        ({"sex": ["M"]}, "must map categories to their values"),
+        ({"sex": {}}, "must map categories to their values"),
+        (5, "must map columns to categories"),
+        ("sex = [", "is not valid TOML"),
+        ("none.csv", "cannot be read"),
+        ([SEX, SEX], "is given twice"),
+        ({"sex": "sexes.xlsx"}, "is no file of values and categories"),
+    ],
+)
+def test_what_is_wrong_is_stated(value, stated):
+    assert any(stated in each for each in problems_of(value)), problems_of(value)
+
+
+def test_a_file_needs_two_columns_and_a_header(tmp_path):
+    (tmp_path / "sexes.csv").write_text("M,Male,x\n")
+    (stated,) = problems_of(str(tmp_path / "sexes.csv"))
+    assert "header that names the column" in stated
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"sensitive": [{"column": "sex", "cuts": [1]}]},
+        {"sensitive": "race", "cluster": "sex"},
+        {"sensitive": "race", "score": "sex"},
+        {"sensitive": "race", "label": "sex", "positive": fg.above(3)},
+    ],
+)
+def test_numbers_and_identifiers_are_not_recoded(options):
+    from fairgauge.question.specification import ask
+
+    with pytest.raises(SpecError, match=r"recode\.sex"):
+        ask(**({"label": "y"} | options), recode=SEX)
+
+
+def test_an_unknown_column_is_an_error():
+    with pytest.raises(SpecError, match=r"recode\.sexx: no column 'sexx'"):
+        fg.audit(ROWS, label="y", sensitive="sex", recode={"sexx": SEX["sex"]})
+
+
+def test_a_specification_names_files_beside_it(tmp_path, monkeypatch):
+    (tmp_path / "sexes.csv").write_text("sex,category\nM,Male\nmale ,Male\n")
+    (tmp_path / "audit.toml").write_text(
+        'label = "y"\nsensitive = ["sex"]\n[recode]\nsex = "sexes.csv"\n'
+    )
+    monkeypatch.chdir("/")
+    report = fg.audit(ROWS, config=tmp_path / "audit.toml")
+    assert [each.group for each in report.groups] == ["Decline to answer", "Female", "Male"]
+
+
+def test_the_report_states_the_recoding_and_repeats_it():
+    report = fg.audit(ROWS, label="y", positive=1, sensitive="sex", recode=SEX)
+    assert report.spec["recode"] == SEX
+    text = report.to_text(full=True) if hasattr(report, "to_text") else str(report)
+    assert "Values of sex are recoded." in text
+    again = fg.audit(ROWS, config=report.spec)
+    assert again.estimates == report.estimates
+
+
+def test_counts_know_their_recoding_and_take_no_other(tmp_path):
+    cube = fg.count(ROWS, label="y", sensitive="sex", recode=SEX)
+    cube.save(tmp_path / "day.cube.json")
+    loaded = fg.load(tmp_path / "day.cube.json")
+    assert fg.audit(loaded).spec["recode"] == SEX
+    with pytest.raises(CubeError, match="recoded while rows are counted"):
+        fg.audit(loaded, recode={"sex": {"Male": ["M"]}})
+
+
+def diagnostics(code, **options):
+    report = fg.audit(ROWS, label="y", sensitive="sex", **options)
+    return [each for each in report.diagnostics if each.code is code]
+
+
+def test_values_never_seen_and_values_of_no_category_are_reported():
+    recode = {"sex": {"Male": ["M", "mael"], "unknown": ["?", " "]}}
+    unseen = diagnostics(DiagnosticCode.UNMATCHED, recode=recode)
+    assert [(each["path"], each["name"]) for each in unseen] == [
+        ("recode.sex", "?"), ("recode.sex", "mael"),
+    ]  # fmt: skip
+    (left,) = diagnostics(DiagnosticCode.NOT_RECODED, recode=recode)
+    assert left["values"] == ("Decline to answer", "Female", "male ")
+
+
+def test_spellings_are_suggested_as_a_block_that_ends_the_suggestion():
+    rows = pl.DataFrame(
+        {
+            "y": [1, 0] * 6,
+            "sex": ["Male", "M", "male ", "F", "Female", "Decline to answer"] * 2,
+            "race": ["Hispanic/Latino", "Hispanic or Latino", "White"] * 4,
+        }
+    )
+    asked = {"label": "y", "positive": 1, "sensitive": ["sex", "race"]}
+
+    def suggested(**options):
+        found = fg.audit(rows, **asked, **options).diagnostics
+        lines = [each["line"] for each in found if each.code is DiagnosticCode.RECODING]
+        return plain_recodings(read_recodings(lines, "recode", []))
+
+    block = suggested()
+    assert {k: sorted(map(sorted, v.values())) for k, v in block.items()} == {
+        "sex": [["Decline to answer"], ["F", "Female"], ["M", "Male", "male "]],
+        "race": [["Hispanic or Latino", "Hispanic/Latino"]],
+    }
+    assert suggested(recode=write_recodings(block)) == {}
+
+
+def test_values_that_only_begin_alike_are_not_suggested():
+    rows = pl.DataFrame({"y": [1, 0, 1], "sex": ["M", "Male", "Mixed"]})
+    found = fg.audit(rows, label="y", positive=1, sensitive="sex").diagnostics
+    assert DiagnosticCode.RECODING not in {each.code for each in found}
+
+
+def test_metrics_of_rows_see_the_categories():
+    n = 60
+    rows = pl.DataFrame(
+        {
+            "y": [i % 2 for i in range(n)],
+            "p": [(i * 7 % 13) / 13 for i in range(n)],
+            "sex": [["M", "male ", "F"][i % 3] for i in range(n)],
+        }
+    )
+    before = rows.with_columns(pl.col("sex").replace({"male ": "Male", "M": "Male"}))
+    asked = {
+        "label": "y", "score": "p", "sensitive": "sex", "features": ["p"],
+        "metrics": ["roc_auc.difference", "FT"],
+    }  # fmt: skip
+    recode = {"sex": {"Male": ["M", "male "]}}
+    assert fg.audit(rows, **asked, recode=recode).estimates == fg.audit(before, **asked).estimates
