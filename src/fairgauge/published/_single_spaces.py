@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import quote
-from fairgauge.published._category_words import is_total, is_unknown
 from fairgauge.published._header_words import role_of
 from fairgauge.published.printed_numbers import is_blank, read_ratio
 from fairgauge.published.published_table import ColumnRole
+from fairgauge.question.category_words import is_total, is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
