@@ -352,10 +352,28 @@ def verdict_table(records: list[dict]) -> str:
         f"| margin {r['margin']:g}, disparity changes by {r['change']:g} | {_rows(r)} | "
         f"{r['runs']} | {r['planned power']:.0f} % | {r['recognised']} % |\n"
         for r in records
-        if r["subject"] != "equal models"
+        if "recognised" in r
     )
-    planned = "| a candidate that dominates | rows planned | runs | planned power | recognised |\n"
-    return f"{head}{equal}\n{planned}{rule}{power}"
+    planned = "| fairer and as good | rows planned | runs | planned power | recognised |\n"
+    return f"{head}{equal}\n{planned}{rule}{power}\n{_dominance(records)}"
+
+
+def _dominance(records: list[dict]) -> str:
+    """Return how often candidates dominate that harm a group, or that are better for all."""
+    verdicts = ("dominates", "better in what could be tested", "trade-off", "cannot tell")
+    rows = "".join(
+        f"| {r['design']} | {r['rows']:,} | {_margin(r['margin'])} | {r['runs']:,} | "
+        + " | ".join(f"{r[verdict]} %" for verdict in verdicts)
+        + " |\n"
+        for r in records
+        if "dominates" in r
+    )
+    heads = ["what becomes of the groups", "rows", "margin of disparities", "runs", *verdicts]
+    return f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n{rows}"
+
+
+def _margin(margin: float | None) -> str:
+    return "none" if margin is None else f"{100 * margin:g} pp"
 
 
 def _rows(record: dict) -> str:

@@ -1,9 +1,10 @@
 """``python -m bench.paired_verdicts``: how often candidates are called fairer, and dominate.
 
-Tables of counts are drawn and compared by `fairgauge.compare` itself. Where candidate and model in
-use are equal, a candidate must be called fairer in at most 5% of runs; where the candidate
-dominates, it must be recognised with the power that `fairgauge.plan` promised. What
-docs/paired_verdicts.json holds already is kept: remove its records to measure them again.
+Tables of counts are drawn and compared by `fairgauge.compare_models` itself. Where candidate and
+model in use are equal, a candidate must be called fairer in at most 5% of runs; where it is fairer
+and as good, it must be recognised with the power that `fairgauge.plan` promised; where it harms a
+group by its margin or more, it must dominate in at most 5% of runs. What docs/paired_verdicts.json
+holds already is kept: remove its records to measure them again.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ def equal_models(rate: tuple[float, float], agreement: float, candidates: int) -
     return cells
 
 
+FAVOURABLE = ("dominates", "better in what could be tested")
+"""The verdicts on a candidate that is fairer and as good; the first with margins of disparities."""
 RATES = ((0.7, 0.3), (0.55, 0.2), (0.65, 0.25), (0.6, 0.3))
 """P(accepted | label) of the groups: positives, negatives."""
 
@@ -127,7 +130,7 @@ def null(runs: int, design: Null) -> dict:
 
 
 def power(runs: int, margin: float, tolerance: float, share: float) -> dict:
-    """Return how often a candidate that dominates is recognised, in as many rows as planned."""
+    """Return how often a candidate that is fairer and as good is recognised, in planned rows."""
     discordant = 0.2
     planned = fg.plan(
         paired=discordant, margins={"accuracy": margin}, tolerance=tolerance, share=share
@@ -153,14 +156,96 @@ def power(runs: int, margin: float, tolerance: float, share: float) -> dict:
         )  # fmt: skip
         verdicts.append(str(found["c0"].verdict))
     return {
-        "subject": "a candidate that dominates",
+        "subject": "a candidate that is fairer and as good",
         "margin": margin,
         "change": tolerance,
         "rows": list(sizes.values()),
         "runs": runs,
         "planned power": 80.0,
-        "recognised": round(100 * np.mean([v == "dominates" for v in verdicts]), 1),
+        "recognised": round(100 * np.mean([v in FAVOURABLE for v in verdicts]), 1),
     }
+
+
+def decisions(old: tuple[float, float], new: tuple[float, float]) -> np.ndarray:
+    """Return P(label, decisions): true and false positive rates of two models that mostly agree."""
+    cells = []
+    for before, after in zip(old, new, strict=True):
+        both = 0.9 * min(before, after) + 0.1 * before * after
+        cells.append([[both, before - both], [after - both, 1 - before - after + both]])
+    return 0.5 * np.array(cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a candidate changes for groups: their shares, and TPR and FPR under both models.
+
+    Attributes
+    ----------
+    name : what becomes of the groups.
+    groups : of each its share of rows, and its rates under the model in use and the candidate.
+    rows, margin : rows in all, and the margin of disparities, if there is one.
+    harmful : whether a group is harmed by the margin or more.
+    """
+
+    name: str
+    groups: dict[str, tuple[float, tuple[float, float], tuple[float, float]]]
+    rows: int
+    margin: float | None
+    harmful: bool = True
+
+    def drawn(self, rng: np.random.Generator) -> pl.DataFrame:
+        """Draw a table of counts."""
+        sizes = {group: round(of[0] * self.rows) for group, of in self.groups.items()}
+        return frame(sizes, {g: decisions(of[1], of[2]) for g, of in self.groups.items()}, rng)
+
+    def verdict(self, rng: np.random.Generator) -> str:
+        """Return the verdict on the candidate in one table."""
+        margins = {"accuracy": 0.02}
+        if self.margin is not None:
+            margins["disparity"] = self.margin
+        found = fg.compare_models(self.drawn(rng), **QUESTION, candidate="c0", margins=margins)
+        return str(found["c0"].verdict)
+
+
+IMPROVED = {"A": (0.50, (0.80, 0.20), (0.84, 0.18)), "B": (0.45, (0.62, 0.20), (0.80, 0.18))}
+"""Two large groups improve, and are closer to each other."""
+HARMED = IMPROVED | {"C": (0.05, (0.78, 0.20), (0.60, 0.18))}
+MORE_HARMED = {"A": (0.51, *IMPROVED["A"][1:]), "B": (0.46, *IMPROVED["B"][1:]),
+               "C": (0.03, (0.78, 0.20), (0.48, 0.18))}  # fmt: skip
+BETTER = IMPROVED | {"C": (0.05, (0.68, 0.20), (0.80, 0.18))}
+AT_MARGIN = {"A": (0.40, *IMPROVED["A"][1:]), "B": (0.40, *IMPROVED["B"][1:]),
+             "C": (0.20, (0.78, 0.20), (0.68, 0.18))}  # fmt: skip
+FURTHER = {"A": (0.40, (0.70, 0.20), (0.80, 0.20)), "B": (0.40, (0.60, 0.20), (0.80, 0.20)),
+           "C": (0.20, (0.66, 0.20), (0.70, 0.20))}  # fmt: skip
+"""No rate of a group is worse; the TPR of C was 1 pp above that of the others, now 10 pp below."""
+CHANGES = (
+    Change("TPR of 5% of rows .78 to .60", HARMED, 1_500, None),
+    Change("TPR of 5% of rows .78 to .60", HARMED, 1_500, 0.05),
+    Change("TPR of 5% of rows .78 to .60", HARMED, 1_500, 0.1),
+    Change("TPR of 3% of rows .78 to .48", MORE_HARMED, 1_500, 0.1),
+    Change("TPR of 5% of rows .78 to .60", HARMED, 20_000, 0.1),
+    Change("TPR of 20% of rows .78 to .68", AT_MARGIN, 8_000, 0.1),
+    Change("TPR of 20% of rows +1 to -10 pp from the others'", FURTHER, 8_000, 0.09),
+    Change("all groups better, and closer", BETTER, 5_000, 0.1, harmful=False),
+    Change("all groups better, and closer", BETTER, 20_000, 0.1, harmful=False),
+    Change("all groups better, and closer", BETTER, 20_000, 0.05, harmful=False),
+)
+
+
+def dominance(runs: int, design: Change) -> dict:
+    """Return how often a candidate dominates that harms a group, or that is better for all."""
+    seed = [9, design.rows, round(100 * (design.margin or 0)), round(1_000 * design.groups["C"][0])]
+    rng = np.random.default_rng([*seed, round(100 * design.groups["C"][2][0])])
+    verdicts = [design.verdict(rng) for _ in range(runs)]
+    return {
+        "subject": "a harmed group" if design.harmful else "all groups better",
+        "design": design.name,
+        "rows": design.rows,
+        "margin": design.margin,
+        "runs": runs,
+        **{v: round(100 * verdicts.count(v) / runs, 1)
+           for v in (*FAVOURABLE, "trade-off", "cannot tell")},
+    }  # fmt: skip
 
 
 def main() -> None:
@@ -185,6 +270,7 @@ def main() -> None:
             Null(two, correlation=0.95), Null(two, candidates=3),
         )),
         partial(power, margin=0.03, tolerance=0.06, share=0.1),
+        *(partial(dominance, design=each) for each in CHANGES),
     ]  # fmt: skip
     records = json.loads(DATA.read_text(encoding="utf-8"))
     for one in designs[len(records) :]:

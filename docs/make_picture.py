@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parent
 WIDTH, MARGIN = 1280, 24
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-LARGEST = 200_000
+LARGEST = 240_000
 
 
 def main() -> None:
@@ -43,7 +43,7 @@ def main() -> None:
         candidate="boosted",
         sensitive=["sex", "race"],
         count="n",
-        margins={"accuracy": 0.01},
+        margins={"accuracy": 0.01, "disparity": 0.05},
     )
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         report, models = Path(folder) / "report.html", Path(folder) / "models.html"

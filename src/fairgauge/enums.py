@@ -379,6 +379,7 @@ class CandidateVerdict(StrEnum):
     """What a candidate model is against the model in use."""
 
     DOMINATES = "dominates"
+    BETTER_WHERE_TESTED = "better in what could be tested"
     TRADE_OFF = "trade-off"
     WORSE = "worse"
     CANNOT_TELL = "cannot tell"
@@ -395,7 +396,7 @@ class Fairness(StrEnum):
 
 
 class Performance(StrEnum):
-    """Whether a candidate performs as well as the model in use, within the stated margins."""
+    """Whether a candidate is as good as the model in use, within a stated margin."""
 
     NON_INFERIOR = "non-inferior"
     INFERIOR = "inferior"

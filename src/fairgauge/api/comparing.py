@@ -105,8 +105,8 @@ def compare_models(
     Returns
     -------
     ModelComparison
-        For each candidate whether it dominates the model in use, is a trade-off, is worse or
-        undecided, and the changes that this rests on.
+        For each candidate whether it dominates the model in use, is better in what could be tested,
+        is a trade-off, is worse or undecided, and the changes that this rests on.
 
     Raises
     ------
@@ -121,11 +121,11 @@ def compare_models(
     >>> rows = pl.DataFrame({
     ...     "sex": ["F", "F", "F", "M", "M", "M"], "repaid": [1, 1, 0, 1, 1, 0],
     ...     "current": [0, 1, 0, 1, 1, 1], "boosted": [1, 1, 0, 1, 1, 0],
-    ...     "n": [50, 120, 200, 150, 30, 40],
+    ...     "n": [500, 1200, 2000, 1500, 300, 400],
     ... })
     >>> found = fg.compare_models(
     ...     rows, label="repaid", prediction="current", candidate="boosted", sensitive="sex",
-    ...     count="n", margins={"accuracy": 0.01},
+    ...     count="n", margins={"accuracy": 0.01, "disparity": 0.05},
     ... )
     >>> print(found["boosted"].verdict)
     dominates

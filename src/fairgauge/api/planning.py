@@ -243,7 +243,7 @@ def _paired_rows(pair: _Pair, margins: Mapping[str, float], changes: str) -> Ite
             good = min(pair.as_good(rows, margin) for margin in margins.values())
             return good * pair.changed(rows)
 
-        yield needed("to show both, so that a candidate dominates", dominates)
+        yield needed("to show both", dominates)
 
 
 def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:

@@ -5,6 +5,11 @@ Many disparities of several candidates are looked at, so their p-values are adju
 or less fair is at most one minus the confidence level. A candidate is as good if it is so in every
 rate with a margin, an intersection-union test, adjusted for the number of candidates.
 
+A candidate dominates only where, besides, every disparity that was asked about is shown to be no
+further from "no difference" than its margin allows, and every group's own rate to be no worse: one
+intersection-union test, too, of which none may be without data. Its level is divided by the number
+of candidates. That a group is harmed is stated at the level of all such tests of a candidate.
+
 Beside each adjusted p-value stands the interval at the level at which Holm's procedure tests it, so
 that interval and verdict cannot disagree.
 """
@@ -13,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,71 +33,191 @@ from fairgauge.enums import (
 )
 from fairgauge.inference.sample_size import POWER
 from fairgauge.measure._change_records import interval_of
+from fairgauge.measure._disparity_margins import as_distance
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm, holm_levels
 from fairgauge.stats.power import times_the_rows
 from fairgauge.stats.significance import normal_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     from fairgauge.catalogue.cells import Array
+    from fairgauge.inference.two.paired_changes import Quantity
     from fairgauge.measure._change_records import MeasuredDisparities
     from fairgauge.results.model_comparison import Candidate, DisparityChange, MarginTest
-    from fairgauge.stats.arrays import Limits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MeasuredMargin:
-    """A test of a margin, before it is adjusted for the number of candidates.
+class MeasuredMargins:
+    """Tests of the margin of one rate, before they are adjusted for the number of candidates.
 
     Attributes
     ----------
-    test : what is tested, with the p-value where there is one.
-    change_at : the limits of the change at a critical value; None without an interval.
+    tests : what is tested, of all rows or of every group, with the p-value where there is one.
+    gain : how much better the rate is, of ratios the logarithm; None without an interval.
     lower : whether lower values of the rate are better.
     """
 
-    test: MarginTest
-    change_at: Callable[[Array], Limits] | None = None
+    tests: tuple[MarginTest, ...]
+    gain: Quantity | None = None
     lower: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredCandidate:
-    """A candidate without a verdict, its disparities and the tests of its margins."""
+    """A candidate without a verdict, its disparities and the tests of its margins.
+
+    ``margins`` are tests of all rows, ``groups`` of the groups' own rates.
+    """
 
     candidate: Candidate
     disparities: tuple[MeasuredDisparities, ...]
-    margins: tuple[MeasuredMargin, ...]
+    margins: tuple[MeasuredMargins, ...]
+    groups: tuple[MeasuredMargins, ...]
 
 
-def judged(measured: Sequence[MeasuredCandidate], confidence: float) -> tuple[Candidate, ...]:
-    """Return candidates with their verdicts, and with what these are made of adjusted."""
-    disparities = _disparities_tested(measured, confidence)
-    margins = _margins_tested(measured, confidence)
-    return tuple(
-        _judged(replace(each.candidate, disparities=of_each, margins=tests))
-        for each, of_each, tests in zip(measured, disparities, margins, strict=True)
+def judged(
+    measured: Sequence[MeasuredCandidate],
+    confidence: float,
+    margin_of: Callable[[DisparityChange], float | None],
+) -> tuple[Candidate, ...]:
+    """Return candidates with their verdicts, and with what these are made of adjusted.
+
+    ``margin_of`` returns the margin of a disparity.
+    """
+    of_every = _disparities_tested(measured, confidence, margin_of)
+    of_all_rows = _margins_tested(measured, confidence)
+    made = []
+    for one, disparities, margins in zip(measured, of_every, of_all_rows, strict=True):
+        tests = sum(each.margin is not None for each in disparities)
+        tests += sum(len(batch.tests) for batch in one.groups)
+        levels = _MarginLevels(confidence, len(measured), tests)
+        at = iter(disparities)
+        limited = [
+            each
+            for batch in one.disparities
+            for each in _held_against_margins(batch, list(islice(at, len(batch.records))), levels)
+        ]
+        groups = [each for batch in one.groups for each in _group_tests(batch, levels)]
+        made.append(
+            _judged(
+                replace(
+                    one.candidate,
+                    disparities=tuple(limited),
+                    margins=margins,
+                    groups=tuple(groups),
+                )
+            )
+        )
+    return tuple(made)
+
+
+@dataclass(frozen=True, slots=True)
+class _MarginLevels:
+    """At which levels the margins of a candidate are tested.
+
+    Attributes
+    ----------
+    confidence : of one test.
+    candidates, tests : how many candidates there are, and tests of this one.
+    """
+
+    confidence: float
+    candidates: int
+    tests: int
+
+    @property
+    def z(self) -> float:
+        """Return the critical value that shows that nothing is worse: all tests must."""
+        return critical(1 - (1 - self.confidence) / self.candidates)
+
+    @property
+    def strict_z(self) -> float:
+        """Return the critical value that shows that something is worse: any test may."""
+        return critical(1 - (1 - self.confidence) / (self.candidates * max(self.tests, 1)))
+
+
+def _held_against_margins(
+    batch: MeasuredDisparities, records: list[DisparityChange], levels: _MarginLevels
+) -> Iterator[DisparityChange]:
+    """Yield disparities, those that count with what their margin comes to."""
+    size = len(records)
+    unknown = np.full(size, np.nan)
+    (low, high), (least, _) = (
+        (unknown, unknown) if batch.worse_at is None else batch.worse_at(np.full(size, z))
+        for z in (levels.z, levels.strict_z)
     )
+    for i, each in enumerate(records):
+        if each.outcome is None or each.margin is None:
+            yield each
+            continue
+        margin = as_distance(each.margin, each.by)
+        outcome = Performance.CANNOT_TELL
+        if each.status is Status.OK and high[i] < margin:
+            outcome = Performance.NON_INFERIOR
+        elif each.status is Status.OK and least[i] > margin:
+            outcome = Performance.INFERIOR
+        methods = () if each.interval is None else each.interval.methods
+        interval = interval_of(low[i], high[i], levels.confidence, methods)
+        yield replace(each, outcome=outcome, margin_interval=interval)
+
+
+def _group_tests(batch: MeasuredMargins, levels: _MarginLevels) -> Iterator[MarginTest]:
+    """Yield the tests of the groups' own rates."""
+    if batch.gain is None:
+        yield from batch.tests
+        return
+    size = len(batch.tests)
+    low, high = batch.gain.at(np.full(size, levels.z))
+    _, most = batch.gain.at(np.full(size, levels.strict_z))
+    for i, test in enumerate(batch.tests):
+        if test.change.interval is None or test.change.status is not Status.OK:
+            yield test
+            continue
+        margin = as_distance(test.margin, test.by)
+        outcome = Performance.CANNOT_TELL
+        if low[i] > -margin:
+            outcome = Performance.NON_INFERIOR
+        elif most[i] < -margin:
+            outcome = Performance.INFERIOR
+        ends = (-high[i], -low[i]) if batch.lower else (low[i], high[i])
+        if test.by == "ratio":
+            ends = (math.exp(ends[0]), math.exp(ends[1]))
+        methods = test.change.interval.methods
+        interval = interval_of(*ends, levels.confidence, methods)
+        yield replace(test, outcome=outcome, adjusted=interval, better=bool(low[i] > 0))
 
 
 def _disparities_tested(
-    measured: Sequence[MeasuredCandidate], confidence: float
+    measured: Sequence[MeasuredCandidate],
+    confidence: float,
+    margin_of: Callable[[DisparityChange], float | None],
 ) -> list[tuple[DisparityChange, ...]]:
     """Adjust the p-values of all disparities that count, and mark which are significant."""
     every = [record for one in measured for batch in one.disparities for record in batch.records]
     adjusted_for_strata = frozenset(
         each.metric for each in every if each.scope.kind is ScopeKind.POOLED and each.interval
     )
-    p = np.array(
-        [
-            each.p_value if _counts(each, adjusted_for_strata) else math.nan
-            for each in every
-        ],
-        dtype=float,
-    )  # fmt: skip
+    counted = [_counts(each, adjusted_for_strata) for each in every]
+    p, p_of_change = (
+        np.array(
+            [
+                each_p if counts and each.status is Status.OK and each_p is not None else math.nan
+                for each, each_p, counts in zip(every, values, counted, strict=True)
+            ],
+            dtype=float,
+        )
+        for values in ([e.p_value for e in every], [e.change_p_value for e in every])
+    )
     adjusted, levels = holm(p), holm_levels(p, 1 - confidence)
+    changed = holm(p_of_change)
+    crossing = [
+        np.ones(len(batch.records)) if batch.crossing_p is None else batch.crossing_p
+        for one in measured
+        for batch in one.disparities
+    ]
+    crossed = holm(np.where(np.isfinite(p_of_change), np.concatenate([[], *crossing]), np.nan))
     comparisons = int(np.isfinite(p).sum())
     tested, at = [], 0
     for one in measured:
@@ -99,10 +225,22 @@ def _disparities_tested(
         for batch in one.disparities:
             here = slice(at, at + len(batch.records))
             made = _tested_together(batch, adjusted[here], levels[here], confidence)
-            of_candidate += [
-                _with_rows_needed(each, one.candidate.rows, comparisons, confidence)
-                for each in made
-            ]
+            of_each = zip(made, counted[here], changed[here], crossed[here], strict=True)
+            for each, counts, p_changed, p_crossed in of_each:
+                needed = _with_rows_needed(each, one.candidate.rows, comparisons, confidence)
+                if counts:
+                    margin = margin_of(each)
+                    needed = replace(
+                        needed,
+                        margin=margin,
+                        outcome=Performance.NO_MARGIN
+                        if margin is None
+                        else Performance.CANNOT_TELL,
+                        change_p_adjusted=None if math.isnan(p_changed) else float(p_changed),
+                        changed=bool(p_changed <= 1 - confidence),
+                        other_side=bool(p_crossed <= 1 - confidence),
+                    )
+                of_candidate.append(needed)
             at = here.stop
         tested.append(tuple(of_candidate))
     return tested
@@ -145,21 +283,21 @@ def _with_rows_needed(
 def _counts(each: DisparityChange, adjusted_for_strata: Container[str]) -> bool:
     """Return whether a disparity is part of the verdict: of all rows, and of no average.
 
-    Of a metric that is adjusted for strata, that is the adjusted disparity.
+    Of a metric that is adjusted for strata, that is the adjusted disparity. It is part of it
+    whether or not there are data to decide it.
     """
     scope = ScopeKind.POOLED if each.metric in adjusted_for_strata else ScopeKind.OVERALL
-    single = each.class_scope.is_single
-    known = each.status is Status.OK and each.p_value is not None
-    return each.scope.kind is scope and single and known
+    return each.scope.kind is scope and each.class_scope.is_single
 
 
 def _margins_tested(
     measured: Sequence[MeasuredCandidate], confidence: float
 ) -> list[tuple[MarginTest, ...]]:
     """Adjust the tests of the margins for the number of candidates."""
+    tests = [[test for batch in each.margins for test in batch.tests] for each in measured]
     worst = [
-        max((m.test.p_value for m in each.margins if m.test.p_value is not None), default=math.nan)
-        for each in measured
+        max((test.p_value for test in of if test.p_value is not None), default=math.nan)
+        for of in tests
     ]
     adjusted = holm(np.array(worst, dtype=float)).tolist()
     made = []
@@ -171,15 +309,16 @@ def _margins_tested(
 
 
 def _tested(
-    margin: MeasuredMargin, factor: float, rows: int, candidates: int, confidence: float
+    margin: MeasuredMargins, factor: float, rows: int, candidates: int, confidence: float
 ) -> MarginTest:
-    """Return a test that the interval of the change decides at the adjusted level."""
-    test, change = margin.test, margin.test.change
-    if margin.change_at is None or test.p_value is None or change.interval is None:
+    """Return a test of all rows that the interval of the change decides at the adjusted level."""
+    (test,) = margin.tests
+    change = test.change
+    if margin.gain is None or test.p_value is None or change.interval is None:
         return test
     z = critical(1 - (1 - confidence) / factor)
-    low, high = (float(limit[0]) for limit in margin.change_at(np.array([z])))
-    worst, best = (-high, -low) if margin.lower else (low, high)
+    worst, best = (float(limit[0]) for limit in margin.gain.at(np.array([z])))
+    low, high = (-best, -worst) if margin.lower else (worst, best)
     outcome = Performance.CANNOT_TELL
     if worst > -test.margin:
         outcome = Performance.NON_INFERIOR
@@ -213,8 +352,20 @@ def _judged(each: Candidate) -> Candidate:
 
 
 def _fairness(each: Candidate) -> Fairness:
-    """Return what became of the disparities: significantly closer, further, both or neither."""
-    went = {one.direction for one in each.disparities if one.significant}
+    """Return what became of the disparities: significantly closer, further, both or neither.
+
+    One that is further by less than its margin allows is not; a group that is harmed by more than
+    the margin is.
+    """
+    went = {
+        one.direction
+        for one in each.disparities
+        if one.significant
+        and not (one.direction is Direction.FURTHER and one.outcome is Performance.NON_INFERIOR)
+    }
+    outcomes = [one.outcome for one in each.disparities] + [one.outcome for one in each.groups]
+    if Performance.INFERIOR in outcomes:
+        went.add(Direction.FURTHER)
     if went >= {Direction.CLOSER, Direction.FURTHER}:
         return Fairness.MIXED
     if Direction.CLOSER in went:
@@ -234,20 +385,19 @@ def _performance(each: Candidate) -> Performance:
 
 
 def _verdict(each: Candidate, fairness: Fairness, performance: Performance) -> CandidateVerdict:
-    if performance is Performance.NO_MARGIN:
+    if not each.margins and not any(one.margin is not None for one in each.disparities):
         return CandidateVerdict.NONE
     if fairness is Fairness.MIXED:
         return CandidateVerdict.TRADE_OFF
     if fairness is Fairness.LESS_FAIR:
         better = any(test.better for test in each.margins)
         return CandidateVerdict.TRADE_OFF if better else CandidateVerdict.WORSE
-    if performance is Performance.CANNOT_TELL:
+    fairer = fairness is Fairness.FAIRER
+    if performance is Performance.INFERIOR:
+        return CandidateVerdict.TRADE_OFF if fairer else CandidateVerdict.WORSE
+    if not fairer or performance is not Performance.NON_INFERIOR:
         return CandidateVerdict.CANNOT_TELL
-    if fairness is Fairness.FAIRER:
-        inferior = performance is Performance.INFERIOR
-        return CandidateVerdict.TRADE_OFF if inferior else CandidateVerdict.DOMINATES
-    inferior = performance is Performance.INFERIOR
-    return CandidateVerdict.WORSE if inferior else CandidateVerdict.CANNOT_TELL
+    return CandidateVerdict.BETTER_WHERE_TESTED if each.untested else CandidateVerdict.DOMINATES
 
 
 def _needed(each: Candidate, fairness: Fairness, performance: Performance) -> float | None:

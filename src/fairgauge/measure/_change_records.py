@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide, subtract
-from fairgauge.enums import Direction, Profile, Status
+from fairgauge.enums import Better, Direction, Profile, Status
 from fairgauge.inference.two.paired_changes import distance, distance_limits
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.references import FEWEST_ROWS
@@ -40,10 +41,15 @@ class MeasuredDisparities:
     records : the changes.
     distance_at : the limits of the changes of their distances from "no difference", at a critical
         value of each; None where they have no numbers.
+    crossing_p : the p-values of not changing sides, 1 where their values do not.
+    worse_at : the limits of how much worse they are, which are held against a margin: of these
+        distances, or of a minimum or maximum over groups.
     """
 
     records: tuple[DisparityChange, ...]
     distance_at: Callable[[Array], Limits] | None = None
+    worse_at: Callable[[Array], Limits] | None = None
+    crossing_p: Array | None = None
 
 
 def rate_records(
@@ -118,7 +124,21 @@ def disparity_records(
 ) -> MeasuredDisparities:
     """Return what becomes of a metric with these values under both models."""
     records = tuple(_disparity_records(metric, made, values, bases, level))
-    return MeasuredDisparities(records, made.distance_tested_at)
+    return MeasuredDisparities(
+        records, made.distance_tested_at, partial(_worse, metric, made), made.crossing_p()
+    )
+
+
+def _worse(metric: Metric, made: DisparityChanges, z: Array) -> Limits:
+    """Return the limits of how much further a disparity is, or an extreme rate is worse."""
+    shift = made.shift.at(z)
+    if not math.isnan(metric.neutral):
+        return distance_limits(shift, made.level.at(z))
+    better = {rate.better for rate in metric.statistics}
+    if better == {Better.LOWER}:
+        return shift
+    unknown = np.full_like(shift[0], np.nan)
+    return (-shift[1], -shift[0]) if better == {Better.HIGHER} else (unknown, unknown)
 
 
 def _disparity_records(
@@ -132,7 +152,7 @@ def _disparity_records(
     shift, above = made.shift.at(z), made.level.at(z)
     away = distance(made.shift.value, made.level.value)
     away_low, away_high = distance_limits(shift, above)
-    p = made.p_value()
+    p_of_shift, p = made.p_values()
     for i, base in enumerate(bases):
         scaled = math.exp if base.by == "ratio" else float
         old, new, change = (as_number(of[i]) for of in (*values, made.shift.value))
@@ -158,6 +178,7 @@ def _disparity_records(
             distance_interval=interval_of(away_low[i], away_high[i], level, made.methods),
             direction=None if far is None else direction_of(far),
             crossed=(old - metric.neutral) * (new - metric.neutral) < 0,
+            change_p_value=as_number(p_of_shift[i]),
             p_value=as_number(p[i]),
             n_group=as_count(rows[0]),
             n_reference=as_count(rows[1]),

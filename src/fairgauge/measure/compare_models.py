@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.pooling import is_odds_ratio, pool
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.standardised_differences import StandardisedDifference
+from fairgauge.catalogue.statistics import has_direction
 from fairgauge.cube.pairs import candidate_axes, pair
 from fairgauge.enums import (
     Better,
@@ -48,13 +50,19 @@ from fairgauge.inference.two.paired_draws import (
 )
 from fairgauge.inference.two.paired_scores import score_change
 from fairgauge.inference.two.paired_strata import pooled_change, pooled_odds_change
-from fairgauge.measure._candidate_verdicts import MeasuredCandidate, MeasuredMargin, judged
+from fairgauge.measure._candidate_verdicts import MeasuredCandidate, MeasuredMargins, judged
 from fairgauge.measure._change_records import (
     MeasuredDisparities,
     contrast_records,
     contrasted,
     disparity_records,
     rate_records,
+)
+from fairgauge.measure._disparity_margins import (
+    check_margins,
+    margin_of_disparity,
+    margin_of_group,
+    rate_margins,
 )
 from fairgauge.measure._paired_slices import PairedSlice, paired_counts
 from fairgauge.reasons import Reason, ReasonCode
@@ -73,7 +81,7 @@ from fairgauge.results.scopes import NO_CLASS, POOLED, ClassScope, Interval, Ref
 from fairgauge.stats.intervals import critical, wilson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Metric
@@ -125,7 +133,8 @@ def compare_candidates(
         )
         raise SpecError(Problem("candidate", message))
     candidates = [_models(cube, axis, spec, scores) for axis in candidate_axes(cube)]
-    return judged([_candidate(models) for models in candidates], spec.confidence)
+    measured = [_candidate(models) for models in candidates]
+    return judged(measured, spec.confidence, partial(margin_of_disparity, spec))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +170,7 @@ class _Models:
     Attributes
     ----------
     name : of the candidate.
-    spec : the question, as of the model in use.
+    spec : the question, as of the model in use, with the margins.
     resolution, other : what both models' counts answer it with.
     contrasts, others : the metrics that are contrasts of one rate, and the others, each with the
         reason why it cannot be computed.
@@ -171,7 +180,6 @@ class _Models:
     name: str
     cubes: PairedCubes
     spec: Spec
-    margins: tuple[tuple[str, float], ...]
     resolution: Resolution
     other: Resolution
     contrasts: tuple[tuple[Contrast, Reason | None], ...]
@@ -186,7 +194,7 @@ class _Models:
 def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> _Models:
     """Resolve what is asked for the model in use and for the candidate of an axis."""
     cubes = pair(cube, axis)
-    in_use = replace(_with_disparities(spec), candidate=(), margins=())
+    in_use = replace(_with_disparities(spec), candidate=())
     of_candidate = (
         replace(in_use, prediction=axis.column)
         if spec.prediction
@@ -198,11 +206,11 @@ def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> 
         for each in asked_metrics(cube, in_use, resolution.task)
         if each.obstacle or each.metric.needs & {"prediction", "score"}
     ]
+    check_margins(spec, [metric.name for metric, _ in asked])
     return _Models(
         name=axis.column,
         cubes=cubes,
         spec=in_use,
-        margins=spec.margins,
         resolution=resolution,
         other=resolve(cubes.candidate, of_candidate),
         contrasts=tuple((metric, why) for metric, why in asked if isinstance(metric, Contrast)),
@@ -226,6 +234,7 @@ def _candidate(models: _Models) -> MeasuredCandidate:
         ),
         disparities,
         tuple(_margin_tests(models)),
+        tuple(_group_tests(models, disparities)),
     )
 
 
@@ -261,7 +270,7 @@ def _statistics(models: _Models) -> list[Statistic]:
     """Return the rates to show: those of the disparities, of the margins, and accuracy."""
     catalogue = models.spec.catalogue
     wanted = [metric.of for metric, obstacle in models.contrasts if obstacle is None]
-    wanted += [catalogue.rate(name) for name, _ in models.margins]
+    wanted += [catalogue.rate(name) for name, _ in rate_margins(models.spec)]
     if models.spec.label:
         wanted.append(catalogue.rate("accuracy"))
     decided = (each for each in wanted if each.needs & {"prediction", "score"})
@@ -671,37 +680,89 @@ def _compared(
     return _Comparisons(groups, references, slots, bases, inside)
 
 
-def _margin_tests(models: _Models) -> Iterator[MeasuredMargin]:
+def _margin_tests(models: _Models) -> Iterator[MeasuredMargins]:
     """Yield the tests of the margins, on all rows."""
-    if not models.margins:
+    margins = rate_margins(models.spec)
+    if not margins:
         return
     sliced = _slices(models, None)
     if models.resolution.task is Task.MULTICLASS:
         sliced = sliced[-1:]  # all classes at once
-    zero = np.zeros(1, dtype=np.int64)
-    for (name, margin), each in product(models.margins, sliced):
+    for (name, margin), each in product(margins, sliced):
         statistic, scope = next(
             _of_scope(models.resolution, each, [models.spec.catalogue.rate(name)])
         )
         if _measured_at(models.resolution, each, statistic):
-            (change,) = _rate_changes(models, each, statistic, scope, zero, zero)
-            yield _margin_test(models, each, statistic, margin, change)
+            batch = _held_against(models, each, statistic, scope, {EVERYONE: margin}, "difference")
+            yield _with_p_value(batch, margin)
 
 
-def _margin_test(
-    models: _Models, sliced: _Sliced, statistic: Statistic, margin: float, change: RateChange
-) -> MeasuredMargin:
-    """Test non-inferiority, one-sided."""
-    test = MarginTest(rate=statistic.name, margin=margin, change=change)
-    if change.interval is None:
-        return MeasuredMargin(test)
-    zero = np.zeros(1, dtype=np.int64)
-    made = _change(models, sliced, statistic, zero, zero).difference
+def _with_p_value(batch: MeasuredMargins, margin: float) -> MeasuredMargins:
+    """Return a test of all rows with its one-sided p-value."""
+    (test,) = batch.tests
+    if batch.gain is None or test.change.interval is None:
+        return batch
+    two_sided = batch.gain.p_value(null=-margin)[0]
+    p = float(two_sided / 2 if batch.gain.value[0] > -margin else 1 - two_sided / 2)
+    return replace(batch, tests=(replace(test, p_value=p),))
+
+
+def _group_tests(
+    models: _Models, disparities: Sequence[MeasuredDisparities]
+) -> Iterator[MeasuredMargins]:
+    """Yield the tests of the groups' own rates that disparities with a margin are made of.
+
+    The groups are those of the feature: a reference is one of them. Where there are labels, rates
+    that do not use them are none of these: fewer selected may be fewer wrongly selected.
+    """
+    metrics = {each.metric: each for batch in disparities for each in batch.records}
+    asked = {
+        (rate.name, each.by): rate
+        for each in metrics.values()
+        for rate in each.definition.statistics
+        if has_direction(rate) and ("label" in rate.needs or not models.spec.label)
+    }
+    for feature in range(len(models.resolution.features)):
+        for sliced in _slices(models, feature):
+            counts = sliced.of.current.counts
+            for (_, by), rate in asked.items():
+                margins: dict[str, float] = {}
+                for group, one in product(counts.groups, metrics.values()):
+                    of_group = replace(one, feature=counts.feature, group=group)
+                    margin = margin_of_group(models.spec, of_group)
+                    if margin is not None and one.by == by and rate in one.definition.statistics:
+                        margins[group] = min(margin, margins.get(group, margin))
+                if not margins or not _measured_at(models.resolution, sliced, rate):
+                    continue
+                for statistic, scope in _of_scope(models.resolution, sliced, [rate]):
+                    if scope.is_single:
+                        yield _held_against(models, sliced, statistic, scope, margins, by)
+
+
+def _held_against(
+    models: _Models,
+    sliced: _Sliced,
+    statistic: Statistic,
+    scope: ClassScope,
+    margins: Mapping[str, float],
+    by: Literal["difference", "ratio"],
+) -> MeasuredMargins:
+    """Hold the change of a rate against a margin of every group, or of all rows."""
+    groups = sliced.of.current.counts.groups
+    which = np.array([groups.index(group) for group in margins])
+    slots = np.zeros_like(which)
+    changes = _rate_changes(models, sliced, statistic, scope, which, slots)
+    tests = tuple(
+        MarginTest(rate=statistic.name, margin=margin, by=by, change=change)
+        for margin, change in zip(margins.values(), changes, strict=True)
+    )
+    try:
+        change = _change(models, sliced, statistic, which, slots)
+    except NoInterval:
+        return MeasuredMargins(tests)
+    made = change.ratio if by == "ratio" else change.difference
     lower = statistic.better is Better.LOWER
-    gain = made.negated() if lower else made
-    two_sided = gain.p_value(null=-margin)[0]
-    p = float(two_sided / 2 if gain.value[0] > -margin else 1 - two_sided / 2)
-    return MeasuredMargin(replace(test, p_value=p), made.at, lower=lower)
+    return MeasuredMargins(tests, made.negated() if lower else made, lower=lower)
 
 
 def _reclassified(models: _Models) -> Iterator[Reclassified]:

@@ -162,8 +162,8 @@ class Spec:
         syntax="Repeatable.",
         counted=True)
     margins: Margins = option(
-        (), MARGINS, "Non-inferiority margin of a candidate in a rate",
-        flag="--margin", syntax="In the unit of the rate: accuracy=0.01. Repeatable.")
+        (), MARGINS, "By how much a candidate may be worse: in a rate of all rows, in the distance of disparities from no difference and in the groups' own rates that they compare",
+        flag="--margin", syntax="In the unit of the rate: accuracy=0.01; of every disparity: disparity=0.05, of ratios a share; of one: true_positive_rate.difference=0.1. Repeatable.")
     score_of: Value = option(
         None, VALUE, "Label value whose probability the score gives, if not the positive one",
         counted=True)

@@ -48,6 +48,8 @@ _NEEDED = (
 """The options that a metric may need, or not allow."""
 
 
+EVERY_DISPARITY = "disparity"
+"""The name of the margin of all disparities that have none of their own."""
 MODELS_INSTEAD = (
     "models that decide the same rows are compared by fg.compare_models(data, candidate=...), "
     "fairgauge compare-models DATA --candidate COL"
@@ -293,17 +295,33 @@ def _wrong_candidates(spec: Spec) -> Iterator[Problem]:
 
 
 def _wrong_margins(spec: Spec) -> Iterator[Problem]:
-    """Yield the margins of what is no rate, or of a rate that is neither better high nor low."""
-    for name, _ in spec.margins:
+    """Yield the margins of what is no rate, or of a rate that is neither better high nor low.
+
+    With candidates, disparities have margins, too.
+    """
+    for name, margin in spec.margins:
         path = f"margins.{name}"
+        if spec.candidate and name == EVERY_DISPARITY:
+            if margin >= 1:
+                yield Problem(path, f"must be below 1: of a ratio it is a share, not {margin:g}")
+            continue
         try:
             better = spec.catalogue.rate(name).better
         except LookupError as error:
-            yield Problem(path, f"a margin is set on a rate, such as accuracy: {error}")
+            if not (spec.candidate and _is_metric(spec, name)):
+                yield Problem(path, f"a margin is set on a rate, such as accuracy: {error}")
             continue
         if better is Better.NEITHER:
             message = "has no margin: neither a higher nor a lower value of it is better"
             yield Problem(path, message)
+
+
+def _is_metric(spec: Spec, name: str) -> bool:
+    try:
+        spec.catalogue.metric(name)
+    except LookupError:
+        return False
+    return True
 
 
 def _wrong_threshold(spec: Spec, *, given: bool) -> Iterator[Problem]:

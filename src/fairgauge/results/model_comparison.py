@@ -84,11 +84,22 @@ class DisparityChange:
         the candidate is closer; of ratios, of the logarithm's.
     direction : closer to "no difference" or further from it.
     crossed : whether it is on the other side of "no difference" under the candidate.
-    p_value, p_adjusted : of "as far as before", alone and adjusted (Holm) for all disparities of
-        all candidates.
+    other_side : whether that is statistically significant: the side under either model, adjusted
+        (Holm) for all disparities of all candidates.
+    changed : whether the change itself is statistically significant, wherever it leads.
+    change_p_value, change_p_adjusted : of no change, alone and adjusted (Holm) for all disparities
+        of all candidates.
+    p_value, p_adjusted : of "as far as before", likewise.
     distance_adjusted : the interval of the change of the distance at the level at which it is
         tested among all disparities; it excludes 0 just where `p_adjusted` is significant.
     significant : whether the direction is statistically significant.
+    margin : by how much further from "no difference" it may be; of ratios a share. None where no
+        margin is stated.
+    margin_interval : the interval of the change of the distance that is held against the margin;
+        of a minimum or maximum over groups, of how much worse it is.
+    outcome : non-inferior where that whole interval is within the margin, inferior where it is
+        beyond at the level of all such tests of the candidate; None where it is no part of the
+        verdict.
     needed : rows of this composition that would show the observed direction; None where none would,
         or it is significant.
     n_group, n_reference : (effective) rows of both sides.
@@ -112,10 +123,17 @@ class DisparityChange:
     distance_interval: Interval | None = None
     direction: Direction | None = None
     crossed: bool = False
+    other_side: bool = False
+    changed: bool = False
+    change_p_value: Share | None = None
+    change_p_adjusted: Share | None = None
     p_value: Share | None = None
     p_adjusted: Share | None = None
     distance_adjusted: Interval | None = None
     significant: bool = False
+    margin: Finite | None = None
+    margin_interval: Interval | None = None
+    outcome: Performance | None = None
     needed: Finite | None = None
     n_group: Finite | None = None
     n_reference: Finite | None = None
@@ -129,11 +147,12 @@ class DisparityChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarginTest:
-    """Whether a candidate is as good as the model in use in one rate of all rows.
+    """Whether a candidate is as good as the model in use in one rate, of all rows or of a group.
 
     Attributes
     ----------
     rate, margin : by how much the rate may be worse.
+    by : whether by a difference, or by a share of it.
     change : the rate under both models.
     adjusted : the interval of the change at the level at which the candidate is tested among all
         candidates.
@@ -141,13 +160,14 @@ class MarginTest:
         beyond.
     better : whether that whole interval is on the better side of no change.
     p_value, p_adjusted : one-sided, of being worse by more than the margin; adjusted (Holm) for all
-        margins of all candidates.
+        margins of all candidates. None of a group.
     needed : rows of this composition that would show non-inferiority; None where none would, or the
         test is decided.
     """
 
     rate: str
     margin: Finite
+    by: Literal["difference", "ratio"] = "difference"
     change: RateChange
     outcome: Performance = Performance.CANNOT_TELL
     adjusted: Interval | None = None
@@ -195,7 +215,8 @@ class Candidate:
     fairness, performance : what the verdict is made of.
     needed : rows of this composition that would probably decide the verdict, None where it is
         decided or no number would.
-    disparities, rates, margins, reclassified : the numbers.
+    disparities, rates, margins, groups, reclassified : the numbers; ``groups`` are the tests of
+        the groups' own rates.
     """
 
     name: str
@@ -208,7 +229,15 @@ class Candidate:
     disparities: tuple[DisparityChange, ...]
     rates: tuple[RateChange, ...]
     margins: tuple[MarginTest, ...]
+    groups: tuple[MarginTest, ...] = ()
     reclassified: tuple[Reclassified, ...]
+
+    @property
+    def untested(self) -> tuple[DisparityChange | MarginTest, ...]:
+        """Return what is not shown to be within a margin: disparities, and groups' own rates."""
+        undecided = (Performance.CANNOT_TELL, Performance.NO_MARGIN)
+        every: tuple[DisparityChange | MarginTest, ...] = (*self.disparities, *self.groups)
+        return tuple(each for each in every if each.outcome in undecided)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,9 +295,13 @@ class ModelComparison(ResultOfMetrics):
 
     @property
     def verdict(self) -> CandidateVerdict:
-        """Return the best verdict of a candidate: dominates, trade-off, cannot tell, worse."""
+        """Return the best verdict of a candidate.
+
+        Dominates, better in what could be tested, trade-off, cannot tell, worse.
+        """
         order = (
             CandidateVerdict.DOMINATES,
+            CandidateVerdict.BETTER_WHERE_TESTED,
             CandidateVerdict.TRADE_OFF,
             CandidateVerdict.CANNOT_TELL,
             CandidateVerdict.WORSE,

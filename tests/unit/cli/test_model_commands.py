@@ -16,6 +16,7 @@ from fairgauge.results.threshold_choice import ThresholdChoice
 
 PEOPLE = rows(2_000)
 FLAGS = ("--label", "repaid", "--prediction", "current", "--sensitive", "sex")
+MARGINS = ("--margin", "accuracy=0.05", "--margin", "disparity=0.1")
 HOSTILE = "<script>alert(1)</script>\u202e=1+1"
 
 
@@ -33,8 +34,9 @@ def run(*args):
 @pytest.mark.parametrize(
     ("candidates", "margin", "code"),
     [
-        (["fairer"], ("--margin", "accuracy=0.05"), 0),
-        (["fairer", "unfair"], ("--margin", "accuracy=0.05"), 0),
+        (["fairer"], MARGINS, 0),
+        (["fairer"], ("--margin", "accuracy=0.05"), 3),
+        (["fairer", "unfair"], MARGINS, 0),
         (["unfair"], ("--margin", "accuracy=0.05"), 1),
         (["random"], ("--margin", "accuracy=0.05"), 3),
         (["random"], (), 0),
@@ -48,7 +50,7 @@ def test_the_best_candidate_decides_the_exit_code(people, candidates, margin, co
 
 def test_every_format_is_written(people, tmp_path):
     files = [f"-o{tmp_path / 'choice'}.{suffix}" for suffix in ("html", "json", "csv", "md", "txt")]
-    flags = (*FLAGS, "--candidate", "fairer", "--margin", "accuracy=0.05")
+    flags = (*FLAGS, "--candidate", "fairer", *MARGINS)
     result = run("compare-models", people, *flags, *files)
     assert result.exit_code == 0, result.output
     written = json.loads((tmp_path / "choice.json").read_text())
@@ -92,7 +94,7 @@ def test_wrong_flags_end_with_two(people, args, message):
 def test_cubes_hold_both_decisions(people, tmp_path):
     counted = run("count", people, *FLAGS, "--candidate", "fairer", "-o", "day.cube.json")
     assert counted.exit_code == 0, counted.output
-    result = run("compare-models", "day.cube.json", "--margin", "accuracy=0.05")
+    result = run("compare-models", "day.cube.json", *MARGINS)
     assert result.exit_code == 0, result.output
     assert "fairer dominates current" in result.stdout
 
@@ -172,7 +174,7 @@ def test_planning_adjusts_the_margin_for_candidates_and_disparities_for_comparis
 
 @pytest.mark.parametrize(
     ("margin", "line"),
-    [(("--margin", "accuracy=0.05"), "fairer: DOMINATES  fairer against current\n"),
+    [(MARGINS, "fairer: DOMINATES  fairer against current\n"),
      ((), "No verdict  fairer against current\n")],
 )  # fmt: skip
 def test_quiet_prints_one_line_with_the_verdict(people, margin, line):

@@ -13,7 +13,7 @@ PEOPLE = rows()
 
 
 def compared(candidate, data=PEOPLE, **options):
-    margins = {"accuracy": 0.02}
+    margins = {"accuracy": 0.02, "disparity": 0.08}
     return fg.compare_models(
         data, **{**QUESTION, "candidate": candidate, "margins": margins, **options}
     )
@@ -143,7 +143,7 @@ def test_scores_are_decided_at_the_threshold():
     scored = PEOPLE.with_columns(a=0.25 + pl.col("current") / 2, b=0.25 + pl.col("fairer") / 2)
     found = fg.compare_models(
         scored, label="repaid", score="a", candidate="b", sensitive="sex",
-        margins={"accuracy": 0.02},
+        margins={"accuracy": 0.02, "disparity": 0.08},
     )["b"]  # fmt: skip
     expected = compared("fairer")["fairer"]
     assert [d.interval for d in found.disparities] == [d.interval for d in expected.disparities]
@@ -211,7 +211,8 @@ def test_what_has_no_interval_says_why():
         ({"candidate": "fairer", "margins": {"base_rate": 0.1}}, "has no margin"),
         ({"candidate": "fairer", "margins": {"accurcy": 0.1}}, "accuracy"),
         ({"candidate": "fairer", "margins": {"accuracy": -0.1}}, "0 or greater"),
-        ({"candidate": "fairer", "margins": {"accuracy.difference": 0.1}}, "margin is set on"),
+        ({"candidate": "fairer", "margins": {"accuracy.difference": 0.1}}, "is not compared"),
+        ({"candidate": "fairer", "margins": {"disparity": 1}}, "must be below 1"),
         ({"candidate": "fairer", "prediction": None}, "needs the model in use"),
         ({"candidate": "fairer", "task": "regression"}, "the predictions of two regressions"),
     ],

@@ -29,14 +29,14 @@ def command(
 ) -> int:
     """Compare candidate models with the model in use, which decide the same rows of DATA.
 
-    States whether each candidate dominates the model in use (fairer, and not worse by more than the
-    margin), is a trade-off, is worse or undecided. Exit codes: 0 a candidate dominates, or no
-    margin is given; 1 every candidate is worse; 3 otherwise. Two reports are compared by "fairgauge
-    compare".
+    States whether each candidate dominates the model in use (fairer, not worse by more than the
+    margin, and no disparity or group worse by more than theirs), is better in what could be tested,
+    is a trade-off, is worse or undecided. Exit codes: 0 a candidate dominates, or no margin is
+    given; 1 every candidate is worse; 3 otherwise. Two reports are compared by "fairgauge compare".
 
     \b
     fairgauge compare-models loans.parquet --label repaid --prediction current --candidate new
-        --sensitive sex --margin accuracy=0.01 -o choice.html
+        --sensitive sex --margin accuracy=0.01 --margin disparity=0.05 -o choice.html
     """  # noqa: D301 - the paragraph mark of click
     shown = shown_options(format_, full=full, quiet=quiet)
     check_outputs(outputs, [*data, *([config] if config else [])])

@@ -384,6 +384,7 @@ class DisparityChanges:
     ----------
     shift : the change of the disparity: new less old; of ratios, of their logarithms.
     level : the sum of both disparities, whose sign is the side of "no difference" that both lie on.
+    models : the disparity under each model, where it may change sides.
     rows : effective rows of group and reference.
     """
 
@@ -391,10 +392,23 @@ class DisparityChanges:
     level: Quantity
     rows: tuple[Array, Array]
     methods: tuple[IntervalMethod, ...]
+    models: tuple[Quantity, Quantity] | None = None
 
-    def p_value(self) -> Array:
-        """Return the p-value of a distance from "no difference" that does not change."""
-        return np.maximum(self.shift.p_value(), self.level.p_value())
+    def crossing_p(self) -> Array:
+        """Return the p-value of not changing sides: of the less certain of both sides; else 1."""
+        never = np.ones_like(self.shift.value)
+        if self.models is None:
+            return never
+        old, new = self.models
+        crossed = old.value * new.value < 0
+        if not crossed.any():
+            return never
+        return np.where(crossed, np.maximum(old.p_value(), new.p_value()), 1.0)
+
+    def p_values(self) -> tuple[Array, Array]:
+        """Return the p-values of no change, and of a distance that does not change."""
+        of_shift = self.shift.p_value()
+        return of_shift, np.maximum(of_shift, self.level.p_value())
 
     def distance_tested_at(self, z: ArrayLike) -> Limits:
         """Return the limits of the change of that distance that agree with the p-value."""
@@ -411,13 +425,16 @@ def disparity_changes(
     """
     by_ratio = metric.by == "ratio"
     made = []
-    for of in (sides.ratio, sides.log_total) if by_ratio else (sides.difference, sides.total):
+    models = [logarithm(of) for of in sides.models] if by_ratio else sides.models
+    both = (sides.ratio, sides.log_total) if by_ratio else (sides.difference, sides.total)
+    for of in (*both, *models):
         quantity = of.between_halves(correlation_of_halves(sides.table, of, inside=inside))
         made.append(quantity if metric.order == "group - reference" else quantity.negated())
     methods = sides.ratio_methods if by_ratio else sides.methods
     pairs = len(sides.rows) // 2
     rows = (sides.rows[:pairs], sides.rows[pairs:])
-    return DisparityChanges(made[0], made[1], rows, (IntervalMethod.MOVER, *methods))
+    methods = (IntervalMethod.MOVER, *methods)
+    return DisparityChanges(made[0], made[1], rows, methods, (made[2], made[3]))
 
 
 def correlation_of_halves(table: PairedTable | None, of: Quantity, *, inside: bool) -> Array:

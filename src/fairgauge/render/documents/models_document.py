@@ -41,6 +41,7 @@ from fairgauge.render.documents._change_blocks import (
 )
 from fairgauge.render.documents._document_parts import ARROW, document_of, listed, more_in_json
 from fairgauge.render.words import numbers
+from fairgauge.render.words.change_words import NOT_SURELY, changed_sides
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
@@ -57,6 +58,7 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.question_sentences import caveat
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency, why_insufficient
+from fairgauge.results.model_comparison import DisparityChange, MarginTest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,8 +67,6 @@ if TYPE_CHECKING:
     from fairgauge.render._document_tree import DocumentTree
     from fairgauge.results.model_comparison import (
         Candidate,
-        DisparityChange,
-        MarginTest,
         ModelComparison,
         RateChange,
         Reclassified,
@@ -74,10 +74,12 @@ if TYPE_CHECKING:
 
 _OUTSIDE = "†"
 _MOST_ITEMS = 4
+_MOST_UNTESTED = 8
 _MOST_ROWS = 200
 _MOST_NEEDED = 1e6
 _TONES = {
     CandidateVerdict.DOMINATES: Tone.GOOD,
+    CandidateVerdict.BETTER_WHERE_TESTED: Tone.UNSURE,
     CandidateVerdict.TRADE_OFF: Tone.UNSURE,
     CandidateVerdict.WORSE: Tone.BAD,
     CandidateVerdict.CANNOT_TELL: Tone.UNSURE,
@@ -87,8 +89,8 @@ _PERFORMANCE = {
     Performance.NON_INFERIOR: "it is not worse by more than the margin",
     Performance.INFERIOR: "it is worse by more than the margin",
     Performance.CANNOT_TELL: "whether it is worse by more than the margin is undetermined",
-    Performance.NO_MARGIN: "no margin is stated, so that there is no verdict (margins, --margin "
-    "accuracy=0.01)",
+    Performance.NO_MARGIN: "no margin of a rate is stated, so that it is not tested whether it is "
+    "as good (margins, --margin accuracy=0.01)",
 }
 METHOD = (
     "Both models decide the same rows, so every change has a paired confidence interval: Tango's "
@@ -98,9 +100,13 @@ METHOD = (
     "change and the side on which it lies are both statistically significant; the p-values of all "
     "disparities of all candidates are adjusted together (Holm), and the adjusted intervals are at "
     "the levels at which that tests each of them: where no candidate differs, the probability that "
-    "any excludes no change is at most one minus the confidence level. A candidate is as good "
-    "where the whole interval of the change is within the margin, in every rate with a margin, "
-    "adjusted for the number of candidates."
+    "any excludes no change is at most one minus the confidence level. That a disparity changes, "
+    "wherever it leads, is tested by itself, with the p-values adjusted likewise. A candidate is "
+    "as good where the whole interval of the change is within the margin, in every rate with a "
+    "margin, adjusted for the number of candidates. It dominates where, besides, at least one "
+    "disparity is closer, and of every disparity the whole interval of the change of its distance "
+    "from no difference, and of every group's own rate the whole interval of its change, is "
+    "within the margin: what could not be tested is not passed over."
 )
 """How models are compared."""
 CAVEAT = (
@@ -162,6 +168,9 @@ def _at_one_threshold(comparison: ModelComparison) -> ModelComparison:
             margins=tuple(
                 replace(test, change=replace(test.change, threshold=None)) for test in each.margins
             ),
+            groups=tuple(
+                replace(test, change=replace(test.change, threshold=None)) for test in each.groups
+            ),
             reclassified=tuple(replace(one, threshold=None) for one in each.reclassified),
         )
         for each in comparison.candidates
@@ -173,6 +182,8 @@ def describe_candidate(each: Candidate, current: str) -> str:
     """Return the verdict on a candidate as a sentence."""
     subject = {
         CandidateVerdict.DOMINATES: f"{called(each.name)} dominates {current}",
+        CandidateVerdict.BETTER_WHERE_TESTED: f"{called(each.name)} is better than {current} in "
+        "what could be tested",
         CandidateVerdict.TRADE_OFF: f"{called(each.name)} is a trade-off against {current}",
         CandidateVerdict.WORSE: f"{called(each.name)} is worse than {current}",
         CandidateVerdict.CANNOT_TELL: f"Whether {called(each.name)} dominates {current} cannot be "
@@ -199,12 +210,20 @@ def _performance(each: Candidate) -> str:
 
 def _fairness(each: Candidate) -> str:
     """Return how many disparities move statistically significantly, and where to."""
-    compared = [one for one in each.disparities if one.p_adjusted is not None]
-    went = [one.direction for one in compared if one.significant]
+    asked = [one for one in each.disparities if one.outcome is not None]
+    went = [one.direction for one in asked if one.significant]
     closer, further = went.count(Direction.CLOSER), went.count(Direction.FURTHER)
+    changed = [one for one in asked if one.changed]
+    of = f"{len(asked):,} {numbers.plural(len(asked), 'disparity', 'disparities')}"
+    if not went and changed:
+        crossed = sum(one.other_side for one in changed)
+        sides = f" ({crossed:,} to the other side)" if crossed else ""
+        return (
+            f"{len(changed):,} of {of} changed significantly{sides}, none to significantly closer "
+            "to no difference or further from it"
+        )
     if not went:
         return "no disparity changes statistically significantly"
-    of = f"{len(compared):,} {numbers.plural(len(compared), 'disparity', 'disparities')}"
     if not closer:
         return f"{further:,} of {of} moved significantly further from no difference"
     others = f"{further:,}" if further else "none"
@@ -216,7 +235,7 @@ def _candidate(each: Candidate, comparison: ModelComparison) -> Section:
     blocks: list[Block] = [Paragraph(describe_candidate(each, current), _TONES[each.verdict])]
     candidates = len(comparison.candidates)
     sentences = [_margin_sentence(test, candidates) for test in each.margins]
-    sentences += [*_disparity_sentences(each)]
+    sentences += [*_disparity_sentences(each), *_margins_of_groups(each)]
     sentences += [*_needed_sentences(each)]
     if each.undecided:
         sentences.append(
@@ -268,11 +287,20 @@ def _margin_sentence(test: MarginTest, candidates: int) -> str:
 
 
 def _disparity_sentences(each: Candidate) -> Iterator[str]:
-    """Yield the disparities that change statistically significantly, the largest first."""
-    found = [one for one in each.disparities if one.significant]
-    found.sort(key=lambda one: -abs(one.distance or 0.0))
+    """Yield the disparities that change statistically significantly.
+
+    First those that changed sides, then those that are closer or further, the largest first.
+    """
+    found = [one for one in each.disparities if one.significant or one.changed]
+    found.sort(
+        key=lambda one: (
+            not one.other_side,
+            not one.significant,
+            -abs(one.distance or 0.0),
+        )
+    )
     for one in found[:_MOST_ITEMS]:
-        yield f"{_subject(one)}: {describe_disparity_shift(one)}, {_went(one)}."
+        yield f"{_subject(one)}: {describe_disparity_shift(one)}, {_became(one)}."
     if len(found) > _MOST_ITEMS:
         yield f"{len(found) - _MOST_ITEMS:,} more below."
 
@@ -284,6 +312,86 @@ def _subject(one: DisparityChange) -> str:
     if one.feature is not None:
         who = f"{called(one.group)}{reference} ({called(one.feature)}){of}"
     return f"{capitalised(metric_words(one.definition))}, {who}"
+
+
+def _became(one: DisparityChange) -> str:
+    """Return what a change that is statistically significant comes to: sides, and distance."""
+    sides = changed_sides(one.definition, one.group, one.reference, one.new)
+    if not one.other_side:
+        sides = NOT_SURELY if one.crossed and not one.significant else ""
+    if one.significant:
+        return ", ".join(filter(None, [sides, _went(one)]))
+    p_value = numbers.probability(one.change_p_adjusted, "adjusted p")
+    distance = "not significantly closer to no difference or further from it"
+    return ", ".join(filter(None, [sides, p_value, distance]))
+
+
+def _margins_of_groups(each: Candidate) -> Iterator[str]:
+    """Yield what the margins of disparities, and of the groups' own rates, come to."""
+    if each.verdict is CandidateVerdict.NONE:
+        return
+    worse = [test for test in each.groups if test.outcome is Performance.INFERIOR]
+    for test in worse[:_MOST_ITEMS]:
+        shift = describe_rate_shift(test.change)
+        yield f"{_of_test(test)}: {shift}: worse by more than {_margin_of(test)}."
+    if each.verdict is CandidateVerdict.DOMINATES:
+        margins = dict.fromkeys(
+            [_margin_of(one) for one in each.disparities if one.outcome is not None]
+            + [_margin_of(test) for test in each.groups]
+        )
+        yield (
+            "Every disparity is shown to be at most "
+            f"{numbers.listing(list(margins))} further from no difference, and every group's own "
+            "rates to be at most that much worse."
+        )
+        return
+    if each.verdict is CandidateVerdict.BETTER_WHERE_TESTED:
+        yield from _untested(each)
+
+
+def _untested(each: Candidate) -> Iterator[str]:
+    """Yield who could not be tested, and why."""
+    unmargined = [one for one in each.untested if one.outcome is Performance.NO_MARGIN]
+    if unmargined:
+        many = numbers.plural(len(unmargined), "disparity", "disparities")
+        yield (
+            f"No margin is stated for {len(unmargined):,} {many}, so that it is not tested whether "
+            "they are further from no difference, or their groups' own rates worse (margins, "
+            "--margin disparity=0.05)."
+        )
+    whose: dict[tuple[str, str], list[str]] = {}
+    for one in each.untested:
+        if one.outcome is Performance.NO_MARGIN:
+            continue
+        if isinstance(one, MarginTest):
+            who, status = _who(one.change), one.change.status
+            what = one.change.definition.title
+            if status is Status.OK:
+                what = f"{what} {describe_rate_shift(one.change)}"
+        else:
+            who, status, what = _of_whom(one), one.status, metric_words(one.definition)
+        why = "insufficient data"
+        if status is Status.OK:
+            why = f"not shown to be within the margin of {_margin_of(one)}"
+        whose.setdefault((who, why), []).append(what)
+    for (who, why), parts in list(whose.items())[:_MOST_UNTESTED]:
+        yield f"{who}, {why}: {'; '.join(dict.fromkeys(parts))}."
+    if len(whose) > _MOST_UNTESTED:
+        yield f"{len(whose) - _MOST_UNTESTED:,} more in the JSON."
+
+
+def _of_test(test: MarginTest) -> str:
+    of = scope_words(test.change.scope, test.change.class_scope, test.change.threshold)
+    return f"{capitalised(test.change.definition.title)}, {_who(test.change)}{of}"
+
+
+def _margin_of(one: DisparityChange | MarginTest) -> str:
+    """Return a margin with its unit: ``5.0 pp``, or of a ratio a share: ``5% of the ratio``."""
+    margin = one.margin or 0.0
+    if one.by == "ratio":
+        return f"{100 * margin:.3g}%"
+    kind = rate_unit(one.change.definition) if isinstance(one, MarginTest) else unit(one.definition)
+    return with_unit(margin, kind)
 
 
 def _went(one: DisparityChange) -> str:
@@ -332,8 +440,9 @@ def _needed_sentences(each: Candidate) -> Iterator[str]:
     else:
         rows = numbers.count(float(f"{each.needed:.2g}"))
         yield (
-            f"About {rows} rows of this composition would determine it with 80% power, if the "
-            f"changes are as estimated; these data have {numbers.count(each.rows)}."
+            f"About {rows} rows of this composition would decide the rates with a margin and show "
+            "a disparity that is closer with 80% power, if the changes are as estimated; these "
+            f"data have {numbers.count(each.rows)}. Margins of disparities may take more."
         )
 
 

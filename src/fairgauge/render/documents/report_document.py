@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.statistics import has_direction
 from fairgauge.enums import (
     AfterAdjusting,
     Better,
@@ -80,7 +81,6 @@ from fairgauge.render.words.metric_words import (
     abbreviations,
     compared_rate,
     gap,
-    has_direction,
     metric_words,
     rate_heading,
     value_text,

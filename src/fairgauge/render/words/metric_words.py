@@ -12,7 +12,7 @@ from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
 from fairgauge.catalogue.facts import UnknownMetric
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Better, IntervalMethod, Status
+from fairgauge.enums import IntervalMethod, Status
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import numbers
 from fairgauge.results import disparities
@@ -132,11 +132,6 @@ def _vendor_name(row: Metric) -> str:
 def rate_text(rate: Statistic, value: float | None) -> str:
     """Write a rate as it stands in a sentence: a share in per cent, any other as a number."""
     return numbers.percent(value) if rate.is_share else numbers.amount(value or 0.0)
-
-
-def has_direction(rate: Statistic) -> bool:
-    """Return whether one direction of a rate is the worse one for a group."""
-    return rate.better is not Better.NEITHER and not rate.ambivalent
 
 
 def compared_rate(metric: Metric | Statistic) -> Statistic | None:

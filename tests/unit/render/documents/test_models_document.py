@@ -122,7 +122,7 @@ def test_the_rows_that_would_decide_are_a_practical_number_or_none(monkeypatch):
         PEOPLE, **QUESTION, positive=1, candidate="fairer", margins={"accuracy": 0.004}
     )
     assert 1_000 < found["fairer"].needed < 10_000
-    assert "rows of this composition would determine it with 80% power" in shown(found)
+    assert "rows of this composition would decide the rates with a margin" in shown(found)
     monkeypatch.setattr(models_document, "_MOST_NEEDED", 1_000)
     assert "would take more rows than is practical" in shown(found)
 

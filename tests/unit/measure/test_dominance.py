@@ -1,0 +1,200 @@
+"""What "dominates" takes: margins of disparities and of groups' own rates, and data for both."""
+
+import numpy as np
+import polars as pl
+import pytest
+from bench.paired_verdicts import BETTER, HARMED, Change
+from bench.paired_verdicts import QUESTION as DRAWN
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.model_rows import QUESTION, rows
+
+import fairgauge as fg
+from fairgauge.enums import CandidateVerdict, Performance, Status
+
+PEOPLE = rows(3_000)
+MARGINS = {"accuracy": 0.02, "disparity": 0.08}
+
+
+@pytest.mark.parametrize("margin", [None, 0.05, 0.1])
+def test_a_candidate_that_harms_a_small_group_does_not_dominate(margin):
+    rng = np.random.default_rng(26)
+    design = Change("harmed", HARMED, 1_500, margin)
+    verdicts = [design.verdict(rng) for _ in range(40)]
+    assert verdicts.count("dominates") <= 3  # 2.5% and two standard errors
+    assert verdicts.count("better in what could be tested") >= 15
+
+
+def test_a_candidate_that_is_better_for_every_group_is_recognised():
+    rng = np.random.default_rng(27)
+    design = Change("better", BETTER, 20_000, 0.1, harmful=False)
+    verdicts = [design.verdict(rng) for _ in range(10)]
+    assert verdicts.count("dominates") >= 8
+
+
+def test_who_could_not_be_tested_is_named():
+    found = fg.compare_models(
+        Change("better", BETTER, 1_500, 0.1).drawn(np.random.default_rng(1)),
+        **DRAWN,
+        candidate="c0",
+        margins={"accuracy": 0.02, "disparity": 0.1},
+    )
+    candidate = found["c0"]
+    assert candidate.verdict is CandidateVerdict.BETTER_WHERE_TESTED
+    assert found.exit_code == 3
+    groups = {getattr(each, "group", None) or each.change.group for each in candidate.untested}
+    assert groups == {"C"}
+    text = " ".join(str(found).split())
+    assert "c0 is better than current in what could be tested" in text
+    assert "C (group), not shown to be within the margin of 10.0 pp: " in text
+
+
+def test_a_group_without_sufficient_data_blocks_dominance_and_is_named():
+    few = pl.DataFrame({"sex": ["X"] * 6, "region": "north", "repaid": [0, 1] * 3})
+    few = few.with_columns(
+        **{name: pl.col("repaid") for name in ("current", "fairer", "unfair", "random")}
+    )
+    data = pl.concat([PEOPLE.drop("weight", "person"), few], how="diagonal_relaxed")
+    for people, verdict in ((PEOPLE, "dominates"), (data, "better in what could be tested")):
+        found = fg.compare_models(people, **QUESTION, candidate="fairer", margins=MARGINS)
+        assert found["fairer"].verdict == verdict
+    assert "X (sex), insufficient data: selection rate difference" in " ".join(str(found).split())
+    assert {each.outcome for each in found["fairer"].groups if each.change.group == "X"} == {
+        Performance.CANNOT_TELL
+    }
+
+
+def test_without_a_margin_of_disparities_nothing_dominates():
+    found = fg.compare_models(PEOPLE, **QUESTION, candidate="fairer", margins={"accuracy": 0.02})
+    assert found["fairer"].verdict is CandidateVerdict.BETTER_WHERE_TESTED
+    assert "No margin is stated for 3 disparities" in str(found)
+
+
+def test_a_margin_of_disparities_alone_is_no_verdict_that_it_is_as_good():
+    found = fg.compare_models(PEOPLE, **QUESTION, candidate="fairer", margins={"disparity": 0.08})
+    assert found["fairer"].verdict is CandidateVerdict.CANNOT_TELL
+    assert "no margin of a rate is stated" in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("true_positive_rate.difference >= -0.3", lambda old: (0.3 - abs(old)) / 2),
+        ("|true_positive_rate.difference| <= 0.3", lambda old: (0.3 - abs(old)) / 2),
+        ("true_positive_rate.difference >= -0.01", lambda old: 0.0),
+        ("true_positive_rate.difference <= 0.1", lambda old: 0.05),
+        ("true_positive_rate.ratio >= 0.5", lambda old: 1 - (0.5 / old) ** 0.5),
+    ],
+)
+def test_the_margin_follows_from_a_rule(rule, expected):
+    metric = rule.strip("|").split(" ")[0].strip("|")
+    found = fg.compare_models(
+        PEOPLE, **QUESTION, candidate="fairer", metrics=metric, rules=rule,
+        margins={"accuracy": 0.02},
+    )["fairer"]  # fmt: skip
+    (one,) = found.disparities
+    assert one.margin == pytest.approx(expected(one.old))
+    assert {test.change.group for test in found.groups} == {"F", "M"}
+    asked = fg.compare_models(
+        PEOPLE, **QUESTION, candidate="fairer", metrics=metric, rules=rule,
+        margins={"accuracy": 0.02, metric: 0.07},
+    )["fairer"]  # fmt: skip
+    assert {one.margin for one in asked.disparities} == {0.07}
+
+
+def test_margins_are_decided_by_the_interval_that_stands_beside_them():
+    for seed in range(6):
+        found = fg.compare_models(
+            rows(700, seed=seed), **QUESTION, candidate=["fairer", "unfair"],
+            metrics=["selection_rate.difference", "true_positive_rate.ratio", "accuracy.minimum"],
+            margins={"accuracy": 0.02, "disparity": 0.05},
+        )  # fmt: skip
+        for candidate in found.candidates:
+            for one in candidate.disparities:
+                scale = -np.log1p(-one.margin) if one.by == "ratio" else one.margin
+                within = one.margin_interval.high < scale
+                assert within == (one.outcome is Performance.NON_INFERIOR)
+                if one.outcome is Performance.INFERIOR:
+                    assert one.margin_interval.low > scale
+            for test in candidate.groups:
+                least = 1 - test.margin if test.by == "ratio" else -test.margin
+                assert (test.adjusted.low > least) == (test.outcome is Performance.NON_INFERIOR)
+
+
+NEUTRAL = st.tuples(st.integers(1, 30), st.integers(1, 30), st.integers(0, 6), st.integers(0, 6))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    harmed=st.sampled_from(["unfair", "random"]),
+    added=st.dictionaries(st.sampled_from(["X", "Y", "Z"]), NEUTRAL, min_size=1),
+    without_group=st.integers(0, 50),
+    margin=st.sampled_from([0.02, 0.1]),
+)
+def test_no_group_row_or_feature_turns_a_bad_verdict_into_dominance(
+    harmed, added, without_group, margin
+):
+    """Nobody can silence what is worse: whatever is added, a candidate does not dominate."""
+    base = PEOPLE.select("sex", "repaid", "current", pl.col(harmed).alias("new")).head(1_500)
+    question = {"label": "repaid", "prediction": "current", "candidate": "new",
+                "reference": {"sex": "M"}}  # fmt: skip
+    question["margins"] = {"accuracy": 0.02, "disparity": margin}
+    before = fg.compare_models(base, **question, sensitive="sex")["new"]
+    assert before.verdict in (CandidateVerdict.WORSE, CandidateVerdict.TRADE_OFF)
+    more = []
+    for name, (good, bad, gained, lost) in added.items():
+        for label, old, new, n in ((1, 1, 1, good), (0, 0, 0, bad), (1, 0, 1, gained),
+                                   (0, 1, 0, lost)):  # fmt: skip
+            more += [{"sex": name, "repaid": label, "current": old, "new": new}] * n
+    more += [{"sex": None, "repaid": 1, "current": 0, "new": 1}] * without_group
+    data = pl.concat([base, pl.DataFrame(more, schema=base.schema)])
+    noise = np.random.default_rng(len(more)).choice(["k", "l"], len(data))
+    after = fg.compare_models(
+        data.with_columns(other=noise), **question, sensitive=["sex", "other"]
+    )["new"]
+    assert after.verdict is not CandidateVerdict.DOMINATES
+    of_women = [each for each in after.disparities if (each.group, each.status) == ("F", Status.OK)]
+    assert any(each.outcome is not Performance.NON_INFERIOR for each in of_women) or (
+        after.performance is not Performance.NON_INFERIOR
+    )
+
+
+def shifted(n, before, after):
+    """Return counts of two groups whose selection rates are known, by both models."""
+    found = []
+    for group, old, new in (("F", before[0], after[0]), ("M", before[1], after[1])):
+        up = max(new - old, 0.0)
+        cells = {(1, 1): min(old, new), (0, 1): up, (1, 0): max(old - new, 0.0)}
+        cells[0, 0] = 1 - sum(cells.values())
+        found += [
+            {"sex": group, "old": o, "new": c, "n": round(n * share)}
+            for (o, c), share in cells.items()
+            if round(n * share)
+        ]
+    return pl.DataFrame(found)
+
+
+def test_a_disparity_that_changes_sides_is_described_as_such():
+    data = shifted(4_000, (0.328, 0.400), (0.460, 0.400))
+    found = fg.compare_models(
+        data, prediction="old", candidate="new", sensitive="sex", count="n",
+        reference={"sex": "M"}, metrics="selection_rate.difference",
+    )  # fmt: skip
+    (one,) = found["new"].disparities
+    assert (one.crossed, one.changed, one.other_side, one.significant) == (True, True, True, False)
+    text = " ".join(str(found).split())
+    assert "changed sides: M is now worse off than F" in text
+    assert "no disparity changes" not in text
+    assert "1 of 1 disparity changed significantly (1 to the other side)" in text
+
+
+def test_a_change_of_sides_within_sampling_variation_is_not_described_as_one():
+    data = shifted(1_000, (0.33, 0.40), (0.405, 0.40))
+    found = fg.compare_models(
+        data, prediction="old", candidate="new", sensitive="sex", count="n",
+        metrics="selection_rate.difference",
+    )  # fmt: skip
+    (one,) = found["new"].disparities
+    assert (one.crossed, one.other_side) == (True, False)
+    assert "worse off" not in str(found)
+    assert "better off" not in str(found)
