@@ -142,6 +142,16 @@ def listing(values: Iterable[object], limit: int = 8) -> str:
     return f"{text} and {len(every) - limit} more" if len(every) > limit else text
 
 
+def alternatives(texts: Iterable[str]) -> str:
+    """Join texts of which one is meant.
+
+    >>> alternatives(["a", "b"]), alternatives(["a", "b", "c"])
+    ('a or b', 'a, b or c')
+    """
+    *first, last = texts
+    return f"{', '.join(first)} or {last}" if first else last
+
+
 def closest(name: object, allowed: Iterable[object]) -> str | None:
     """Return the allowed name that is closest to another, if any is close.
 

@@ -358,6 +358,20 @@ def test_powers_of_labels_and_predictions(rows_as):
     assert cube.digest == count(rows, **options).digest
 
 
+@pytest.mark.parametrize("column", ["label", "prediction"])
+def test_powers_of_one_column_alone(rows_as, column):
+    drawn = random.Random(5)
+    numbers = [None, *(round(drawn.gauss(50, 9), 4) for _ in range(60))]
+    rows = table(g=["a", "b"] * 30 + ["b"], y=numbers)
+    options = {column: "y", "sensitive": "g", "task": "regression"}
+    cube = count(rows_as(rows), **options)
+    name = {"label": "y", "prediction": "p"}[column]
+    powers = [moment.name for moment in cube.plan.moments]
+    assert powers == [name, 2 * name, f"{name}3", f"{name}4"]
+    assert cube.tables[0].sums[name].sum() == pytest.approx(sum(numbers[1:]))
+    assert cube.digest == count(rows, **options).digest
+
+
 def test_one_digest_for_every_kind(rows_as):
     """Nulls, cuts, weights and intersections at once: the same cube to the last count."""
     cube = count(

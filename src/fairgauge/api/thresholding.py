@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from fairgauge.api.audit import counted, repeated_people
 from fairgauge.enums import Threshold
-from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.measure.choose_thresholds import choose_thresholds
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.spec_file import with_config
@@ -128,7 +128,7 @@ def _check(spec: Spec) -> None:
         problems.append(Problem("rules", message))
     for rule in spec.rules:
         if rule.alternatives:
-            limits = " or ".join(quote(str(each)) for each in rule.limits)
+            limits = alternatives(quote(str(each)) for each in rule.limits)
             message = (
                 f"has alternatives, of which thresholds are chosen for one at a time: {limits}"
             )

@@ -306,3 +306,24 @@ NAMES: tuple[Name, ...] = (
     *_of("TFMA", _TFMA, none=_TFMA_NONE),
 )
 """Every public metric of the tools."""
+
+IN_USE: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        ("80% rule", "80 percent rule", "4/5 rule", "4/5ths rule", "four-fifths"),
+        ("selection_rate.smallest_ratio",),
+    ),
+    "scoring rate": ("selection_rate",),
+    "SMD": ("selection_smd", "selection_smd_overall", "score_smd", "prediction_smd", "label_smd"),
+    "cohen's d": ("selection_smd", "score_smd", "prediction_smd", "label_smd"),
+}
+"""Names of no tool: in laws, and in the words of a field. One of several metrics is ambiguous."""
+_CORRELATION = (
+    "a function of the four cells that is not in the catalogue; fairgauge.statistic makes it a "
+    "metric of your own (docs/own-metrics.md has it as its example)"
+)
+NOT_OURS: Mapping[str, str] = dict.fromkeys(
+    ("mcc", "matthews_corrcoef", "matthews_correlation_coefficient", "matthews_correlation",
+     "phi_coefficient"),
+    _CORRELATION,
+)  # fmt: skip
+"""What names of no tool are that are not in the catalogue."""

@@ -184,9 +184,12 @@ _STANDARD = {
     "calibration_gap": ("difference",),
     "mean_error": ("difference",),
     "mean_absolute_error": ("difference",),
+    "mean_label": ("difference", "ratio"),
+    "mean_prediction": ("difference", "ratio"),
 }
 """The rates of ``metrics="standard"``, and how they are compared: demographic parity, equalized
-odds, predictive parity and accuracy equality; labels, scores and regressions."""
+odds, predictive parity and accuracy equality; labels, scores and regressions. Means are those of
+one column of numbers alone, without errors."""
 
 CENTRAL_RATES = tuple(_STANDARD)
 """The rates of the standard metrics, in the order in which reports show them."""

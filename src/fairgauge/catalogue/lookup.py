@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from fairgauge.catalogue._synonyms import NAMES, plain
+from fairgauge.catalogue._synonyms import IN_USE, NAMES, NOT_OURS, plain
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.catalogue import rate as named_rate
@@ -25,7 +25,7 @@ from fairgauge.catalogue.standardised_differences import (
     StandardisedDifference,
 )
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import nearest, quote, shown
+from fairgauge.errors import alternatives, nearest, quote, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -361,8 +361,8 @@ def _only(name: str, index: Mapping[str, tuple[Row, ...]], others: Iterable[str]
 
 
 def _ambiguous(name: str, rows: Sequence[Metric | Statistic]) -> str:
-    shown = [f"{row.name} ({_whose(name, row)}{row.formula})" for row in rows]
-    return f"{quote(name)} is {' or '.join(shown)}; name one of them"
+    found = alternatives(f"{row.name} ({_whose(name, row)}{row.formula})" for row in rows)
+    return f"{quote(name)} is {found}; name one of them"
 
 
 def _whose(name: str, row: Metric | Statistic) -> str:
@@ -376,6 +376,8 @@ def _unknown(name: str, others: Iterable[str]) -> str:
     for each in NAMES:
         if each.ours is None and plain(each.name) == plain(name):
             return f"no metric is {quote(name)} of {each.tool}: {each.differs}"
+    if plain(name) in NOT_OURS:
+        return f"no metric is {quote(name)}: {NOT_OURS[plain(name)]}"
     if plain(name) in _rates():
         return (
             f"{quote(name)} is a rate of groups, not a metric that compares them; "
@@ -414,6 +416,9 @@ def _index(rows: Sequence[Row]) -> dict[str, tuple[Row, ...]]:
     for each in NAMES:
         if each.ours in own:
             called.setdefault(plain(each.name), set()).add(each.ours)
+    for name, several in IN_USE.items():
+        if found := own.keys() & several:
+            called.setdefault(plain(name), set()).update(found)
     place = {row.name: i for i, row in enumerate(rows)}
     index = {
         key: _different([own[name] for name in sorted(names, key=place.__getitem__)])

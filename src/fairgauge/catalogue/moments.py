@@ -39,6 +39,12 @@ _SUMS = {
     RegressionTerm.ABSOLUTE_ERROR: "gap",
 }
 
+_NEEDS: Mapping[RegressionTerm, frozenset[Need]] = {
+    RegressionTerm.LABEL: frozenset({"label"}),
+    RegressionTerm.PREDICTION: frozenset({"prediction"}),
+}
+"""What a mean of one column needs; others need both."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MomentStatistic(Statistic):
@@ -89,6 +95,10 @@ class Mean(MomentStatistic):
     """The mean over rows of a number of their label and prediction."""
 
     of: RegressionTerm
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return _NEEDS.get(self.of, frozenset({"label", "prediction"}))
 
     @property
     def formula(self) -> str:

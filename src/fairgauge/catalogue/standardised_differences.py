@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 _PREDICTION: frozenset[Need] = frozenset({"prediction"})
-_NEEDS: dict[str, frozenset[Need]] = {"score": frozenset({"score"}), "selection": _PREDICTION}
+_NEEDS: dict[str, frozenset[Need]] = {
+    "label": frozenset({"label"}),
+    "prediction": _PREDICTION,
+    "score": frozenset({"score"}),
+    "selection": _PREDICTION,
+}
 _SUMS = {"label": ("y", "yy"), "prediction": ("p", "pp")}
 
 
@@ -38,7 +43,7 @@ class StandardisedDifference(ComparisonMetric):
 
     @property
     def needs(self) -> frozenset[Need]:
-        return _NEEDS.get(self.of, frozenset({"label", "prediction"}))
+        return _NEEDS[self.of]
 
     @property
     def formula(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 from pydantic import BaseModel
 
-from fairgauge.errors import Problem, listing, nearest, quote
+from fairgauge.errors import Problem, alternatives, listing, nearest, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ def _message(found: list[ErrorDetails], model: type[BaseModel]) -> str:
             f"{quote(given)} is not allowed.{nearest(given, allowed)} Allowed: {listing(allowed)}"
         )
     kinds = dict.fromkeys(_KINDS.get(each["type"], each["msg"]) for each in found)
-    return f"must be {' or '.join(kinds)}, not {quote(given)}"
+    return f"must be {alternatives(kinds)}, not {quote(given)}"
 
 
 def _owner(model: type[BaseModel], where: tuple[int | str, ...]) -> list[str]:

@@ -297,8 +297,8 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     tables = [[*(features[c] for c in margin), *each] for margin in margins for each in decisions]
     axes = [*features.values(), *outcome, *candidates]
     moments: tuple[Moment, ...] = ()
-    if spec.task is Task.REGRESSION and spec.label and spec.prediction:
-        moments = _regression_moments(spec.label, spec.prediction)
+    if spec.task is Task.REGRESSION:
+        moments = _regression_moments(spec)
         moments += _of_powers(moments) if spec.weight else ()
     elif spec.score and spec.task is not Task.MULTICLASS:
         score = Axis(Role.SCORE, spec.score, bounds=spec.score_range, grid=GRID)
@@ -370,25 +370,35 @@ def _decision_axis(spec: Spec, score: str, median: float | None) -> Axis:
     return Axis(Role.PREDICTION, score, spec.threshold, closed, bounds=spec.score_range)
 
 
-def _regression_moments(label: str, prediction: str) -> tuple[Moment, ...]:
-    """Return powers up to the fourth: the precision of a mean square depends on the fourth."""
-    both = (label, prediction)
-    return (
-        Moment("y", (label,), ("x",)),
-        Moment("p", (prediction,), ("x",)),
-        Moment("yy", (label,), ("x",) * 2),
-        Moment("pp", (prediction,), ("x",) * 2),
-        Moment("gap", both, ("distance",)),
-        Moment("gap2", both, ("gap",) * 2),
-        Moment("y3", (label,), ("x",) * 3),
-        Moment("p3", (prediction,), ("x",) * 3),
-        Moment("gap3", both, ("gap",) * 3),
-        Moment("distance3", both, ("distance",) * 3),
-        Moment("y4", (label,), ("x",) * 4),
-        Moment("p4", (prediction,), ("x",) * 4),
-        Moment("gap4", both, ("gap",) * 4),
-        Moment("gap2_y", both, ("gap", "gap", "x")),
-        Moment("gap2_yy", both, ("gap", "gap", "x", "x")),
+_BOTH = (Role.LABEL, Role.PREDICTION)
+_REGRESSION_MOMENTS: tuple[tuple[str, tuple[Role, ...], tuple[Factor, ...]], ...] = (
+    ("y", (Role.LABEL,), ("x",)),
+    ("p", (Role.PREDICTION,), ("x",)),
+    ("yy", (Role.LABEL,), ("x",) * 2),
+    ("pp", (Role.PREDICTION,), ("x",) * 2),
+    ("gap", _BOTH, ("distance",)),
+    ("gap2", _BOTH, ("gap",) * 2),
+    ("y3", (Role.LABEL,), ("x",) * 3),
+    ("p3", (Role.PREDICTION,), ("x",) * 3),
+    ("gap3", _BOTH, ("gap",) * 3),
+    ("distance3", _BOTH, ("distance",) * 3),
+    ("y4", (Role.LABEL,), ("x",) * 4),
+    ("p4", (Role.PREDICTION,), ("x",) * 4),
+    ("gap4", _BOTH, ("gap",) * 4),
+    ("gap2_y", _BOTH, ("gap", "gap", "x")),
+    ("gap2_yy", _BOTH, ("gap", "gap", "x", "x")),
+)
+"""Powers up to the fourth: the precision of a mean square depends on the fourth."""
+
+
+def _regression_moments(spec: Spec) -> tuple[Moment, ...]:
+    """Return the moments of label and prediction; of one column alone, only its own."""
+    columns = {Role.LABEL: spec.label, Role.PREDICTION: spec.prediction}
+    given = {role: column for role, column in columns.items() if column}
+    return tuple(
+        Moment(name, tuple(given[role] for role in roles), factors)
+        for name, roles, factors in _REGRESSION_MOMENTS
+        if given.keys() >= set(roles)
     )
 
 

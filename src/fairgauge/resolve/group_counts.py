@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from fairgauge.enums import Missing, Profile, ReferenceKind, Role
-from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import DataError, Problem, SpecError, alternatives, listing, nearest, quote
 from fairgauge.identity import (
     EVERYONE,
     FeatureId,
@@ -199,8 +199,8 @@ class GroupCounts:
 
     @property
     def has_moments(self) -> bool:
-        """Return whether powers of labels and predictions are summed, as of a regression."""
-        return "gap2" in self.counts
+        """Return whether powers of labels or predictions are summed, as of a regression."""
+        return "yy" in self.counts or "pp" in self.counts
 
     @property
     def has_others(self) -> bool:
@@ -481,7 +481,7 @@ def _excluded_groups(
     for i, text in enumerate(spec.exclude_groups):
         meant = positions_named(text, groups, names)
         if len(meant) > 1:
-            either = " or ".join(quote(names[at]) for at in meant)
+            either = alternatives(quote(names[at]) for at in meant)
             message = f"{quote(text)} is the name of {len(meant)} groups; write {either}"
             problems.append(Problem(f"exclude_groups[{i}]", message))
         excluded += meant

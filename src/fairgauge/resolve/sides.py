@@ -67,8 +67,10 @@ class CountsBySide:
         self._slots = len(counted.scopes)
         self._counts = with_others(counts)
         self._states = _states(self._counts, outcome, profile)
-        self._moments = {"n": self._counts[..., :-1, :-1].sum(axis=(2, 3))} | {
-            name: with_others(sums[..., :-1, :-1].sum(axis=(2, 3)))
+        # a column that is not given has the place of missing values alone
+        known = (..., *(slice(-1 if size > 1 else None) for size in counts.shape[2:]))
+        self._moments = {"n": self._counts[known].sum(axis=(2, 3))} | {
+            name: with_others(sums[known].sum(axis=(2, 3)))
             for name, sums in _moments(counted.counts, measure).items()
         }
         self._scores = Histograms(counted.histogram, measure, outcome)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.enums import ClassKind, ScopeKind
-from fairgauge.errors import listing, nearest, quote
+from fairgauge.errors import alternatives, listing, nearest, quote
 from fairgauge.results.scopes import Scope
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _keys(matching: Sequence[Estimate], choice: Choice) -> str:
         text = ", ".join(map(repr, key))
         keys.append(f"[{text if len(text) <= _LONGEST else text[:_LONGEST] + '...'}]")
     more = len(matching) - len(keys)
-    return " or ".join(keys) + (f" and {more} more" if more else "")
+    return f"{', '.join(keys)} and {more} more" if more else alternatives(keys)
 
 
 def _parts(each: Estimate) -> tuple[tuple[str, object], ...]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
-from fairgauge.enums import Level, Outcome, RateTest
+from fairgauge.enums import Outcome, RateTest
 from fairgauge.results.codec import Finite, Inline, Key, Nullable, Plain, Share, Version
 from fairgauge.results.scopes import Interval
 from fairgauge.results.shown_result import ResultKind, ShownResult, as_before
-from fairgauge.results.table_faults import FaultCode, SavedFault
+from fairgauge.results.table_faults import FaultCode, FaultLevel, SavedFault
 from fairgauge.results.verdicts import Verdict, overall
 
 
@@ -39,7 +39,7 @@ class FaultKind:
     """
 
     code: FaultCode
-    level: Level
+    level: FaultLevel
     faults: int
     tables: int
 
@@ -195,7 +195,7 @@ class CheckedTable:
     @property
     def errors(self) -> tuple[SavedFault, ...]:
         """Return the faults that are errors."""
-        return tuple(fault for fault in self.faults if fault.level is Level.WARNING)
+        return tuple(fault for fault in self.faults if fault.level is FaultLevel.ERROR)
 
     @property
     def ratios(self) -> int:
@@ -287,7 +287,7 @@ class Check(ShownResult):
         affected = Counter(code for table in codes for code in set(table))
         levels = {fault.code: fault.level for table in self.tables for fault in table.faults}
         kinds = [FaultKind(code, levels[code], faults[code], affected[code]) for code in faults]
-        return tuple(sorted(kinds, key=lambda kind: (kind.level is Level.NOTE, -kind.faults)))
+        return tuple(sorted(kinds, key=lambda kind: (kind.level is FaultLevel.NOTE, -kind.faults)))
 
     @property
     def summary(self) -> CheckSummary:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from fairgauge.enums import Level
 from fairgauge.results.codec import Form, read_parameters, write_parameters
 from fairgauge.results.describers import in_words
 
@@ -56,6 +55,13 @@ class FaultCode(StrEnum):
     UNKNOWN_NOT_STATED = "unknown_not_stated"
 
 
+class FaultLevel(StrEnum):
+    """Whether a fault is an error of the table, or a note on it."""
+
+    ERROR = "error"
+    NOTE = "note"
+
+
 _NOTES = frozenset(
     {
         FaultCode.PARTS_BELOW_N,
@@ -95,9 +101,9 @@ class Fault:
         return cls(code, row, tuple(sorted(parameters.items())))
 
     @property
-    def level(self) -> Level:
-        """Return whether it is an error of the table (a warning) or a note."""
-        return Level.NOTE if self.code in _NOTES else Level.WARNING
+    def level(self) -> FaultLevel:
+        """Return whether it is an error of the table or a note."""
+        return FaultLevel.NOTE if self.code in _NOTES else FaultLevel.ERROR
 
     def __getitem__(self, name: str) -> Parameter:
         return dict(self.parameters)[name]
@@ -128,7 +134,7 @@ def _read_fault(values: Saved) -> Fault:
 
 _KEYS: dict[str, Json] = {
     "code": {"enum": [str(code) for code in FaultCode]},
-    "level": {"enum": [str(level) for level in Level]},
+    "level": {"enum": [str(level) for level in FaultLevel]},
     "row": {"type": ["integer", "null"]},
     "category": {"type": ["string", "null"]},
     "message": {"type": "string"},

@@ -149,3 +149,27 @@ def test_every_alias_of_a_rate_names_its_difference(name: str) -> None:
             find_metric(f"{name}.difference")
         return
     assert find_metric(f"{name}.difference") == find_metric(f"{rate.name}.difference")
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("80% rule", "selection_rate.smallest_ratio"),
+        ("4/5 rule", "selection_rate.smallest_ratio"),
+        ("four-fifths", "selection_rate.smallest_ratio"),
+        ("scoring rate", "selection_rate"),
+    ],
+)
+def test_names_in_use_of_no_tool_are_found(name, ours):
+    assert fg.metric(name).name == ours
+
+
+def test_an_abbreviation_of_several_metrics_names_them():
+    with pytest.raises(fg.SpecError, match=r"selection_smd .* or selection_smd_overall"):
+        fg.metric("SMD")
+
+
+@pytest.mark.parametrize("name", ["mcc", "MCC", "Matthews correlation coefficient"])
+def test_a_known_number_that_is_not_in_the_catalogue_is_explained(name):
+    with pytest.raises(fg.SpecError, match=r"fairgauge\.statistic makes it a metric of your own"):
+        fg.metric(name)

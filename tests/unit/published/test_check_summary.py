@@ -115,7 +115,7 @@ def test_tables_and_faults_are_printed_as_csv(folder):
     assert [row["source"] for row in rows] == ["decided.csv", "open.csv", "rates.csv", "wrong.csv"]
     assert (rows[0]["pass"], rows[3]["errors"]) == ("1", "2")
     faults = list(csv.DictReader(run(folder, "--table", "faults").output.split("\n")))
-    assert {row["code"] for row in faults if row["level"] == "warning"} == {"ratio_mismatch"}
+    assert {row["code"] for row in faults if row["level"] == "error"} == {"ratio_mismatch"}
     assert run(folder, "--table", "faults", "--format", "json").exit_code == 2
 
 

@@ -84,6 +84,7 @@ _POWERS: dict[RegressionTerm, tuple[str, str, str]] = {
     RegressionTerm.ABSOLUTE_ERROR: ("gap", "gap2", "distance3"),
 }
 """The sums of the powers of what a statistic is the mean of; those of errors are p less y."""
+_FOURTH = {RegressionTerm.LABEL: "y4", RegressionTerm.PREDICTION: "p4"}
 
 
 @singledispatch
@@ -156,7 +157,7 @@ def _central(term: RegressionTerm, side: ConfusionCounts) -> tuple[Array, Array]
 def _kurtosis(term: RegressionTerm, side: ConfusionCounts) -> Array:
     """Return the kurtosis, nan where it is not counted, or lost to rounding errors."""
     sums = side.moments
-    if not {"y4", "p4", "gap4"} <= sums.keys():
+    if _FOURTH.get(term, "gap4") not in sums:
         return np.full(sums["n"].shape, np.nan)
     if term is RegressionTerm.LABEL:
         found = label_moments(sums)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import Level, Outcome, RateTest
+from fairgauge.enums import Outcome, RateTest
 from fairgauge.render._document_tree import (
     Block,
     Cell,
@@ -29,6 +29,7 @@ from fairgauge.render.words.fault_sentences import describe_kind
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.check import Decision
+from fairgauge.results.table_faults import FaultLevel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -217,7 +218,7 @@ def _summary(check: Check) -> Iterator[Block]:
         rows = tuple(
             (
                 Cell(describe_kind(kind.code)),
-                Cell("error" if kind.level is Level.WARNING else "note"),
+                Cell(str(kind.level)),
                 Cell(f"{kind.faults:,}"),
                 Cell(f"{kind.tables:,}"),
             )
@@ -337,8 +338,8 @@ def _title(table: CheckedTable, check: Check) -> str:
 
 
 def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
-    errors = [fault for fault in table.faults if fault.level is Level.WARNING]
-    notes = [fault for fault in table.faults if fault.level is Level.NOTE]
+    errors = [fault for fault in table.faults if fault.level is FaultLevel.ERROR]
+    notes = [fault for fault in table.faults if fault.level is FaultLevel.NOTE]
     if errors:
         yield Paragraph("Errors", Tone.BAD)
         yield Items(tuple(map(_fault, errors)))

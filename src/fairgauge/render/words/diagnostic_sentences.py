@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.levels import cut_options
 from fairgauge.enums import Better, DiagnosticCode
-from fairgauge.errors import listing, quote
+from fairgauge.errors import alternatives, listing, quote
 from fairgauge.render.words import numbers
 from fairgauge.render.words.numbers import amount, percent, plural
 
@@ -384,7 +384,7 @@ def _false_fail(d: Diagnostic) -> str:
 
 def _reference_decides(d: Diagnostic) -> str:
     opposite = {"pass": "fail", "fail": "pass"}[d["outcome"]]
-    others = " or ".join(map(quote, d["references"]))
+    others = alternatives(map(quote, d["references"]))
     return (
         f"the rule {d['rule']} has the verdict {d['outcome']} for {quote(d['group'])}; compared "
         f"with {others} instead it would be {opposite}"

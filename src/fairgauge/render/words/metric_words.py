@@ -174,8 +174,8 @@ def unit(row: Metric | Statistic) -> Unit:
 
 
 def signed(metric: Metric | Statistic) -> bool:
-    """Return whether a metric can be negative, so that its sign is shown."""
-    return metric.range[0] < 0
+    """Return whether a metric can be negative, so that its sign is shown; a ratio has none."""
+    return metric.range[0] < 0 and unit(metric) is not Unit.RATIO
 
 
 def shown(

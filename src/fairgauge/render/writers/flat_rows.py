@@ -240,7 +240,7 @@ def tables_of(check: Check) -> FlatTable:
     for table in check.to_dict()["tables"]:
         levels = [fault["level"] for fault in table["faults"]]
         row = {**table, **(table["decisions"] or {}), "table": table["name"]}
-        row |= {"errors": levels.count("warning"), "notes": levels.count("note")}
+        row |= {"errors": levels.count("error"), "notes": levels.count("note")}
         rows.append(tuple(row.get(name) for name in CHECKED_TABLES))
     return FlatTable(CHECKED_TABLES, tuple(rows))
 

@@ -1,0 +1,76 @@
+"""A mean by group, such as of a rate spread or a pay: a regression without predictions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fairgauge as fg
+from fairgauge.errors import SpecError
+
+pd = pytest.importorskip("pandas")
+STANDARD = ["mean_{}.difference", "mean_{}.ratio"]
+
+
+@pytest.fixture(scope="module")
+def pay():
+    rng = np.random.default_rng(4)
+    n = 400
+    rows = pd.DataFrame(
+        {"race": rng.choice(["A", "B", "C"], n, p=[0.5, 0.3, 0.2]), "grade": rng.choice([1, 2], n)}
+    )
+    rows["pay"] = rng.lognormal(3, 0.5, n) + 2 * (rows.race == "B")
+    rows["weight"] = rng.uniform(0.5, 2, n)
+    rows.loc[::40, "pay"] = np.nan
+    return rows.assign(other=1.1 * rows.pay)
+
+
+@pytest.mark.parametrize("column", ["label", "prediction"])
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_a_mean_alone_is_that_beside_another_column(pay, column, weight):
+    other = {"label": "prediction", "prediction": "label"}[column]
+    asked = {"sensitive": "race", "strata": "grade", "task": "regression", "weight": weight}
+    alone = fg.audit(pay, **asked, **{column: "pay"})
+    both = fg.audit(
+        pay, **asked, **{column: "pay", other: "other"}, metrics=[f"mean_{column}"]
+    )  # fmt: skip
+    assert [each.metric for each in alone.estimates] == [each.metric for each in both.estimates]
+    assert {each.metric for each in alone.estimates} == {s.format(column) for s in STANDARD}
+    for one, two in zip(alone.estimates, both.estimates, strict=True):
+        assert (one.value, one.interval, one.p_value) == (two.value, two.interval, two.p_value)
+        assert one.interval is not None
+    assert any(each.stratum for each in alone.estimates)
+
+
+def test_means_are_those_of_the_rows(pay):
+    report = fg.audit(pay, label="pay", sensitive="race", task="regression", reference="overall")
+    means = pay.groupby("race").pay.mean()
+    for group in report.groups:
+        assert group.rates["mean_label"].value == pytest.approx(means[group.group])
+    ratio = report["mean_label.ratio", "race", "B"]
+    assert ratio.value == pytest.approx(means["B"] / pay.pay.mean())
+
+
+def test_errors_are_standard_where_there_are_predictions(pay):
+    report = fg.audit(pay, label="pay", prediction="other", sensitive="race", task="regression")
+    assert {each.metric for each in report.estimates} == {
+        "mean_error.difference", "mean_absolute_error.difference",
+    }  # fmt: skip
+
+
+def test_a_rule_on_a_ratio_of_means_is_decided_and_written_without_a_sign(pay):
+    report = fg.audit(
+        pay, label="pay", sensitive="race", task="regression", rules=["mean_label.ratio <= 1.1"]
+    )
+    assert report.verdicts
+    assert all(each.interval is not None for each in report.verdicts)
+    assert "+1." not in str(report)
+
+
+def test_standardised_differences_need_their_own_column_alone(pay):
+    report = fg.audit(
+        pay, label="pay", sensitive="race", task="regression", metrics=["label_smd"]
+    )  # fmt: skip
+    assert all(each.interval is not None for each in report.estimates)
+    with pytest.raises(SpecError, match=r"mean_error.difference needs a prediction"):
+        fg.audit(pay, label="pay", sensitive="race", task="regression", metrics=["mean_error"])
