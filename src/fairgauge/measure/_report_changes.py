@@ -8,7 +8,7 @@ on different rows: then the two estimates are independent.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.results.estimates import Estimate
@@ -48,16 +48,18 @@ def changes(
     Returns
     -------
     tuple of Change
-        Those that are significantly further from "no difference", those significantly closer, then
-        the others by size; within these, all rows before single strata.
+        Those that are significantly further from "no difference", those significantly closer, those
+        that changed sides or otherwise significantly, then the others by size; within these, all
+        rows before single strata.
 
     Notes
     -----
-    A direction is statistically significant if the interval of the change of the distance from "no
-    difference" (MOVER of the folded intervals, so that a change of sides counts as what it is)
-    does not hold 0, the adjusted p-value is at most 1 - confidence, and both estimates have enough
-    data. The p-value inverts the limits, taken to widen with the normal quantile; all changes are
-    one family (Holm).
+    Change and distance are two questions. A change is statistically significant if its adjusted
+    p-value is at most 1 - confidence; a direction if that of the larger of two p-values is: of the
+    change, and of the change of the distance from "no difference" (MOVER of the folded intervals,
+    so that a change of sides counts as what it is). P-values invert the limits, taken to widen with
+    the normal quantile. All changes are one family (Holm), in which two groups that are each
+    other's reference are one comparison. Both estimates must have enough data.
 
     References
     ----------
@@ -70,8 +72,29 @@ def changes(
         refused or _why_no_interval(*pair, scale) for pair, scale in zip(pairs, scales, strict=True)
     ]
     compared = np.array([reason is None for reason in reasons])
-    numbers = _measured(pairs, compared, scales)
-    return tuple(sorted(map(_change, pairs, reasons, scales, numbers), key=_importance))
+    mirrored = _mirrored(pairs)
+    numbers = _measured(pairs, compared, scales, mirrored)
+    made = map(_change, pairs, reasons, scales, numbers)
+    folded = (
+        replace(each, mirror_of=each.new.mirror_of if i in mirrored else None)
+        for i, each in enumerate(made)
+    )
+    return tuple(sorted(folded, key=_importance))
+
+
+def _mirrored(pairs: Sequence[tuple[Estimate, Estimate]]) -> dict[int, int]:
+    """Return the pairs that only mirror another in both reports, each with that other."""
+    places = {_place(new, new.group): i for i, (_, new) in enumerate(pairs)}
+    found = {}
+    for i, (old, new) in enumerate(pairs):
+        other = places.get(_place(new, new.mirror_of)) if new.mirror_of is not None else None
+        if other is not None and (old.mirror_of or pairs[other][0].mirror_of):
+            found[i] = other
+    return found
+
+
+def _place(each: Estimate, group: str | None) -> tuple[object, ...]:
+    return (each.metric, each.feature, group, each.scope, each.class_scope, each.threshold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +108,8 @@ class _Numbers:
     p_value: float
     p_adjusted: float
     away: float
-    away_low: float
-    away_high: float
+    distance_p_adjusted: float
+    crossing_p_adjusted: float
     crossed: bool
     bounded: bool
 
@@ -118,7 +141,10 @@ def _same_reference(old: Estimate, new: Estimate, scale: _Neutral) -> bool:
 
 @quiet
 def _measured(
-    pairs: Sequence[tuple[Estimate, Estimate]], compared: Array, scales: Sequence[_Neutral]
+    pairs: Sequence[tuple[Estimate, Estimate]],
+    compared: Array,
+    scales: Sequence[_Neutral],
+    mirrored: Mapping[int, int],
 ) -> list[_Numbers]:
     """Compute all changes at once; ``compared`` marks those that have an interval."""
     neutral = np.array([scale.neutral for scale in scales])
@@ -137,13 +163,30 @@ def _measured(
         np.abs(new), *fold(*limits[1]), np.abs(old), *fold(*limits[0])
     )
     known = compared & ~np.isnan(low) & ~np.isnan(high)
-    p = np.where(known, _p_values(gap, low, high, [new.confidence for _, new in pairs]), np.nan)
-    adjusted = holm(p)
+    levels = [new.confidence for _, new in pairs]
+    p = np.where(known, _p_values(gap, low, high, levels), np.nan)
+    of_distance = np.maximum(p, _p_values(away, away_low, away_high, levels))
+    of_sides = np.array([max(_p_of(old), _p_of(new)) for old, new in pairs])
+    of_sides = np.where(np.isnan(p), np.nan, np.where(old * new < 0, of_sides, 1.0))
+    adjusted = [_adjusted(each, mirrored) for each in (p, of_distance, of_sides)]
     low, high = np.where(known, low, np.nan), np.where(known, high, np.nan)
-    columns = [log, *(np.where(log, np.exp(each), each) for each in (gap, low, high)), p, adjusted,
-               np.where(np.isnan(neutral), np.nan, away), away_low, away_high,
+    columns = [log, *(np.where(log, np.exp(each), each) for each in (gap, low, high)), p,
+               adjusted[0], np.where(np.isnan(neutral), np.nan, away), *adjusted[1:],
                old * new < 0, bounded]  # fmt: skip
     return [_Numbers(*row) for row in zip(*(each.tolist() for each in columns), strict=True)]
+
+
+def _adjusted(p: Array, mirrored: Mapping[int, int]) -> Array:
+    """Return adjusted p-values of a family in which what mirrors another is no comparison more."""
+    single = p.copy()
+    single[list(mirrored)] = np.nan
+    adjusted = holm(single)
+    adjusted[list(mirrored)] = adjusted[list(mirrored.values())]
+    return np.asarray(adjusted)
+
+
+def _p_of(each: Estimate) -> float:
+    return 1.0 if each.p_value is None else each.p_value
 
 
 class _Neutral(NamedTuple):
@@ -186,9 +229,8 @@ def _change(
 ) -> Change:
     old, new = pair
     direction = _direction(made.away) if _same_reference(old, new, scale) else None
-    beyond = made.away_low > 0 or made.away_high < 0
     sufficient = old.status is Status.OK and new.status is Status.OK
-    unlikely = made.p_adjusted <= 1 - (new.confidence or 1.0)
+    level = 1 - (new.confidence or 1.0) if sufficient else -1.0
     known = not math.isnan(made.low)
     if reason is None and not known:
         reason = Reason.of(ReasonCode.BOTH_UNBOUNDED)
@@ -200,9 +242,12 @@ def _change(
         interval=Interval(made.low, made.high, new.confidence or math.nan) if known else None,
         p_value=_known(made.p_value),
         p_adjusted=_known(made.p_adjusted),
+        changed=made.p_adjusted <= level,
         direction=direction,
+        distance_p_adjusted=_known(made.distance_p_adjusted) if direction else None,
+        significant=bool(direction) and made.distance_p_adjusted <= level,
         crossed=made.crossed,
-        significant=direction is not None and beyond and sufficient and unlikely,
+        other_side=direction is not None and made.crossing_p_adjusted <= level,
         size=_size(pair, made),
         reason=reason,
     )
@@ -233,7 +278,7 @@ def _size(pair: tuple[Estimate, Estimate], found: _Numbers) -> float:
     return far / (usual or max(abs(e.value or 0.0) for e in pair) or 1.0)
 
 
-def _importance(each: Change) -> tuple[bool, bool, bool, float]:
+def _importance(each: Change) -> tuple[bool, bool, bool, bool, bool, float]:
     inside = each.new.scope.kind is ScopeKind.STRATUM
     closer = each.significant and each.direction is Direction.CLOSER
-    return (not each.significant, closer, inside, -each.size)
+    return (not each.significant, closer, not each.other_side, not each.changed, inside, -each.size)

@@ -715,7 +715,12 @@ def _group_tests(
     The groups are those of the feature: a reference is one of them. Where there are labels, rates
     that do not use them are none of these: fewer selected may be fewer wrongly selected.
     """
-    metrics = {each.metric: each for batch in disparities for each in batch.records}
+    metrics = {
+        each.metric: each
+        for batch in disparities
+        for each in batch.records
+        if each.status is not Status.NOT_APPLICABLE
+    }
     asked = {
         (rate.name, each.by): rate
         for each in metrics.values()

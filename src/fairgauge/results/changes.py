@@ -27,9 +27,15 @@ class Change:
     change : the change; None where one of the values is undefined.
     interval : its confidence interval, None where there is none.
     p_value, p_adjusted : of "no change", alone and adjusted for all changes that are compared.
+    changed : whether the change itself is statistically significant, wherever it leads.
     direction : closer to "no difference" or further from it; None where it cannot be known.
-    crossed : whether the disparity is now on the other side of "no difference".
+    distance_p_adjusted : of "as far from no difference as before", adjusted likewise.
     significant : whether the direction is statistically significant.
+    crossed : whether the disparity is now on the other side of "no difference".
+    other_side : whether that is statistically significant: the side in either report, adjusted
+        likewise.
+    mirror_of : the other group, where just two are compared with each other and its change is the
+        mirror image of this one: both are one comparison.
     size : how large the change is, for ordering: a share, a logarithm of a ratio, or relative to
         the rates.
     reason : why there is no change or no interval.
@@ -42,9 +48,13 @@ class Change:
     interval: Inline[Interval | None] = None
     p_value: Share | None = None
     p_adjusted: Share | None = None
+    changed: bool = False
     direction: Direction | None = None
-    crossed: bool = False
+    distance_p_adjusted: Share | None = None
     significant: bool = False
+    crossed: bool = False
+    other_side: bool = False
+    mirror_of: str | None = None
     size: float = 0.0
     reason: Reason | None = None
 

@@ -549,3 +549,15 @@ def test_kappa_is_one_number_of_all_classes_as_in_an_audit():
     for rate in ("cohen_kappa", "accuracy"):
         of_groups = {each.class_scope for each in audited.groups if rate in each.rates}
         assert {each.class_scope for each in found.rates if each.rate == rate} == of_groups
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_extremes_of_infinite_limits_are_compared_without_a_warning():
+    """One group has no selected row."""
+    few = rows(60).with_columns(sex=pl.Series(["A", "B", "C"] * 20))
+    selected = pl.when(pl.col("sex") == "A").then(0).otherwise(pl.col("current"))
+    metrics = ["selection_rate.smallest_ratio", "selection_odds.largest_gap", "lift.minimum",
+               "positive_predictive_value.largest_gap", "worst_odds"]  # fmt: skip
+    found = compared("fairer", few.with_columns(current=selected), metrics=metrics)["fairer"]
+    assert {each.metric for each in found.disparities} == set(metrics)
+    assert found.verdict is not CandidateVerdict.DOMINATES

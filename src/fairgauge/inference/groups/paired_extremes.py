@@ -33,6 +33,7 @@ from fairgauge.inference.two.paired_changes import (
     logarithm,
 )
 from fairgauge.reasons import ReasonCode
+from fairgauge.stats.arrays import quiet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -261,6 +262,7 @@ def _sizes(change: StatisticChange, *, inside: bool) -> LinearItems:
     return LinearItems(first, second, old, new, squares)
 
 
+@quiet
 def _squared(value: Array, low: Array, high: Array) -> Array:
     """Return the squared distances of limits, below and above; of the constant 0 last."""
     distances = np.stack([value - low, high - value])

@@ -34,6 +34,7 @@ from fairgauge.render.documents._change_blocks import (
 from fairgauge.render.documents._document_parts import ARROW, document_of, listed, more_in_json
 from fairgauge.render.documents._rule_blocks import rule_words
 from fairgauge.render.words import numbers
+from fairgauge.render.words.change_words import changed_sides
 from fairgauge.render.words.display_names import called, capitalised, printable, shorten
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
@@ -70,10 +71,10 @@ _TONES = {Turn.WORSE: Tone.BAD, Turn.BETTER: Tone.GOOD, Turn.OTHER: Tone.UNSURE,
 METHOD = (
     "The confidence interval of a change is MOVER's of the two intervals (Zou and Donner 2008). It "
     "assumes that the two reports are of different, independent rows. A ratio changes by a ratio. "
-    "The p-values invert these intervals; all changes are one family (Holm). "
-    "A change is statistically significant where the interval of the "
-    "change of the distance from no difference excludes 0, the adjusted p-value is at most one "
-    "minus the confidence level, and both estimates have enough data."
+    "The p-values invert these intervals. That a disparity changed, that it is further from no "
+    "difference or closer to it, and that it changed sides are three questions, each with "
+    "p-values of its own that are adjusted for all changes (Holm); two groups that are each "
+    "other's reference are one comparison. Each answer takes enough data in both reports."
 )
 """How a change is tested."""
 
@@ -115,6 +116,7 @@ class SortedChanges:
     Attributes
     ----------
     further, closer : what moved statistically significantly.
+    changed : what changed statistically significantly, and is neither significantly.
     moved : what moved otherwise.
     undefined : what has a value in one report only.
     stayed : what did not change.
@@ -123,6 +125,7 @@ class SortedChanges:
 
     further: tuple[Change, ...]
     closer: tuple[Change, ...]
+    changed: tuple[Change, ...]
     moved: tuple[Change, ...]
     undefined: tuple[Change, ...]
     stayed: tuple[Change, ...]
@@ -131,37 +134,18 @@ class SortedChanges:
 
 def sort_changes(comparison: Comparison) -> SortedChanges:
     """Sort the changes; of two groups that mirror each other, the smaller one stands for both."""
-    mirrors = _mirrors(comparison)
-    sure = {(*_of(each), each.group) for each in comparison.changes if each.significant}
-    kept = [
-        each
-        for each in comparison.changes
-        if is_of_all_groups(each.definition)
-        or (each.feature, each.group) not in mirrors
-        or (each.significant and (*_of(each), mirrors[each.feature, each.group]) not in sure)
-    ]
+    kept = [each for each in comparison.changes if each.mirror_of is None]
+    mirrored = [each.group for each in comparison.changes if each.mirror_of is not None]
     valued = [each for each in kept if each.change is not None]
     return SortedChanges(
         further=tuple(e for e in valued if e.significant and e.direction is Direction.FURTHER),
         closer=tuple(e for e in valued if e.significant and e.direction is Direction.CLOSER),
-        moved=tuple(e for e in valued if e.moved and not e.significant),
+        changed=tuple(e for e in valued if e.changed and not e.significant),
+        moved=tuple(e for e in valued if e.moved and not e.significant and not e.changed),
         undefined=tuple(e for e in kept if e.change is None and e.moved),
         stayed=tuple(each for each in kept if not each.moved),
-        mirrored=tuple(dict.fromkeys(called(group) for _, group in mirrors)),
+        mirrored=tuple(dict.fromkeys(map(called, filter(None, mirrored)))),
     )
-
-
-def _of(each: Change) -> tuple[object, ...]:
-    return (each.metric, each.feature, each.new.scope, each.new.class_scope, each.threshold)
-
-
-def _mirrors(comparison: Comparison) -> dict[tuple[str | None, str | None], str]:
-    """Return the larger of just two groups that are each compared with the other, and the other."""
-    return {
-        (each.feature, each.group): each.new.mirror_of
-        for each in comparison.changes
-        if each.group and each.new.mirror_of
-    }
 
 
 def _summary(comparison: Comparison) -> str:
@@ -185,6 +169,7 @@ def _summary(comparison: Comparison) -> str:
         counts = [
             (len(changes.further), "statistically significantly further from no difference"),
             (len(changes.closer), "statistically significantly closer"),
+            (len(changes.changed), "changed statistically significantly, but not in distance"),
             (len(changes.moved), "changed, not statistically significantly"),
         ]
     counts += [
@@ -307,11 +292,15 @@ def _disparities(comparison: Comparison) -> Iterator[Block]:
     titles = (
         ("Further from no difference, statistically significant", changes.further),
         ("Closer to no difference, statistically significant", changes.closer),
+        (
+            "Changed, statistically significant, but not in distance from no difference",
+            changes.changed,
+        ),
         ("Changed" if comparison.refused else "Not statistically significant", changes.moved),
     )
     for i, (title, found) in enumerate(titles):
         if found:
-            folded = i == 2 and not comparison.refused
+            folded = i == 3 and not comparison.refused
             yield Section(f"changes-{i}", title, tuple(_charts(found)), folded=folded)
     if changes.undefined:
         reasons = [f"{_subject(each)}: {_because(each)}." for each in changes.undefined]
@@ -357,14 +346,19 @@ def _value(metric: Metric | Statistic, side: Estimate | Verdict) -> str:
 def _direction(each: Change) -> str:
     if each.direction is None:
         return ""
-    side = ", on the other side of it" if each.crossed else ""
-    return f"{DIRECTIONS[each.direction]}{side}"
+    side = ", on the other side of it" if each.crossed and not each.other_side else ""
+    sides = ""
+    if each.other_side:
+        sides = changed_sides(each.definition, each.group, each.new.reference, each.new.value)
+    p_value = numbers.probability(each.distance_p_adjusted, "adjusted p")
+    words = f"{DIRECTIONS[each.direction]}{side}{f' ({p_value})' if each.significant else ''}"
+    return "; ".join(filter(None, [sides, words]))
 
 
 def _evidence(each: Change) -> str:
     """Return what is compared, before and after, and the p-value."""
     compared = _furthest(each) if is_of_all_groups(each.definition) else _rates(each)
-    return "; ".join(filter(None, [compared, numbers.probability(each.p_adjusted)]))
+    return "; ".join(filter(None, [compared, numbers.probability(each.p_adjusted, "adjusted p")]))
 
 
 def _rates(each: Change) -> str:

@@ -158,8 +158,8 @@ def _finding(finding: Finding) -> Row:
 CHANGES = ("metric", "feature", "group", "scope", "stratum", "class_scope", "class", "average",
            "threshold", "reference", "old_group", "old_reference", "old_value", "old_low",
            "old_high", "new_value", "new_low", "new_high", "by", "change", "low", "high",
-           "confidence", "p_value", "p_adjusted", "direction", "crossed", "significant",
-           "reason")  # fmt: skip
+           "confidence", "p_value", "p_adjusted", "changed", "direction", "distance_p_adjusted",
+           "significant", "crossed", "other_side", "reason")  # fmt: skip
 
 
 def changes_of(comparison: Comparison) -> FlatTable:
@@ -182,8 +182,8 @@ def changes_of(comparison: Comparison) -> FlatTable:
 MODEL_CHANGES = ("candidate", "metric", "feature", "group", "reference", "scope", "stratum",
                  "class_scope", "class", "average", "threshold", "old", "new", "by", "change",
                  "low", "high", "confidence", "method", "direction", "distance", "distance_low",
-                 "distance_high", "p_value", "p_adjusted", "significant", "n", "n_reference",
-                 "status", "reason")  # fmt: skip
+                 "distance_high", "p_value", "p_adjusted", "significant", "changed", "other_side",
+                 "margin", "outcome", "n", "n_reference", "status", "reason")  # fmt: skip
 """``distance_low`` and ``distance_high`` are of the adjusted interval."""
 
 
