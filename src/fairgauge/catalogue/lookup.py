@@ -133,11 +133,11 @@ class Catalogue:
 
     def facts(self, rates: Iterable[str], metrics: Iterable[str] = ()) -> Facts:
         """Return the facts of rates and metrics by their names; of unknown names there are none."""
-        named = [(self.rate, name) for name in rates] + [(self.metric, name) for name in metrics]
         rows: dict[str, Metric | Statistic] = {}
-        for find, name in named:
-            with suppress(LookupError):
-                rows.setdefault(name, find(name))
+        for find, names in ((self.rate, rates), (self.metric, metrics)):
+            for name in dict.fromkeys(names):
+                with suppress(LookupError):
+                    rows[name] = find(name)
         return facts_of(rows)
 
     def expand(self, asked: Iterable[str | Statistic | Metric]) -> tuple[Metric, ...]:

@@ -22,7 +22,7 @@ import math
 import types
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import (
@@ -263,14 +263,23 @@ def number(value: _Value) -> _Value | float:
 class _Codec:
     """How the values of one type are written, read and described.
 
-    ``schema`` takes the definitions to which the classes inside are added.
+    ``schema`` takes the definitions to which the classes inside are added. Values without ``write``
+    are written as they are, those without ``read`` are read so.
     """
 
-    write: Callable[[Any], Any]
-    read: Callable[[Any], Any]
+    write: Callable[[Any], Any] | None
+    read: Callable[[Any], Any] | None
     schema: Callable[[Schema], Schema]
     none: Json = None
     """What stands for it where the record that it belongs to is absent."""
+
+    def written(self, value: Any) -> Any:
+        """Return a value as it is written."""
+        return value if self.write is None else self.write(value)
+
+    def taken(self, value: Any) -> Any:
+        """Return the value that was written."""
+        return value if self.read is None else self.read(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +292,12 @@ class _Keyed:
     nulls: Plain
     name: str | None
     """The parameter that is read; None of derived values, which are not read."""
+    direct: tuple[str, str, _Codec] | None = None
+    """The attribute, the key and the codec of a value with a key of its own.
+
+    Records write and read these without a call of ``put`` and ``take``: large reports have hundreds
+    of thousands of them.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,26 +327,44 @@ def _record(kind: type, lenient: bool = False) -> _Record:
     ]
     before, after = (getattr(kind, name, ()) for name in ("DERIVED_FIRST", "DERIVED"))
     parts = [*(_derived(kind, n) for n in before), *parts, *(_derived(kind, n) for n in after)]
-    puts = tuple(part.put for part in parts)
-    takes = {part.name: part.take for part in parts if part.name is not None}
+    writers = [(part.put, *_direct(part, "write")) for part in parts]
+    readers = [(part.name, part.take, *_direct(part, "read")) for part in parts if part.name]
     amend = getattr(kind, "amend", None)
 
     def write(value: Any) -> Plain:
         written: Plain = {}
-        for put in puts:
-            put(value, written)
+        for put, attribute, key, write_value in writers:
+            if attribute is None:
+                put(value, written)
+            elif write_value is None:
+                written[key] = getattr(value, attribute)
+            else:
+                written[key] = write_value(getattr(value, attribute))
         if amend is not None:
             amend(value, written)
         return written
 
     def read(values: Saved) -> Any:
-        arguments = {name: take(values) for name, take in takes.items()}
-        return kind(**{k: v for k, v in arguments.items() if v is not MISSING})
+        arguments = {}
+        for name, take, attribute, key, read_value in readers:
+            if attribute is not None:
+                arguments[name] = values[key] if read_value is None else read_value(values[key])
+            elif (found := take(values)) is not MISSING:
+                arguments[name] = found
+        return kind(**arguments)
 
     def properties(definitions: Schema) -> Schema:
         return {k: v for part in parts for k, v in part.properties(definitions).items()}
 
     return _Record(write, read, properties, {k: v for part in parts for k, v in part.nulls.items()})
+
+
+def _direct(part: _Keyed, way: str) -> tuple[str | None, str, Callable[[Any], Any] | None]:
+    """Return the attribute, the key, and what writes or reads the value; no attribute without."""
+    if part.direct is None:
+        return None, "", None
+    attribute, key, codec = part.direct
+    return attribute, key, getattr(codec, way)
 
 
 def _has_default(each: Any) -> bool:
@@ -342,7 +375,7 @@ def _derived(kind: type, name: str) -> _Keyed:
     """Return what writes a value that follows from the fields, a property."""
     hint = get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
     part = _part(name, hint, lenient=False)
-    return _Keyed(part.put, part.take, part.properties, part.nulls, name=None)
+    return replace(part, name=None)
 
 
 def _part(name: str, hint: Any, lenient: bool, *, optional: bool = False) -> _Keyed:
@@ -357,16 +390,22 @@ def _part(name: str, hint: Any, lenient: bool, *, optional: bool = False) -> _Ke
     worded = next((mark.by for mark in marks if isinstance(mark, Worded)), "")
 
     def put(value: Any, written: Plain) -> None:
-        written[key] = codec.write(getattr(value, name))
+        written[key] = codec.written(getattr(value, name))
 
     def put_worded(value: Any, written: Plain) -> None:
         written[key] = _write_reason(getattr(value, name), getattr(value, worded))
 
     def take(values: Saved) -> Any:
-        return MISSING if optional and key not in values else codec.read(values[key])
+        return MISSING if optional and key not in values else codec.taken(values[key])
 
-    write = put_worded if worded else put
-    return _Keyed(write, take, lambda defs: {key: codec.schema(defs)}, {key: codec.none}, name)
+    return _Keyed(
+        put_worded if worded else put,
+        take,
+        lambda defs: {key: codec.schema(defs)},
+        {key: codec.none},
+        name,
+        direct=None if worded or optional else (name, key, codec),
+    )
 
 
 def _stored(stored: StoredAs, lenient: bool) -> _Record:
@@ -387,7 +426,7 @@ def _restored(name: str, restored: Restored, lenient: bool) -> _Keyed:
     def take(values: Saved) -> Any:
         if lenient and restored.key not in values:
             return MISSING
-        return restored.read(codec.read(values[restored.key]))
+        return restored.read(codec.taken(values[restored.key]))
 
     return _Keyed(lambda _value, _written: None, take, lambda _definitions: {}, {}, name)
 
@@ -463,25 +502,41 @@ def _codec(hint: Any, lenient: bool) -> _Codec:
         return _PLAIN_TYPES[kind]
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         words: Schema = {"enum": [str(word) for word in kind]}
-        return _Codec(str, kind, lambda _: words)
+        return _Codec(str, _reader_of_words(kind), lambda _: words)
     if is_dataclass(kind) and isinstance(kind, type):
         return _object(kind, lenient)
     raise TypeError(f"the codec has no form for the type {kind}; state one with Form")
 
 
 def _leaf(schema: Schema) -> _Codec:
-    return _Codec(lambda value: value, lambda value: value, lambda _: schema)
+    return _Codec(None, None, lambda _: schema)
+
+
+def _reader_of_words(kind: type[StrEnum]) -> Callable[[Any], Any]:
+    members = {str(word): word for word in kind}
+
+    def read(value: Any) -> Any:
+        # a call of the enum takes five times as long, and is here for its message
+        return members[value] if value in members else kind(value)
+
+    return read
 
 
 def _or_none(codec: _Codec) -> _Codec:
+    write_value, read_value = codec.write, codec.read
+
     def write(value: Any) -> Any:
         # not a number is an undefined value, which is null
-        return None if value is None or value != value else codec.write(value)
+        return None if value is None or value != value else codec.written(value)
 
     def read(value: Any) -> Any:
-        return None if value is None else codec.read(value)
+        return None if value is None else codec.taken(value)
 
-    return _Codec(write, read, lambda definitions: _nullable(codec.schema(definitions)))
+    return _Codec(
+        None if write_value is None else write,
+        None if read_value is None else read,
+        lambda definitions: _nullable(codec.schema(definitions)),
+    )
 
 
 def _nullable(schema: Schema) -> Schema:
@@ -492,9 +547,10 @@ def _array(items: tuple[Any, ...], lenient: bool) -> _Codec:
     """Return the codec of a tuple: of any length, or with a type for each place."""
     if items[-1] is Ellipsis:
         item = _codec(items[0], lenient)
+        write, read = item.write, item.read
         return _Codec(
-            write=lambda values: [item.write(value) for value in values],
-            read=lambda values: tuple([item.read(value) for value in values]),
+            write=list if write is None else lambda values: [write(value) for value in values],
+            read=tuple if read is None else lambda values: tuple([read(v) for v in values]),
             schema=lambda defs: {"type": "array", "items": item.schema(defs)},
             none=[],
         )
@@ -506,8 +562,8 @@ def _array(items: tuple[Any, ...], lenient: bool) -> _Codec:
         return {"type": "array", "prefixItems": places, "minItems": size, "maxItems": size}
 
     return _Codec(
-        write=lambda values: [c.write(v) for c, v in zip(codecs, values, strict=True)],
-        read=lambda values: tuple(c.read(v) for c, v in zip(codecs, values, strict=True)),
+        write=lambda values: [c.written(v) for c, v in zip(codecs, values, strict=True)],
+        read=lambda values: tuple(c.taken(v) for c, v in zip(codecs, values, strict=True)),
         schema=schema,
     )
 
@@ -515,7 +571,7 @@ def _array(items: tuple[Any, ...], lenient: bool) -> _Codec:
 def _mapping(types: tuple[Any, ...], keys: tuple[str, ...], lenient: bool) -> _Codec:
     """Return the codec of a mapping; the words of an enum are all its keys."""
     key, item = types
-    read_key, codec = _codec(key, lenient).read, _codec(item, lenient)
+    read_key, codec = _codec(key, lenient).taken, _codec(item, lenient)
     names = keys or (tuple(map(str, key)) if isinstance(key, type(StrEnum)) else ())
 
     def schema(definitions: Schema) -> Schema:
@@ -525,8 +581,8 @@ def _mapping(types: tuple[Any, ...], keys: tuple[str, ...], lenient: bool) -> _C
         return {"type": "object", "additionalProperties": described}
 
     return _Codec(
-        write=lambda values: {str(name): codec.write(value) for name, value in values.items()},
-        read=lambda values: {read_key(name): codec.read(v) for name, v in values.items()},
+        write=lambda values: {str(name): codec.written(value) for name, value in values.items()},
+        read=lambda values: {read_key(name): codec.taken(v) for name, v in values.items()},
         schema=schema,
     )
 
@@ -591,8 +647,8 @@ _PLAIN_TYPES: dict[Any, _Codec] = {
         _read_number,
         lambda _: {"anyOf": [{"type": "number"}, {"enum": [*_INFINITIES]}]},
     ),
-    object: _Codec(plain, lambda value: value, lambda _: {}),
-    Any: _Codec(plain, lambda value: value, lambda _: {}),
+    object: _Codec(plain, None, lambda _: {}),
+    Any: _Codec(plain, None, lambda _: {}),
 }
 
 
