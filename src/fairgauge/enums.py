@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -25,11 +26,69 @@ class Outcome(StrEnum):
     NONE = "none"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileRules:
+    """How a profile reads what its sources leave open; by default as they are documented.
+
+    Attributes
+    ----------
+    zero_over_zero_is_zero : 0/0 and inf - inf are 0, and not undefined.
+    threshold_is_exclusive : a score that equals the threshold is below it.
+    missing_outcome_is_negative : a missing label, prediction or score counts as negative.
+    missing_facet_is_reference : a row without a group counts with the reference.
+    empty_facet_has_metrics : metrics are computed where a side has no rows.
+    classes_are_collapsed : distances of labels are of positive and negative alone.
+    distances_of_shared_classes : distances are of classes that both sides have.
+    strata_need_both_outcomes : a stratum with one outcome leaves a conditional metric undefined.
+    flips_are_favoured : flips count rows that decide better than their neighbours as positive.
+    features_are_scaled : neighbours are found by scaled features of any type.
+    types_are_guessed : a column's type follows from its values as in the service's code.
+    """
+
+    zero_over_zero_is_zero: bool = False
+    threshold_is_exclusive: bool = False
+    missing_outcome_is_negative: bool = False
+    missing_facet_is_reference: bool = False
+    empty_facet_has_metrics: bool = True
+    classes_are_collapsed: bool = False
+    distances_of_shared_classes: bool = False
+    strata_need_both_outcomes: bool = False
+    flips_are_favoured: bool = False
+    features_are_scaled: bool = True
+    types_are_guessed: bool = False
+
+
+_AS_DOCUMENTED = ProfileRules()
+
+
 class Profile(StrEnum):
-    """Which reading of the sources is computed."""
+    """Which reading of the sources is computed; its ``rules`` state what that means."""
+
+    rules: ProfileRules
+
+    def __new__(cls, word: str, rules: ProfileRules = _AS_DOCUMENTED) -> Profile:
+        made = str.__new__(cls, word)
+        made._value_ = word
+        made.rules = rules
+        return made
 
     DOCUMENTED = "documented"
-    CLARIFY = "clarify"
+    CLARIFY = (
+        "clarify",
+        ProfileRules(
+            zero_over_zero_is_zero=True,
+            threshold_is_exclusive=True,
+            missing_outcome_is_negative=True,
+            missing_facet_is_reference=True,
+            empty_facet_has_metrics=False,
+            classes_are_collapsed=True,
+            distances_of_shared_classes=True,
+            strata_need_both_outcomes=True,
+            flips_are_favoured=True,
+            features_are_scaled=False,
+            types_are_guessed=True,
+        ),
+    )
 
 
 class Missing(StrEnum):

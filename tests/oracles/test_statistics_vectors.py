@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairgauge.catalogue.distances import DISTANCES
+from fairgauge.catalogue.distributions import DISTANCES
 from fairgauge.enums import Profile
 from fairgauge.stats import (
     contrasts,

@@ -32,8 +32,7 @@ from fairgauge.question.specification import read_part
 from fairgauge.resolve.references import FEWEST_ROWS
 from fairgauge.results.check import Check, CheckedGroup, CheckedTable, SmallestReference
 from fairgauge.results.table_faults import Fault, FaultCode, Findings
-from fairgauge.stats.fisher import fisher
-from fairgauge.stats.significance import chi_square_p
+from fairgauge.stats.significance import chi_square_p, fisher
 from fairgauge.stats.unknown_people import ratio_bounds
 from fairgauge.version import __version__
 

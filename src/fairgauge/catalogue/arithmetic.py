@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.enums import Profile
-
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
+    from fairgauge.enums import Profile
 
 
 def divide(over: Array, under: Array, profile: Profile) -> Array:
@@ -23,7 +22,7 @@ def divide(over: Array, under: Array, profile: Profile) -> Array:
         result = np.true_divide(over, under)
     return (
         np.nan_to_num(result, nan=0.0, posinf=np.inf, neginf=-np.inf)
-        if (profile is Profile.CLARIFY)
+        if profile.rules.zero_over_zero_is_zero
         else result
     )
 
@@ -32,7 +31,7 @@ def subtract(left: Array, right: Array, profile: Profile) -> Array:
     """Subtract arrays elementwise; the same shape comes back."""
     with np.errstate(invalid="ignore"):
         result: Array = left - right
-    if profile is Profile.CLARIFY:
+    if profile.rules.zero_over_zero_is_zero:
         result = np.where(np.isinf(left) & (left == right), 0.0, result)
     return result
 

@@ -15,7 +15,6 @@ from fairgauge.catalogue.across import DifferentialFairness, Joint, Spread, Spre
 from fairgauge.catalogue.averages import Kappa
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import Combined, Contrast, Imbalance, Metric, Order
-from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.derived import (
     CONTRASTS,
     SPREAD_WORDS,
@@ -33,6 +32,7 @@ from fairgauge.catalogue.moments import (
     ResidualSpread,
     RootMeanSquaredError,
 )
+from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.score_cuts import FalsePositiveRateAtRecall, PrecisionAtK
@@ -53,7 +53,7 @@ from fairgauge.catalogue.statistics import Blend, Quotient, Rate, RelativeRate, 
 from fairgauge.enums import Better
 
 if TYPE_CHECKING:
-    from fairgauge.catalogue.distances import Distances
+    from fairgauge.catalogue.distributions import Distances
 
 HIGHER, LOWER, NEITHER = Better.HIGHER, Better.LOWER, Better.NEITHER
 D_MINUS_A: Order = "group - reference"

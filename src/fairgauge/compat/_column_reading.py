@@ -70,7 +70,7 @@ def data_type(
     column: CodedColumn, values: Sequence[object] | None, profile: Profile = Profile.CLARIFY
 ) -> DataType:
     """Decide what a column is taken for, by the rules of a profile."""
-    if profile is Profile.CLARIFY:
+    if profile.rules.types_are_guessed:
         continuous = _guessed_continuous(column, values)
     else:
         continuous = _meant_continuous(column, values)

@@ -97,7 +97,7 @@ def facet_blocks(
     group_of[used] = np.arange(len(used))
     names = [str(column.levels[i]) for i in used.tolist()]
     at = column.levels_before_missing
-    if at is not None and profile is Profile.CLARIFY:  # smclarify makes an empty block of it
+    if at is not None and profile.rules.types_are_guessed:  # smclarify makes an empty block of it
         group_of = np.where(group_of >= at, group_of + 1, group_of)
         names.insert(at, "nan")
     return Blocks(column.name, tuple(names), _codes(column, group_of), found)
@@ -107,7 +107,7 @@ def _inside(
     column: CodedColumn, listed: list[object] | None, profile: Profile
 ) -> tuple[NDArray[np.bool_], str]:
     found = interval(column, listed)
-    if profile is Profile.CLARIFY:
+    if profile.rules.types_are_guessed:
         inside = np.zeros(len(column.levels), bool) if found is None else found.holds(column)
         return inside, "" if found is None else str(found)
     assert listed
@@ -116,7 +116,7 @@ def _inside(
 
 
 def _listed(column: CodedColumn, listed: list[object], profile: Profile) -> NDArray[np.bool_]:
-    if profile is Profile.CLARIFY:
+    if profile.rules.types_are_guessed:
         return categories(column, listed)
     meant = [canonical(value) for value in listed]
     levels = [canonical(level) for level in column.levels]
@@ -172,7 +172,7 @@ def predicted(
     ValueError
         It was read as another type than the label, or (``clarify``) nothing is predicted positive.
     """
-    if profile is not Profile.CLARIFY:
+    if not profile.rules.types_are_guessed:
         return _predicted_as_meant(column, label, listed)
     found, column, listed = _as_clarify(column, listed)
     if found is not label.of:

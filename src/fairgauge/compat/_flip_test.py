@@ -70,15 +70,15 @@ class Features:
         favoured = int((positive[ours] & (votes < 1 / 2)).sum())
         disfavoured = int((~positive[ours] & (votes > 1 / 2)).sum())
         flips = favoured - disfavoured
-        return float((flips if profile is Profile.CLARIFY else -flips) / ours.sum())
+        return float((flips if profile.rules.flips_are_favoured else -flips) / ours.sum())
 
 
 def _points(columns: Sequence[CodedColumn], profile: Profile) -> Array:
     """Return the rows as points: numbers as they are (``clarify``), or every feature scaled."""
-    if profile is Profile.CLARIFY and any(c.kind not in _NUMERIC for c in columns):
+    if not profile.rules.features_are_scaled and any(c.kind not in _NUMERIC for c in columns):
         raise ValueError(NOT_NUMERIC)
     if not columns:
         raise ValueError("there are no features to compare rows by")
-    if profile is Profile.CLARIFY:
+    if not profile.rules.features_are_scaled:
         return np.stack([column.numbers() for column in columns], axis=1)
     return feature_matrix([column.cells() for column in columns], scaled=True)[0]

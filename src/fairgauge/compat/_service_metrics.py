@@ -63,15 +63,15 @@ class ServiceMetrics:
         assert isinstance(row, ComparisonMetric)
         group, reference = self._compared(row, facet, block)
         sizes = float(group.size[0]), float(reference.size[0])
-        clarify = self._profile is Profile.CLARIFY
+        lacking = not self._profile.rules.empty_facet_has_metrics
         value = row.value(group, reference, self._profile)[0]
-        one_sided = clarify and row.scope == "group" and 0 in sizes
+        one_sided = lacking and row.scope == "group" and 0 in sizes
         if not np.isnan(value) and not one_sided:
-            if metric == "GE" and clarify:
+            if metric == "GE" and lacking:
                 value = self._entropy()
             return result(metric, float(value))
         undefined = row.why_undefined(group, reference, 0) if np.isnan(value) else None
-        if clarify:
+        if lacking:
             return result(metric, None, error_text(metric, *sizes, undefined))
         return result(metric, None, None if undefined is None else describe_reason(undefined))
 

@@ -1,15 +1,22 @@
-"""Local models: an ONNX file, a Python function, or an endpoint that listens on this machine."""
+"""Local models: an ONNX file, a Python function, or an endpoint that listens on this machine.
+
+This is the only place where fairgauge opens a connection, to a URL that the user names.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import sys
+import urllib.error
+import urllib.request
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from fairgauge.compat._model_payloads import decoded
 from fairgauge.errors import DataError, MissingExtra, quote
 
 if TYPE_CHECKING:
@@ -41,7 +48,7 @@ def open_model(asked: str) -> Model:
         An ONNX file, and onnxruntime is not installed.
     """
     if asked.startswith(("http://", "https://")):
-        from fairgauge.compat._model_endpoint import EndpointModel
+        from fairgauge.compat.local_models import EndpointModel
 
         return EndpointModel(asked)
     if asked.endswith(".onnx"):
@@ -157,3 +164,87 @@ def _scores(output: object) -> list[list[object]]:
     table = np.asarray(output)
     rows: list[list[object]] = table.reshape(len(table), -1).tolist()
     return rows
+
+
+CONTENT_TYPES = ("text/csv", "application/jsonlines", "application/json")
+
+
+def encoded(asked: Any, content_type: str) -> str:
+    r"""Return a request as text: CSV rows, JSON lines, or one JSON document.
+
+    >>> encoded([[1, "a,b"], [None, 2.5]], "text/csv")
+    '1,"a,b"\n,2.5\n'
+    """
+    if content_type == "application/jsonlines":
+        return "".join(json.dumps(each) + "\n" for each in asked)
+    if content_type == "application/json":
+        return json.dumps(asked)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(asked)
+    return text.getvalue()
+
+
+def decoded(answer: str | bytes, accept_type: str) -> object:
+    r"""Return what the text of an answer holds: a list for every CSV row, or JSON values.
+
+    Raises
+    ------
+    DataError
+        It is not of its type.
+
+    Examples
+    --------
+    >>> decoded("1,0.75\nno,0.5\n", "text/csv")
+    [[1, 0.75], ['no', 0.5]]
+    """
+    try:
+        text = answer.decode("utf-8") if isinstance(answer, bytes) else answer
+        if accept_type == "application/json":
+            return json.loads(text)
+        if accept_type == "application/jsonlines":
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+        rows = csv.reader(io.StringIO(text), strict=True)
+        return [[_cell(cell) for cell in row] for row in rows if row]
+    except (ValueError, csv.Error) as error:
+        shown = quote(answer)
+        raise DataError(f"the model's answer {shown} is not {accept_type}: {error}") from None
+
+
+def _cell(text: str) -> int | float | str:
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
+
+
+_PATIENCE = 60.0
+"""Seconds that an endpoint may take to answer."""
+_LONGEST_REPLY = 300
+
+
+class EndpointModel:
+    """An endpoint that listens at a URL, as a hosted model does: a POST to ``/invocations``."""
+
+    outputs: tuple[str, ...] = ()
+    most = 1_000
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def answer(self, asked: object, content_type: str = "", accept_type: str = "") -> object:
+        headers = {"Content-Type": content_type, "Accept": accept_type}
+        body = encoded(asked, content_type).encode("utf-8")
+        request = urllib.request.Request(self._url, body, headers)  # noqa: S310 - http, checked
+        try:
+            with urllib.request.urlopen(request, timeout=_PATIENCE) as reply:  # noqa: S310
+                kind = reply.headers.get_content_type() if reply.headers["Content-Type"] else ""
+                return decoded(reply.read(), kind if kind in CONTENT_TYPES else accept_type)
+        except urllib.error.HTTPError as error:
+            with error:
+                detail = error.read(_LONGEST_REPLY).decode("utf-8", "replace")
+            reason = f"{error.code} {error.reason}: {' '.join(detail.split())}"
+        except (OSError, ValueError) as error:
+            reason = str(getattr(error, "reason", error))
+        raise DataError(f"the model at {quote(self._url)} failed: {reason}") from None

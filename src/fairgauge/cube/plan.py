@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from fairgauge.enums import Closed, Profile, Role, Task, Threshold
+from fairgauge.enums import Closed, Role, Task, Threshold
 from fairgauge.errors import Problem, SpecError
 from fairgauge.identity import ValueSet, bins
 from fairgauge.question.features import Above, Feature
@@ -366,7 +366,7 @@ def _decision_axis(spec: Spec, score: str, median: float | None) -> Axis:
             message = "the median of the scores is not known; count the rows with fairgauge.count"
             raise SpecError(Problem("threshold", message))
         return Axis(Role.PREDICTION, score, (median,), Closed.RIGHT, bounds=spec.score_range)
-    closed = Closed.RIGHT if spec.profile is Profile.CLARIFY else Closed.LEFT
+    closed = Closed.RIGHT if spec.profile.rules.threshold_is_exclusive else Closed.LEFT
     return Axis(Role.PREDICTION, score, spec.threshold, closed, bounds=spec.score_range)
 
 

@@ -619,6 +619,6 @@ def clusters_spanning_groups(counted: GroupCounts, column: str | None) -> Iterat
 
 def _state(codes: Index, positive: NDArray[np.bool_], profile: Profile) -> Index:
     """Return whether each code is positive, negative or missing."""
-    missing = _NO if profile is Profile.CLARIFY else _MISSING  # as in `sides`
+    missing = _NO if profile.rules.missing_outcome_is_negative else _MISSING  # as in `sides`
     state: Index = np.append(np.where(positive, _YES, _NO), missing)[codes]
     return state

@@ -17,9 +17,9 @@ import numpy as np
 from fairgauge.catalogue.averages import Averaged, Kappa
 from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance
-from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.catalogue.inequality import Inequality
+from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.standardised_differences import (
     OverallStandardisedDifference,

@@ -15,7 +15,7 @@ import numpy as np
 
 from fairgauge.enums import Direction, ScopeKind, Status
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.changes import Change
+from fairgauge.results.comparison import Change
 from fairgauge.results.scopes import Interval
 from fairgauge.stats.arrays import quiet
 from fairgauge.stats.contrasts import fold, mover_difference

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.enums import Accepts, Profile, ReferenceRule, Threshold
+from fairgauge.enums import Accepts, ReferenceRule, Threshold
 from fairgauge.inference.two.paired_tables import confusion
 from fairgauge.resolve.references import references_at
 from fairgauge.results.curves import edges
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 def accepts(outcome: OutcomeMasks, spec: Spec) -> Accepts:
     """Return which side of a threshold has the favourable decision, as in an audit."""
-    strictly = spec.profile is Profile.CLARIFY or spec.threshold is Threshold.MEDIAN
+    strictly = spec.profile.rules.threshold_is_exclusive or spec.threshold is Threshold.MEDIAN
     if outcome.turned is None:
         return Accepts.ABOVE if strictly else Accepts.FROM
     return Accepts.UP_TO if strictly else Accepts.BELOW
@@ -73,7 +73,7 @@ def margins_by_threshold(
     yes = accepted(by_label, histogram, cuts, accepts(outcome, spec))
     rows = np.stack([yes, by_label.sum(axis=-1, keepdims=True) - yes], axis=-1)
     rows = rows.transpose(0, 2, 1, 3)
-    if spec.profile is Profile.CLARIFY:  # which takes a missing label as negative
+    if spec.profile.rules.missing_outcome_is_negative:
         rows[:, :, 1] += rows[:, :, 2]
         rows[:, :, 2] = 0.0
     return np.asarray(rows)

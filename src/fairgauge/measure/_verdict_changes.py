@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from fairgauge.enums import Direction, Outcome, ScopeKind, Turn
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.comparison import Alone, UnmatchedVerdict, VerdictChange
-from fairgauge.results.subjects import Subject, is_of_all_groups, subject_of
+from fairgauge.results.comparison import (
+    Alone,
+    Subject,
+    UnmatchedVerdict,
+    VerdictChange,
+    is_of_all_groups,
+    subject_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from fairgauge.results.changes import Change
-    from fairgauge.results.comparison import Which
+    from fairgauge.results.comparison import Change, Which
     from fairgauge.results.report import Report
     from fairgauge.results.verdicts import Verdict
 

@@ -15,12 +15,19 @@ from fairgauge.measure._verdict_changes import overall_turn, verdict_changes
 from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.comparison import Alone, Comparison, Difference, GroupChange, Origin
+from fairgauge.results.comparison import (
+    Alone,
+    Comparison,
+    Difference,
+    GroupChange,
+    Origin,
+    is_of_all_groups,
+    subject_of,
+)
 from fairgauge.results.joint_names import with_joint_names
 from fairgauge.results.report import Report, read_report
 from fairgauge.results.saved_files import read_saved
 from fairgauge.results.scopes import OVERALL, ClassScope
-from fairgauge.results.subjects import is_of_all_groups, subject_of
 from fairgauge.values import canonical, matches, name_of
 from fairgauge.version import __version__
 

@@ -16,8 +16,8 @@ from fairgauge.catalogue.across import Across, Spread
 from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance
-from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.distributions import Distance
+from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.cube.plan import GRID

@@ -27,8 +27,8 @@ from fairgauge.inference.protected_counts import (
 )
 from fairgauge.inference.uncertainty import rate_values
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.asked_metrics import protection_obstacle
 from fairgauge.resolve.group_counts import Named, as_reference, named, population_shares
-from fairgauge.resolve.protected_metrics import protection_obstacle
 from fairgauge.resolve.references import (
     admissible_groups,
     mirrored_group,
@@ -584,15 +584,15 @@ class _Completed:
     of: Slice
 
     def __call__(self, i: int) -> Result:
-        clarify = self.of.spec.profile is Profile.CLARIFY
+        lacking = not self.of.spec.profile.rules.empty_facet_has_metrics
         sides = _sides(self.sizes, self.rates, i)
         empty = self.group.size[i] == 0 or self.reference.size[i] == 0
-        if clarify and empty and self.metric.scope not in ("table", "pooled"):
+        if lacking and empty and self.metric.scope not in ("table", "pooled"):
             reason = Reason.of(ReasonCode.EMPTY_FACET)
             return {**sides, "status": Status.ERROR, "reason": reason}
         value = float(self.value[i])
         if math.isnan(value):
-            status = Status.ERROR if clarify else Status.UNDEFINED
+            status = Status.ERROR if lacking else Status.UNDEFINED
             reason = self.metric.why_undefined(self.group, self.reference, i)
             return {**sides, "status": status, "reason": reason}
         return {

@@ -1,4 +1,4 @@
-"""Asked metrics: which metrics a specification asks for, and which of them the data allow."""
+"""Asked metrics: which metrics a specification asks for, and which the data or protection allow."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import SETS
-from fairgauge.enums import Role, Task
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import Profile, ReferenceRule, Role, Task
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.question.needs import unmet_need
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import weights_differ
-from fairgauge.resolve.protected_metrics import protection_obstacle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -149,3 +150,25 @@ def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | No
     if unmet is None and cube.min_cell is not None:
         return protection_obstacle(metric, spec)
     return unmet
+
+
+_CHOSEN = (ReferenceRule.BEST, ReferenceRule.LARGEST)
+
+
+def protection_obstacle(metric: Metric, spec: Spec) -> Reason | None:
+    """Return why a metric has no exact bounds under protected counts, None where it has.
+
+    Bounds are exact for differences and ratios of rates of groups that share no row, where it is
+    known what is compared: counts that are rounded do not show which group is best or largest.
+    """
+    bounded = isinstance(metric, Contrast) and isinstance(metric.of, Rate)
+    if not bounded or metric.scope != "group" or "score" in metric.needs:
+        return Reason.of(ReasonCode.PROTECTED)
+    if spec.reference in _CHOSEN and spec.profile is not Profile.CLARIFY:
+        column = next((f.column for f in spec.sensitive), "COL")
+        return Reason.of(
+            ReasonCode.PROTECTED_REFERENCE, reference=str(spec.reference), column=column
+        )
+    if spec.reference is ReferenceRule.OVERALL or spec.profile is Profile.CLARIFY:
+        return Reason.of(ReasonCode.PROTECTED)
+    return None

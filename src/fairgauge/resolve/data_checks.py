@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairgauge.cube.levels import quartiles
-from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task
+from fairgauge.enums import DiagnosticCode, Missing, Role, Task
 from fairgauge.errors import DataError, closest, quote
 from fairgauge.identity import FeatureId, is_named, texts_of
 from fairgauge.question.category_words import is_unknown
@@ -68,7 +68,7 @@ def check_known(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> N
     """
     if not cube.rows or cube.min_cell is not None:
         return  # an empty cube, or counts that may be rounded to none
-    grouped = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
+    grouped = spec.missing is Missing.GROUP or spec.profile.rules.missing_facet_is_reference
     for axis in cube.plan.axes:
         if axis.role is Role.CLUSTER or (axis.role is Role.FEATURE and grouped):
             continue  # rows without a group are a group of their own

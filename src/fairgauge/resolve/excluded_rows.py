@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.enums import Missing, Profile, Role
+from fairgauge.enums import Missing, Role
 from fairgauge.resolve.group_counts import unknown_levels
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def excluded_rows(
         missing = int(rows[absent].sum())
         known = ~absent[joint.codes[:, joint.axes.index(axis)]] if axis in joint.axes else None
         if axis.role is Role.FEATURE:
-            kept = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
+            kept = spec.missing is Missing.GROUP or spec.profile.rules.missing_facet_is_reference
             if known is not None:
                 any_feature |= known | kept
             if missing and not kept:
@@ -63,7 +63,7 @@ def excluded_rows(
         elif axis.role in (Role.STRATUM, Role.CLUSTER):
             if missing:
                 reasons[f"missing {axis.role}"] = missing
-        elif missing and spec.profile is not Profile.CLARIFY:
+        elif missing and not spec.profile.rules.missing_outcome_is_negative:
             name = "score" if axis.bounds else str(axis.role)
             reasons[f"missing {name}"] = missing
             if known is not None:

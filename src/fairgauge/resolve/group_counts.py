@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from fairgauge.enums import Missing, Profile, ReferenceKind, Role
+from fairgauge.enums import Missing, ReferenceKind, Role
 from fairgauge.errors import DataError, Problem, SpecError, alternatives, listing, nearest, quote
 from fairgauge.identity import (
     EVERYONE,
@@ -508,8 +508,8 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Gr
     group_of = np.where(unknown, _DROPPED, group_of)
     reference = _named_reference(axis, spec, levels, groups, group_of, problems)
     missing = _DROPPED
-    if spec.profile is Profile.CLARIFY:
-        missing = _OTHER  # smclarify counts a missing facet with the reference
+    if spec.profile.rules.missing_facet_is_reference:
+        missing = _OTHER
     elif spec.missing is Missing.GROUP:
         missing = len(groups)
         has_missing = unknown.any() or (cube.marginal([axis]).codes < 0).any()

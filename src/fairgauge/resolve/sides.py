@@ -195,7 +195,7 @@ def _states(counts: Array, outcome: OutcomeMasks, profile: Profile) -> Array:
         yes = np.compress(positive, known, axis=axis).sum(axis=axis)
         no = np.compress(~positive, known, axis=axis).sum(axis=axis)
         missing = np.take(states, -1, axis=axis)
-        if profile is Profile.CLARIFY:  # smclarify takes a missing label or prediction as negative
+        if profile.rules.missing_outcome_is_negative:
             no, missing = no + missing, np.zeros_like(missing)
         states = np.stack([yes, no, missing], axis=axis)
     return states

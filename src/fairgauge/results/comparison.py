@@ -1,22 +1,30 @@
-"""Comparison: what changed between two reports, as one frozen value."""
+"""Comparison: what changed between two reports, in all and in each disparity."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.facts import Facts
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, is_of_scoring_rates
 from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.errors import FairgaugeError
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results._older_reports import estimate_of_2
-from fairgauge.results.changes import Change
-from fairgauge.results.codec import Finite, Restored, Share, Version
+from fairgauge.results.codec import Finite, Inline, Restored, Share, Version
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.scopes import Interval
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.verdicts import Verdict
 from fairgauge.values import Saved
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.verdicts import Verdict
 
 
 def _comparison_of_1(values: Saved) -> Saved:
@@ -245,3 +253,111 @@ class Comparison(ResultOfMetrics):
             f"<Comparison of two reports: {len(self.flips):,} verdicts and {moved:,} of "
             f"{len(self.changes):,} estimates changed; print() shows it>"
         )
+
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One disparity, before and after.
+
+    Attributes
+    ----------
+    old, new : the estimate in each report.
+    by : whether the change is a difference (new - old) or a ratio (new / old).
+    change : the change; None where one of the values is undefined.
+    interval : its confidence interval, None where there is none.
+    p_value, p_adjusted : of "no change", alone and adjusted for all changes that are compared.
+    changed : whether the change itself is statistically significant, wherever it leads.
+    direction : closer to "no difference" or further from it; None where it cannot be known.
+    distance_p_adjusted : of "as far from no difference as before", adjusted likewise.
+    significant : whether the direction is statistically significant.
+    crossed : whether the disparity is now on the other side of "no difference".
+    other_side : whether that is statistically significant: the side in either report, adjusted
+        likewise.
+    mirror_of : the other group, where just two are compared with each other and its change is the
+        mirror image of this one: both are one comparison.
+    size : how large the change is, for ordering: a share, a logarithm of a ratio, or relative to
+        the rates.
+    reason : why there is no change or no interval.
+    """
+
+    old: Estimate
+    new: Estimate
+    by: Literal["difference", "ratio"]
+    change: float | None
+    interval: Inline[Interval | None] = None
+    p_value: Share | None = None
+    p_adjusted: Share | None = None
+    changed: bool = False
+    direction: Direction | None = None
+    distance_p_adjusted: Share | None = None
+    significant: bool = False
+    crossed: bool = False
+    other_side: bool = False
+    mirror_of: str | None = None
+    size: float = 0.0
+    reason: Reason | None = None
+
+    @property
+    def metric(self) -> str:
+        """Return the metric of both estimates."""
+        return self.new.metric
+
+    @property
+    def definition(self) -> Metric:
+        """Return the metric itself."""
+        return self.new.definition
+
+    @property
+    def feature(self) -> str | None:
+        """Return the sensitive feature of both estimates."""
+        return self.new.feature
+
+    @property
+    def group(self) -> str | None:
+        """Return the group of both estimates; of a metric of all groups, that of the new one."""
+        return self.new.group
+
+    @property
+    def threshold(self) -> float | None:
+        """Return the score threshold, the new one where the two differ."""
+        return self.new.threshold if self.new.threshold is not None else self.old.threshold
+
+    @property
+    def moved(self) -> bool:
+        """Return whether the two values differ at all."""
+        if self.old.value is None or self.new.value is None:
+            return self.old.value is not self.new.value
+        return not math.isclose(
+            self.old.value, self.new.value, rel_tol=_ROUNDING, abs_tol=_ROUNDING
+        )
+
+
+Subject: TypeAlias = tuple[str, str | None, str | None]
+"""The metric, the feature, and the group; no group where the metric is of all groups."""
+
+
+def is_of_all_groups(metric: Metric | Statistic) -> bool:
+    """Return whether a metric is one number of all groups of a feature.
+
+    Examples
+    --------
+    >>> from fairgauge.catalogue.lookup import find_metric, find_rate
+    >>> is_of_all_groups(find_metric("accuracy.largest_gap"))
+    True
+    >>> is_of_all_groups(find_metric("DI")), is_of_all_groups(find_rate("accuracy"))
+    (False, False)
+    """
+    return isinstance(metric, Metric) and metric.scope == "feature"
+
+
+def subject_of(each: Estimate | Verdict) -> Subject:
+    """Return what an estimate or a verdict is about.
+
+    The groups that a metric of all groups names are those that are furthest apart in this report.
+    In another report they may be others, and it is the same metric of the same feature.
+    """
+    group = None if is_of_all_groups(each.definition) else each.group
+    return (each.metric, each.feature, group)

@@ -13,7 +13,6 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import GroupKind, ReferenceKind, Status, Task
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Reason
-from fairgauge.results._identities import SavedFeatureId, SavedGroupId
 from fairgauge.results.codec import Finite, Inline, Keys, Share
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.describers import in_words
@@ -25,6 +24,8 @@ from fairgauge.results.scopes import (
     Diagnostic,
     Interval,
     Reference,
+    SavedFeatureId,
+    SavedGroupId,
     Scope,
 )
 

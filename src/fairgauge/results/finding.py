@@ -6,11 +6,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fairgauge.enums import FamilyProcedure, FindingReason
-from fairgauge.results._identities import SavedFeatureId, SavedGroupId
 from fairgauge.results.codec import Finite, Inline, Share
 from fairgauge.results.describers import in_words
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.scopes import ClassScope, Interval, Reference, Scope
+from fairgauge.results.scopes import (
+    ClassScope,
+    Interval,
+    Reference,
+    SavedFeatureId,
+    SavedGroupId,
+    Scope,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,15 +16,14 @@ from fairgauge.results.codec import Finite, Version
 from fairgauge.results.describers import function_at, in_words
 from fairgauge.results.estimates import Estimate, Group, GroupPair, ScoreCounts, ThresholdReferences
 from fairgauge.results.finding import Finding
-from fairgauge.results.rule_results import results_by_rule
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
-from fairgauge.results.verdicts import RulesNotMet, Verdict, exit_code, unmet
+from fairgauge.results.verdicts import RulesNotMet, Verdict, exit_code, results_by_rule, unmet
 from fairgauge.values import Saved
 
 if TYPE_CHECKING:
     from fairgauge.results._estimate_lookup import Key
-    from fairgauge.results.rule_results import RuleResult
+    from fairgauge.results.verdicts import RuleResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The vocabulary of results: scope, class, reference and interval of an estimate; diagnostics.
+"""The vocabulary of results: feature, group, scope, class, reference, interval; diagnostics.
 
 Kinds are enums and names are users' own: a stratum called "pooled" is a stratum, and a class called
 "worst" is a class.
@@ -14,15 +14,16 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import (
     Average,
     ClassKind,
+    Closed,
     DiagnosticCode,
+    GroupKind,
     IntervalMethod,
     Level,
     ReferenceKind,
     ScopeKind,
 )
-from fairgauge.identity import GroupId
-from fairgauge.results._identities import GroupValues
-from fairgauge.results.codec import Finite, Key, Parameters
+from fairgauge.identity import FeatureId, GroupId
+from fairgauge.results.codec import Finite, Form, Inline, Key, Parameters, Schema, StoredAs
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.describers import in_words
 
@@ -251,3 +252,56 @@ class Diagnostic:
     def message(self) -> str:
         """Return the diagnostic as a sentence."""
         return in_words("diagnostic_sentences:describe_diagnostic", self)
+
+
+_NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity"]}]}
+_INTERVAL: Schema = {
+    "type": "object",
+    "properties": {"low": _NUMBER, "high": _NUMBER, "closed": {"enum": [str(c) for c in Closed]}},
+    "required": ["low", "high", "closed"],
+    "additionalProperties": False,
+}
+_SET: Schema = {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
+GroupValues = Annotated[
+    Any,
+    Form(
+        write=lambda values: values,
+        read=lambda values: values,
+        schema={
+            "anyOf": [
+                {"type": "array", "items": {"anyOf": [_SET, _INTERVAL, {"type": "null"}]}},
+                {"type": "null"},
+            ]
+        },
+    ),
+]
+"""What a group is in each column of its feature: values, an interval, or null where missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _SavedFeature:
+    columns: Annotated[tuple[str, ...] | None, Key("feature_columns")]
+
+
+@dataclass(frozen=True, slots=True)
+class _SavedGroup:
+    kind: Annotated[GroupKind, Key("group_kind")]
+    values: Annotated[GroupValues, Key("group_values")]
+
+
+SavedFeatureId = Annotated[
+    Inline[FeatureId | None],
+    StoredAs(
+        _SavedFeature,
+        write=lambda feature: _SavedFeature(feature.columns),
+        read=lambda saved: FeatureId(saved.columns),
+    ),
+]
+SavedGroupId = Annotated[
+    Inline[GroupId | None],
+    StoredAs(
+        _SavedGroup,
+        write=lambda group: _SavedGroup(group.kind, group.to_plain()),
+        read=lambda saved: GroupId.read(saved.kind, saved.values),
+    ),
+]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from fairgauge.catalogue.averages import adds_up
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.conditional import ConditionalDisparity
+from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.enums import Average, ClassKind, ScopeKind, Status
 from fairgauge.results.disparities import is_significant
 

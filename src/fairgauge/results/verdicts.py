@@ -1,7 +1,8 @@
-"""Verdicts: the outcome of a rule for one group, and the overall outcome."""
+"""Verdicts: the outcome of a rule for one group, over all groups, and of all rules."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,12 +10,13 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
+from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
-from fairgauge.results._identities import SavedFeatureId, SavedGroupId
 from fairgauge.results.codec import Finite, Inline, Worded
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.describers import in_words
-from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval
+from fairgauge.results.disparities import is_ratio
+from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval, SavedFeatureId, SavedGroupId
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -158,3 +160,67 @@ def overall(verdicts: Iterable[Verdict]) -> Outcome:
         return Outcome.FAIL
     # groups that a rule ignores for insufficient data count only where there are no others
     return Outcome.PASS if outcomes - {Outcome.NONE} == {Outcome.PASS} else Outcome.INCONCLUSIVE
+
+
+_GRAVEST_FIRST = (
+    Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
+)  # fmt: skip
+_DIGITS = 9
+"""Of distances that are compared: beyond these they differ by rounding alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """What a rule comes to.
+
+    Attributes
+    ----------
+    rule : its text form.
+    verdicts : its verdicts, the gravest first, and of these the furthest outside its limits.
+    """
+
+    rule: str
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return the gravest outcome of its verdicts, as they are counted."""
+        return min((each.outcome for each in self.verdicts), key=_GRAVEST_FIRST.index)
+
+    @property
+    def worst(self) -> Verdict:
+        """Return the verdict that decides: of the group that is furthest outside the limits."""
+        return self.verdicts[0]
+
+
+def results_by_rule(verdicts: Iterable[Verdict]) -> tuple[RuleResult, ...]:
+    """Return what every rule comes to, in the order in which the rules are asked."""
+    by_rule: dict[str, list[Verdict]] = {}
+    for each in verdicts:
+        by_rule.setdefault(each.rule, []).append(each)
+    return tuple(
+        RuleResult(rule, tuple(_gravest_first(of_rule))) for rule, of_rule in by_rule.items()
+    )
+
+
+def _gravest_first(verdicts: list[Verdict]) -> list[Verdict]:
+    return sorted(
+        verdicts,
+        key=lambda each: (_GRAVEST_FIRST.index(before_counting(each)), -_distance_outside(each)),
+    )
+
+
+def _distance_outside(verdict: Verdict) -> float:
+    """Return how far the value of a verdict is outside the limits of its rule: below 0 inside."""
+    if verdict.value is None:
+        return -math.inf
+    scale = _log if is_ratio(verdict.definition) else float  # 0.8 is as far from 1 as 1.25
+    low, high = limits_of(verdict.rule)
+    value = scale(verdict.value)
+    below = scale(low) - value if math.isfinite(low) else -math.inf
+    above = value - scale(high) if math.isfinite(high) else -math.inf
+    return round(max(below, above), _DIGITS)
+
+
+def _log(ratio: float) -> float:
+    return math.log(ratio) if ratio > 0 else -math.inf

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.enums import Profile, Role
+from fairgauge.enums import Role
 from fairgauge.scan.row_access import feature_matrix, numbers_of
 from fairgauge.values import matches
 
@@ -72,7 +72,7 @@ def as_arrays(
         )
         selected = np.where(np.isnan(numbers), np.nan, over == bool(outcome.predictions[-1]))
     points, how = feature_matrix(
-        [columns[name] for name in spec.features], scaled=spec.profile is Profile.DOCUMENTED
+        [columns[name] for name in spec.features], scaled=spec.profile.rules.features_are_scaled
     )
     scalings = tuple(f"{name} {way}" for name, way in zip(spec.features, how, strict=True))
     score = _numbers(columns, spec.score, count)

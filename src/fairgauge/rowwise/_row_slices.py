@@ -1,20 +1,20 @@
-"""Row slices: the neighbours, distances and rankings of the groups of one feature, row by row."""
+"""Row slices: neighbours, distances and rankings of the groups of one feature, as estimates."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.enums import DiagnosticCode, Profile
+from fairgauge.enums import DiagnosticCode, Profile, Status
 from fairgauge.inference.evidence import generator
+from fairgauge.inference.interval import certainty
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.estimates import EVERYONE
+from fairgauge.results.estimates import EVERYONE, Estimate
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.rowwise._row_estimates import RowAnswer, RowSides, row_estimate
 from fairgauge.rowwise._row_intervals import (
     at_top,
     consistent,
@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.row_metrics import RowMetric
+    from fairgauge.inference.interval import Intervals
     from fairgauge.measure.slices import Slice
     from fairgauge.question.specification import Spec
-    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.scopes import Reference
     from fairgauge.rowwise._row_arrays import Rows
     from fairgauge.stats.cumulative import Cumulative
 
@@ -127,8 +128,8 @@ class RowSlice:
         votes = Neighbours.of(points[theirs]).mean(selected[theirs], points[ours], k)
         better = int(((selected[ours] == 0) & (votes > 0.5)).sum())
         worse = int(((selected[ours] == 1) & (votes < 0.5)).sum())
-        # smclarify counts the other way round
-        more, less = (worse, better) if self._spec.profile is Profile.CLARIFY else (better, worse)
+        favoured = self._spec.profile.rules.flips_are_favoured
+        more, less = (worse, better) if favoured else (better, worse)
         n, m, apart = len(ours), len(theirs), not sides.part
         found = of_rows(lambda: flipped(more, less, n, m, self._spec, apart=apart), self._spec)
         return RowAnswer((more - less) / n, n, m, (better / n, worse / n), found)
@@ -200,3 +201,77 @@ def consistency(metric: RowMetric, rows: Rows, spec: Spec) -> Estimate:
     found = of_rows(lambda: consistent(away, n, spec), spec)
     answer = RowAnswer(1 - off, n, None, interval=found)
     return row_estimate(metric, None, EVERYONE, None, answer, spec)
+
+
+_EMPTY_SIDE = Reason.of(ReasonCode.NO_ROWS, of="everything the metric needs")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowSides:
+    """The rows of a group and of its reference."""
+
+    group: Mask
+    reference: Mask
+
+    def where(self, usable: Mask) -> RowSides:
+        """Return the sides without the rows that cannot be used."""
+        return replace(self, group=self.group & usable, reference=self.reference & usable)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Return how many rows both have."""
+        return int(self.group.sum()), int(self.reference.sum())
+
+    @property
+    def rest(self) -> Mask:
+        """Return the reference without the group's rows."""
+        return self.reference & ~self.group
+
+    @property
+    def part(self) -> float:
+        """Return the share of the reference that is the group: 0 where they share no row."""
+        return int((self.reference & self.group).sum()) / max(self.sizes[1], 1)
+
+    def sum(self, values: Array) -> float:
+        """Return the sum over the group, whatever the order of rows."""
+        return math.fsum(values[self.group])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowAnswer:
+    """One number, the rows of both sides, the two rates, its interval, or why there is none."""
+
+    value: float
+    n_group: int
+    n_reference: int | None
+    rates: tuple[float, float] | None = None
+    interval: Intervals | None = None
+    reason: Reason = _EMPTY_SIDE
+
+
+def row_estimate(
+    metric: RowMetric,
+    feature: str | None,
+    group: str | None,
+    reference: Reference | None,
+    answer: RowAnswer,
+    spec: Spec,
+) -> Estimate:
+    """Return the estimate of an answer, with its interval inside the range of the metric."""
+    rates = answer.rates or (None, None)
+    estimate = Estimate(
+        metric=metric.name,
+        definition=metric,
+        set=metric.set,
+        feature=feature,
+        group=group,
+        reference=reference,
+        n_group=answer.n_group,
+        n_reference=answer.n_reference,
+        rate_group=rates[0],
+        rate_reference=rates[1],
+    )
+    if math.isnan(answer.value) or answer.interval is None:
+        return replace(estimate, status=Status.UNDEFINED, reason=answer.reason)
+    intervals = answer.interval.containing(np.array([answer.value]), metric.range)
+    return replace(estimate, value=answer.value, **certainty(intervals, 0, spec.confidence))

@@ -1,4 +1,4 @@
-"""Tests of no difference: inversion of an interval, score, Welch, chi-square."""
+"""Tests of no difference: inversion of an interval, score, Welch, chi-square, Fisher."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.stats._roots import falling_root
-from fairgauge.stats.arrays import Array, Limits, floats, quiet
+from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole
 from fairgauge.stats.contrasts import newcombe, welch_degrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
-
 
 Z_MAX = 37.0
 """Largest critical value; its two-sided p, 6e-300, is the smallest one reported."""
@@ -284,3 +283,39 @@ def homogeneity_table(counts: ArrayLike) -> tuple[Array, Array]:
     degrees = (g - 1) * (k - 1)
     p = np.where(degrees > 0, chdtrc(np.maximum(degrees, 1), stat), 1.0)
     return np.where(g > 1, stat, np.nan), np.where(g > 1, p, np.nan)
+
+
+def fisher(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
+    """Return the two-sided p-value of Fisher's exact test.
+
+    Parameters
+    ----------
+    x1, n1, x2, n2 : array-like of whole numbers
+        Successes and trials.
+
+    Returns
+    -------
+    p : array in (0, 1]
+
+    Raises
+    ------
+    ValueError
+        A count is not whole.
+
+    References
+    ----------
+    Fisher (1935), Journal of the Royal Statistical Society 98, 39-82.
+
+    Examples
+    --------
+    >>> round(float(fisher(48, 80, 12, 40)), 4), round(float(fisher(3, 20, 1, 10)), 4)
+    (0.0034, 1.0)
+    """
+    from scipy.stats import fisher_exact
+
+    counts = np.stack(whole("Fisher's test", x1, n1, x2, n2), axis=-1).astype(np.int64)
+    p = [
+        fisher_exact([[a, m - a], [b, n - b]]).pvalue
+        for a, m, b, n in counts.reshape(-1, 4).tolist()
+    ]
+    return np.asarray(p, dtype=np.float64).reshape(counts.shape[:-1])

@@ -13,7 +13,7 @@ import fairgauge as fg
 from fairgauge.catalogue.arithmetic import divide, subtract
 from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
-from fairgauge.catalogue.distances import DISTANCES
+from fairgauge.catalogue.distributions import DISTANCES
 from fairgauge.catalogue.lookup import expand, find_metric, find_rate
 from fairgauge.enums import Profile
 

@@ -13,8 +13,7 @@ from scipy import stats
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
-from fairgauge.stats.fisher import fisher
-from fairgauge.stats.significance import chi_square_p
+from fairgauge.stats.significance import chi_square_p, fisher
 from fairgauge.stats.unknown_people import ratio_bounds
 
 NEW_YORK = """sex,race,applicants,selected

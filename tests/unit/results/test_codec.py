@@ -20,10 +20,9 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.render._document_tree import DocumentTree, Paragraph, Section, Tone
 from fairgauge.results import codec
-from fairgauge.results.changes import Change
 from fairgauge.results.check import CheckedGroup
 from fairgauge.results.codec import Finite, Inline, Share, Version, from_dict, to_dict
-from fairgauge.results.comparison import Alone, GroupChange, Origin
+from fairgauge.results.comparison import Alone, Change, GroupChange, Origin
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
 from fairgauge.results.model_comparison import DisparityChange, RateChange, Reclassified

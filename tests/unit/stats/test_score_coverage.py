@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from fairgauge.stats import calibration, contrasts, roc, scores
+from fairgauge.stats import calibration, contrasts, scores
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.norm_ball import ball
 
@@ -147,8 +147,8 @@ def curve_areas(rng, size):
         for _ in range(size):
             pair = [_ranked(rng, 1, n, 0.3, shift)[:, 0] for shift in shifts]
             pair = [each.reshape(2, -1, 20).sum(-1) for each in pair]  # coarser bins
-            value = abs(roc.roc_curves(pair[0]) - roc.roc_curves(pair[1])).mean()
-            far, _ = ball(roc.curve_errors(*pair, rng, 200), value, 0.95)
+            value = abs(scores.roc_curves(pair[0]) - scores.roc_curves(pair[1])).mean()
+            far, _ = ball(scores.curve_errors(*pair, rng, 200), value, 0.95)
             hits.append(covered((value - far, value + far), truth))
         yield np.mean(hits)
 

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fairgauge.catalogue.distances import DISTANCES
+from fairgauge.catalogue.distributions import DISTANCES
 from fairgauge.stats import contrasts, divergences, intervals, many, resampling
 from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
 from fairgauge.stats.weighted import effective_share

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._disclosure_notes import note_cases_alone
 from fairgauge.cli._output import check_outputs
 from fairgauge.cli._streams import print_result
+from fairgauge.cli._warnings import note_cases_alone
 
 
 @click.command(

@@ -157,7 +157,7 @@ class Job:
         stated: str | None,
     ) -> None:
         why = looks_misread(column, values, found) if stated is None else None
-        if why and self.profile is Profile.CLARIFY:
+        if why and self.profile.rules.types_are_guessed:
             self.notes.append(
                 f"{why}; facet_type, label_type or --profile documented overrides this"
             )
@@ -176,7 +176,7 @@ class Job:
         asked = FacetQuestion(blocks, self.label, self.prediction, strata)
         metrics = [metric for every in self.config.stages.values() for metric in every]
         problem = None
-        if strata is not None and self.profile is Profile.CLARIFY:
+        if strata is not None and self.profile.rules.types_are_guessed:
             missing = [float("nan")] if (strata.codes < 0).any() else []
             problem = unsortable([*strata.levels, *missing])
         features = [Features(partial(self.made.features, {block.name})) for block in blocks]

@@ -28,7 +28,7 @@ from fairgauge.stats.divergences import (
 )
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.norm_ball import ball
-from fairgauge.stats.roc import curve_errors, null_areas
+from fairgauge.stats.scores import curve_errors, null_areas
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

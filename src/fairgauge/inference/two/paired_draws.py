@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import ComparisonMetric, Metric
-    from fairgauge.catalogue.conditional import ConditionalDisparity
+    from fairgauge.catalogue.pooling import ConditionalDisparity
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable
     from fairgauge.question.specification import Spec

@@ -17,7 +17,7 @@ from fairgauge.stats.significance import invert
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Imbalance
-    from fairgauge.catalogue.conditional import ConditionalDisparity
+    from fairgauge.catalogue.pooling import ConditionalDisparity
     from fairgauge.inference.evidence import Comparisons, Evidence
     from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits

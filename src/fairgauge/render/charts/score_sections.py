@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.cube.plan import GRID
-from fairgauge.enums import Profile, Threshold
+from fairgauge.enums import Threshold
 from fairgauge.render.charts._line_charts import Label, Place, labels, path, place
 from fairgauge.render.words import numbers
 from fairgauge.results.curves import edges, reliability, roc, sweep
@@ -125,7 +125,8 @@ def score_range(report: Report) -> tuple[float, float]:
 
 def closed(report: Report) -> Closed:
     """Return whether a score equal to a threshold is above it: not at the median, as counted."""
-    strictly = report.profile is Profile.CLARIFY or report.spec.get("threshold") == Threshold.MEDIAN
+    at_median = report.spec.get("threshold") == Threshold.MEDIAN
+    strictly = report.profile.rules.threshold_is_exclusive or at_median
     return "right" if strictly else "left"
 
 

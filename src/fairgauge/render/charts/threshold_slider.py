@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.cube.plan import GRID
-from fairgauge.enums import Profile, ReferenceKind
+from fairgauge.enums import ReferenceKind
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.charts.score_sections import closed, score_range, thresholds_of
 from fairgauge.render.words.display_names import printable, shorten
@@ -73,7 +73,7 @@ def slider(report: Report) -> str | None:
             "closed": closed(report) == "left",
             "turned": report.scores[0].turned is not None,
             "labelled": labelled,
-            "clarify": report.profile is Profile.CLARIFY,
+            "clarify": report.profile.rules.zero_over_zero_is_zero,
             "rates": [_rate(row) for row in rates],
             "metrics": [_metric(row, rates) for row in metrics],
             "features": features,
@@ -214,7 +214,7 @@ def _rows(counts: ScoreCounts) -> float:
 
 def _some_unscored(report: Report, every: Sequence[ScoreCounts]) -> bool:
     """Return whether rows without a score are counted as predicted negative, as smclarify does."""
-    if report.profile is not Profile.CLARIFY:
+    if not report.profile.rules.missing_outcome_is_negative:
         return False
     sizes = {(g.feature, g.group): g.weight or g.n for g in report.groups if g.stratum is None}
     return any(abs(sizes[e.feature, e.group] - _rows(e)) > 1e-6 * _rows(e) for e in every)

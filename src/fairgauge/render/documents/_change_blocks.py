@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.changes import Change
+    from fairgauge.results.comparison import Change
     from fairgauge.results.model_comparison import DisparityChange, RateChange
     from fairgauge.results.scopes import ClassScope, Scope
 

@@ -42,7 +42,7 @@ from fairgauge.render.words.verdict_sentences import (
     outcome_word,
     rows_needed,
 )
-from fairgauge.results.subjects import is_of_all_groups
+from fairgauge.results.comparison import is_of_all_groups
 from fairgauge.results.verdicts import before_counting
 
 if TYPE_CHECKING:

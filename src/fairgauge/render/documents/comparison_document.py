@@ -49,7 +49,7 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import describe_evidence, outcome_word
-from fairgauge.results.subjects import is_of_all_groups
+from fairgauge.results.comparison import is_of_all_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,8 +58,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.question.rules import Rule
     from fairgauge.render._document_tree import DocumentTree
-    from fairgauge.results.changes import Change
-    from fairgauge.results.comparison import Alone, Comparison, Origin, VerdictChange
+    from fairgauge.results.comparison import Alone, Change, Comparison, Origin, VerdictChange
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.verdicts import Verdict
 

@@ -103,9 +103,9 @@ if TYPE_CHECKING:
     from fairgauge.render._document_tree import DocumentTree
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.report import Report
-    from fairgauge.results.rule_results import RuleResult
     from fairgauge.results.scopes import Diagnostic
     from fairgauge.results.sections import FeatureResults
+    from fairgauge.results.verdicts import RuleResult
 
 _MOST_GROUPS = 12
 _MOST_SECTIONS = 6

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Closed, DiagnosticCode, Profile, ReferenceRule, Task, Threshold
+from fairgauge.enums import Closed, DiagnosticCode, ReferenceRule, Task, Threshold
 from fairgauge.errors import quote
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question.presets import preset, preset_names
@@ -380,7 +380,7 @@ def _only_scored(report: Report) -> bool:
 def _cut(report: Report) -> str:
     """Return which scores are predicted positive; low ones where they are of the negative."""
     turned = any(each.turned is not None for each in report.scores)
-    if report.profile is Profile.CLARIFY:
+    if report.profile.rules.threshold_is_exclusive:
         sign = "<=" if turned else ">"
     else:
         sign = "<" if turned else ">="

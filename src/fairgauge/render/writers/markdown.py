@@ -24,7 +24,7 @@ from fairgauge.render._document_tree import (
     Tone,
 )
 from fairgauge.render.words.display_names import printable
-from fairgauge.render.writers._hugging_face import metadata
+from fairgauge.render.writers._model_cards import metadata
 from fairgauge.results.report import Report
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.distances import DISTANCES, Distances
+from fairgauge.catalogue.distributions import DISTANCES, Distances
 from fairgauge.compat._coded_column import from_series
 from fairgauge.compat._service_texts import NO_SHARED
 from fairgauge.compat.smclarify.bias.metrics import common

@@ -1,4 +1,4 @@
-"""Notes on what counts show of single people."""
+"""Warnings on standard error: of a report where they are not shown, and of disclosing counts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,22 @@ from fairgauge.errors import quote
 if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
+    from fairgauge.results.report import Report
+
+_SHOWING = ("text", "markdown", "html")
+
+
+def shows_warnings(format_: str) -> bool:
+    """Return whether a format of standard output has the warnings before the verdict."""
+    return format_ in _SHOWING
+
+
+def print_warnings(report: Report) -> None:
+    """Write the gravest warnings to standard error, and count the others."""
+    from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
+
+    for each in opening_warnings(report_warnings(report)):
+        print_message(each, prefix="")
 
 
 def note_cases_alone(cube: Cube) -> None:
