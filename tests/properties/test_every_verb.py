@@ -157,14 +157,10 @@ def without_sums_of_weights(plain: Any) -> Any:
     return [without_sums_of_weights(each) for each in plain] if isinstance(plain, list) else plain
 
 
-OF_WEIGHTS = pytest.mark.xfail(reason="who changes is counted in sums of weights", strict=True)
 OF_FEW = pytest.mark.xfail(reason="thresholds of almost no rows end in an error of numpy")
-METHOD = pytest.mark.xfail(reason="the method of intervals is accepted and ignored", strict=True)
 
 
-@pytest.mark.parametrize(
-    "verb", [pytest.param(v, marks=OF_WEIGHTS if v == "compare_models" else ()) for v in VERBS]
-)
+@pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("factor", [0.25, 1000.0])
 def test_the_scale_of_weights_changes_nothing(verb: str, factor: float) -> None:
     plain, scaled = (
@@ -220,9 +216,7 @@ def test_the_type_of_a_result_does_not_depend_on_its_input(verb: str, rows: int)
         assert "NaN" not in found.to_json()
 
 
-@pytest.mark.parametrize(
-    "verb", ["audit", pytest.param("compare_models", marks=METHOD), "thresholds"]
-)
+@pytest.mark.parametrize("verb", ["audit", "thresholds"])
 def test_random_draws_have_a_seed_that_the_result_states(verb: str) -> None:
     method = {} if verb == "thresholds" else {"method": "bootstrap", "replicates": 40}
     one, again, other = (VERBS[verb](table(), **method, seed=seed) for seed in (5, 5, 6))

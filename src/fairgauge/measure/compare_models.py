@@ -25,6 +25,7 @@ from fairgauge.enums import (
     Better,
     ClassKind,
     IntervalMethod,
+    Method,
     Profile,
     ReferenceKind,
     Status,
@@ -125,6 +126,12 @@ def compare_candidates(
     SpecError
         What is asked for cannot be compared, or the data do not have it.
     """
+    if spec.method is not Method.DEFAULT:
+        message = (
+            f"{spec.method} has no effect: changes have paired intervals of their own (Tango's, "
+            "MOVER's); leave it at its default"
+        )
+        raise SpecError(Problem("method", message))
     if decide_task(cube, spec) is Task.REGRESSION:
         message = (
             "counts do not hold how the predictions of two regressions differ row by row; state "
@@ -782,8 +789,9 @@ def _reclassified(models: _Models) -> Iterator[Reclassified]:
             groups = np.arange(len(counts.groups))
             table = sliced.of.table(groups, np.zeros_like(groups))
             for i, (among, rows) in product(groups.tolist(), labels):
-                cells = counts.in_given_weights(table.weights[i][list(rows)].sum(axis=0))
+                cells = table.cases[i][list(rows)].sum(axis=0)
                 n, gained, lost = float(cells.sum()), float(cells[1, 0]), float(cells[0, 1])
+                weights = counts.in_given_weights(table.weights[i][list(rows)].sum(axis=0))
                 yield Reclassified(
                     feature=counts.feature or None,
                     group=counts.groups[i],
@@ -792,6 +800,9 @@ def _reclassified(models: _Models) -> Iterator[Reclassified]:
                     n=n,
                     gained=gained,
                     lost=lost,
+                    weighted_n=float(weights.sum()) if counts.weighted else None,
+                    weighted_gained=float(weights[1, 0]) if counts.weighted else None,
+                    weighted_lost=float(weights[0, 1]) if counts.weighted else None,
                     gained_interval=_share(models.spec, gained, n),
                     lost_interval=_share(models.spec, lost, n),
                 )

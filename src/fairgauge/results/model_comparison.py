@@ -186,8 +186,9 @@ class Reclassified:
     feature, group : whose; None and "all" of all rows.
     among : all rows, or those of one label.
     threshold : the score threshold.
-    n : rows; of weighted ones the sum of their weights, as in `gained` and `lost`.
+    n : rows.
     gained, lost : rows that the candidate alone accepts, and that the model in use alone accepts.
+    weighted_n, weighted_gained, weighted_lost : the sums of their weights; None without weights.
     gained_interval, lost_interval : confidence intervals of their shares.
     """
 
@@ -198,6 +199,9 @@ class Reclassified:
     n: Finite
     gained: Finite
     lost: Finite
+    weighted_n: Finite | None = None
+    weighted_gained: Finite | None = None
+    weighted_lost: Finite | None = None
     gained_interval: Interval | None
     lost_interval: Interval | None
 

@@ -212,6 +212,7 @@ def test_what_has_no_interval_says_why():
         ({"candidate": "fairer", "margins": {"accurcy": 0.1}}, "accuracy"),
         ({"candidate": "fairer", "margins": {"accuracy": -0.1}}, "0 or greater"),
         ({"candidate": "fairer", "margins": {"accuracy.difference": 0.1}}, "is not compared"),
+        ({"candidate": "fairer", "method": "bootstrap"}, "bootstrap has no effect"),
         ({"candidate": "fairer", "margins": {"disparity": 1}}, "must be below 1"),
         ({"candidate": "fairer", "prediction": None}, "needs the model in use"),
         ({"candidate": "fairer", "task": "regression"}, "the predictions of two regressions"),

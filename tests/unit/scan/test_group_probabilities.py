@@ -137,9 +137,9 @@ def test_who_changes_counts_people_by_their_probability():
                        **people.options)  # fmt: skip
     changed = {one.group: one for one in found["candidate"].reclassified}
     gained = frame.filter(pl.col("approved") == 0)
-    assert changed["all"].n == pytest.approx(200)
-    assert changed["all"].gained == pytest.approx(len(gained))
-    assert changed["Black"].gained == pytest.approx(gained["p_black"].sum())
+    assert changed["all"].weighted_n == pytest.approx(200)
+    assert changed["all"].weighted_gained == pytest.approx(len(gained))
+    assert changed["Black"].weighted_gained == pytest.approx(gained["p_black"].sum())
 
 
 @pytest.mark.parametrize(

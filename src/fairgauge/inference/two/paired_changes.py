@@ -400,7 +400,7 @@ class DisparityChanges:
         if self.models is None:
             return never
         old, new = self.models
-        crossed = old.value * new.value < 0
+        crossed = np.sign(old.value) * np.sign(new.value) < 0
         if not crossed.any():
             return never
         return np.where(crossed, np.maximum(old.p_value(), new.p_value()), 1.0)

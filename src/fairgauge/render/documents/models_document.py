@@ -573,12 +573,23 @@ def _reclassified_table(each: Candidate, *, weighted: bool) -> list[Block]:
     for (feature, _, threshold), by_label in groups.items():
         at = "" if threshold is None else f", threshold {threshold:g}"
         everyone = by_label["all"]
-        cells = [Cell(f"{_who(everyone)}{at}", name=True), Cell(numbers.count(everyone.n))]
+        n, _, _ = _people(everyone)
+        cells = [Cell(f"{_who(everyone)}{at}", name=True), Cell(numbers.count(n))]
         for label in among:
-            one = by_label[label]
-            cells += [Cell(_part(one.gained, one.n)), Cell(_part(one.lost, one.n))]
+            n, gained, lost = _people(by_label[label])
+            cells += [Cell(_part(gained, n)), Cell(_part(lost, n))]
         (totals if feature is None else rows).append(tuple(cells))
     return [Table("Who changes", tuple(columns), tuple(rows[:_MOST_ROWS]), tuple(totals))]
+
+
+def _people(one: Reclassified) -> tuple[float, float, float]:
+    """Return who there is, who is accepted and who is rejected instead; by weight if weighted."""
+    weighted = (one.weighted_n, one.weighted_gained, one.weighted_lost)
+    n, gained, lost = (
+        rows if weight is None else weight
+        for rows, weight in zip((one.n, one.gained, one.lost), weighted, strict=True)
+    )
+    return n, gained, lost
 
 
 def _part(some: float, of: float) -> str:

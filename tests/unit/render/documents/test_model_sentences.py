@@ -72,13 +72,16 @@ def test_who_changes_counts_weights():
     gained = PEOPLE.filter((PEOPLE["current"] == 0) & (PEOPLE["fairer"] == 1))
     for sex in ("F", "M"):
         one = changed[sex, "all"]
-        assert one.n == pytest.approx(PEOPLE.filter(PEOPLE["sex"] == sex)["weight"].sum())
-        assert one.gained == pytest.approx(gained.filter(gained["sex"] == sex)["weight"].sum())
+        people, changed_now = (each.filter(each["sex"] == sex) for each in (PEOPLE, gained))
+        assert (one.n, one.gained) == (len(people), len(changed_now))
+        assert one.weighted_n == pytest.approx(people["weight"].sum())
+        assert one.weighted_gained == pytest.approx(changed_now["weight"].sum())
     (rate,) = (
         each for each in found["fairer"].rates
         if (each.rate, each.group, each.feature) == ("selection_rate", "F", "sex")
     )  # fmt: skip
-    share = (changed["F", "all"].gained - changed["F", "all"].lost) / changed["F", "all"].n
+    women = changed["F", "all"]
+    share = (women.weighted_gained - women.weighted_lost) / women.weighted_n
     assert share == pytest.approx(rate.change)  # the two tables agree
     assert "weighted n" in heads(tables(found)["Who changes"])
 
