@@ -3,7 +3,7 @@
 # ruff: noqa: N802 - the names are smclarify's
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from fairgauge.compat._coded_column import from_series
 from fairgauge.compat._column_reading import DataType, as_type, converted, data_type
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import pandas as pd
+
+Result = TypeVar("Result")
 
 __all__ = [
     "CDD",
@@ -133,49 +135,28 @@ def CDD(
     return measure(["CDDL"], sensitive_facet_index, label, group_variable=group_variable)[0]
 
 
-def DCO(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
-) -> tuple[float, float]:
-    """Difference in Conditional Outcomes (DCO): DCA and DCR."""
-    return _both("DCA", "DCR", feature, sensitive_facet_index, positive_label_index,
-                 positive_predicted_label_index)  # fmt: skip
+def of_labels_and_predictions(
+    name: str, title: str, of: Sequence[str], result: Callable[[Sequence[float]], Result]
+) -> Callable[..., Result]:
+    """Return the function of metrics that smclarify computes together: all of them, or one."""
+
+    def metric(
+        feature: pd.Series,
+        sensitive_facet_index: pd.Series,
+        positive_label_index: pd.Series,
+        positive_predicted_label_index: pd.Series,
+    ) -> Result:
+        del feature
+        label = flag(positive_label_index, "positive_label_index")
+        prediction = flag(positive_predicted_label_index, "positive_predicted_label_index")
+        return result(measure([*of], sensitive_facet_index, label, prediction))
+
+    metric.__name__ = metric.__qualname__ = name
+    metric.__doc__ = f"{title} ({name})."
+    return metric
 
 
-def DLR(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
-) -> tuple[float, float]:
-    """Difference in Label Rates (DLR): DAR and DRR."""
-    return _both("DAR", "DRR", feature, sensitive_facet_index, positive_label_index,
-                 positive_predicted_label_index)  # fmt: skip
-
-
-def DLA(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
-) -> tuple[float, float]:
-    """Difference in Label Accuracy (DLA): RD and SD."""
-    return _both("RD", "SD", feature, sensitive_facet_index, positive_label_index,
-                 positive_predicted_label_index)  # fmt: skip
-
-
-def _both(
-    first: str,
-    second: str,
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
-) -> tuple[float, float]:
-    del feature
-    label = flag(positive_label_index, "positive_label_index")
-    prediction = flag(positive_predicted_label_index, "positive_predicted_label_index")
-    one, other = measure([first, second], sensitive_facet_index, label, prediction)
-    return one, other
+_of = of_labels_and_predictions
+DCO = _of("DCO", "Difference in Conditional Outcomes", ["DCA", "DCR"], tuple)
+DLR = _of("DLR", "Difference in Label Rates", ["DAR", "DRR"], tuple)
+DLA = _of("DLA", "Difference in Label Accuracy", ["RD", "SD"], tuple)

@@ -7,6 +7,7 @@ Every function takes boolean columns of the same rows; the formulas, ranges and 
 # ruff: noqa: N802 - the names are smclarify's
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from fairgauge.compat._coded_column import from_frame
@@ -35,89 +36,16 @@ def DI(
     return measure(["DI"], sensitive_facet_index, prediction=prediction)[0]
 
 
-def DCA(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
-) -> float:
-    """Difference in Conditional Acceptance (DCA)."""
-    return common.DCO(
-        feature, sensitive_facet_index, positive_label_index, positive_predicted_label_index
-    )[0]
-
-
-def DCR(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
-) -> float:
-    """Difference in Conditional Rejection (DCR)."""
-    return common.DCO(
-        feature, sensitive_facet_index, positive_label_index, positive_predicted_label_index
-    )[1]
-
-
-def RD(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
-) -> float:
-    """Recall Difference (RD)."""
-    return common.DLA(
-        feature, sensitive_facet_index, positive_label_index, positive_predicted_label_index
-    )[0]
-
-
-def SD(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
-) -> float:
-    """Specificity Difference (SD)."""
-    return common.DLA(
-        feature, sensitive_facet_index, positive_label_index, positive_predicted_label_index
-    )[1]
-
-
-def DAR(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
-) -> float:
-    """Difference in Acceptance Rates (DAR)."""
-    return common.DLR(
-        feature, sensitive_facet_index, positive_label_index, positive_predicted_label_index
-    )[0]
-
-
-def DRR(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
-) -> float:
-    """Difference in Rejection Rates (DRR)."""
-    return common.DLR(
-        feature, sensitive_facet_index, positive_label_index, positive_predicted_label_index
-    )[1]
-
-
-def AD(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
-) -> float:
-    """Accuracy Difference (AD)."""
-    del feature
-    return _of_both(
-        "AD", sensitive_facet_index, positive_label_index, positive_predicted_label_index
-    )
+_of = common.of_labels_and_predictions
+_first, _second = itemgetter(0), itemgetter(1)
+DCA = _of("DCA", "Difference in Conditional Acceptance", ["DCA", "DCR"], _first)
+DCR = _of("DCR", "Difference in Conditional Rejection", ["DCA", "DCR"], _second)
+RD = _of("RD", "Recall Difference", ["RD", "SD"], _first)
+SD = _of("SD", "Specificity Difference", ["RD", "SD"], _second)
+DAR = _of("DAR", "Difference in Acceptance Rates", ["DAR", "DRR"], _first)
+DRR = _of("DRR", "Difference in Rejection Rates", ["DAR", "DRR"], _second)
+AD = _of("AD", "Accuracy Difference", ["AD"], _first)
+TE = _of("TE", "Treatment Equality", ["TE"], _first)
 
 
 def CDDPL(
@@ -129,19 +57,6 @@ def CDDPL(
     """Conditional Demographic Disparity in Predicted Labels (CDDPL)."""
     return common.CDD(
         feature, sensitive_facet_index, positive_predicted_label_index, group_variable
-    )
-
-
-def TE(
-    feature: pd.Series,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
-) -> float:
-    """Treatment Equality (TE)."""
-    del feature
-    return _of_both(
-        "TE", sensitive_facet_index, positive_label_index, positive_predicted_label_index
     )
 
 
@@ -161,14 +76,3 @@ def GE(positive_label_index: pd.Series, positive_predicted_label_index: pd.Serie
     require(len(positive_label_index) > 0, "dataset must be non-empty")
     everyone = positive_label_index | True
     return measure(["GE"], everyone, label, prediction)[0]
-
-
-def _of_both(
-    metric: str,
-    sensitive_facet_index: pd.Series,
-    positive_label_index: pd.Series,
-    positive_predicted_label_index: pd.Series,
-) -> float:
-    label = flag(positive_label_index, "positive_label_index")
-    prediction = flag(positive_predicted_label_index, "positive_predicted_label_index")
-    return measure([metric], sensitive_facet_index, label, prediction)[0]
