@@ -241,6 +241,14 @@ class Better(StrEnum):
     NEITHER = "neither"
 
 
+class Favourable(StrEnum):
+    """Which decision is the better one for the person whom it is about."""
+
+    POSITIVE = "positive"
+    NEGATIVE = "negative"
+    NEITHER = "neither"
+
+
 class Role(StrEnum):
     """What an axis of a cube stands for."""
 

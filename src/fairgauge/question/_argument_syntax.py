@@ -13,10 +13,11 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Closed
-from fairgauge.errors import Problem, quote
+from fairgauge.errors import Problem, quote, shown
 from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
@@ -362,3 +363,36 @@ def _cut(value: str) -> float | None:
     cut = _CUT.fullmatch(value)
     bound = _finite(cut[1]) if cut else ""
     return bound if isinstance(bound, float) else None
+
+
+def parse_words(texts: Texts, path: str, problems: list[Problem]) -> object:
+    """Read ``KEY=TEXT``; a key of a group's name has its feature and value: ``groups.sex.F``.
+
+    >>> parse_words(["noun=applicants", "groups.sex.F=women"], "words", [])
+    {'noun': 'applicants', 'groups': {'sex': {'F': 'women'}}}
+    """
+    table: dict[str, Any] = {}
+    for text in texts:
+        key, equals, word = text.partition("=")
+        if not equals:
+            problems.append(Problem(path, f"must be KEY=TEXT, not {shown(text)}"))
+        first, *names = key.split(".", 2)
+        place = table
+        for part, name in pairwise([first, *names]):
+            place = place.setdefault(part, {})
+            if not isinstance(place, dict):
+                problems.append(Problem(f"{path}.{part}", f"is text already, besides {name}"))
+                return table
+        place[[first, *names][-1]] = word
+    return table
+
+
+def write_words(words: Mapping[str, Any]) -> list[str]:
+    """Return the texts that `parse_words` reads."""
+    texts = [f"{key}={word}" for key, word in words.items() if key != "groups"]
+    for feature, names in words.get("groups", {}).items():
+        if isinstance(names, str):
+            texts.append(f"groups.{feature}={names}")
+        else:
+            texts += [f"groups.{feature}.{value}={name}" for value, name in names.items()]
+    return texts

@@ -8,10 +8,19 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Closed, Decide, Insufficient, ReferenceRule, Threshold
+from fairgauge.enums import (
+    Closed,
+    Decide,
+    Favourable,
+    Insufficient,
+    ReferenceRule,
+    Threshold,
+)
 from fairgauge.errors import Problem, nearest, shown
 from fairgauge.question import _argument_syntax as syntax
 from fairgauge.question._document import DESCRIPTIONS, read_document
+from fairgauge.question._words import DESCRIPTIONS as WORD_DESCRIPTIONS
+from fairgauge.question._words import read_words
 from fairgauge.question.features import Above, Ordered, Positive, read_features, read_ordered
 from fairgauge.question.presets import preset_names
 from fairgauge.question.readers import (
@@ -439,6 +448,28 @@ DOCUMENT = OptionType(
         {key: {**_TEXT, "description": f"{text}."} for key, text in DESCRIPTIONS.items()}
     ),
     metavar="TEXT",
+)
+_NAMES_OF_GROUPS: Schema = {
+    "type": "object",
+    "additionalProperties": {
+        "anyOf": [_TEXT, {"type": "object", "additionalProperties": _TEXT}],
+    },
+}
+_WORD_KEYS = {
+    key: {
+        "favourable": {"enum": list(Favourable)},
+        "groups": _NAMES_OF_GROUPS,
+    }.get(key, _TEXT)
+    | {"description": f"{text}."}
+    for key, text in WORD_DESCRIPTIONS.items()
+}
+WORDS = OptionType(
+    read=read_words,
+    schema=_table(_WORD_KEYS),
+    parse=syntax.parse_words,
+    write=syntax.write_words,
+    metavar="KEY=TEXT",
+    repeatable=True,
 )
 
 

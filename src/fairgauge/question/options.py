@@ -30,6 +30,7 @@ from fairgauge.enums import (
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question import _argument_syntax as syntax
 from fairgauge.question._document import DESCRIPTIONS, Document
+from fairgauge.question._words import Words
 from fairgauge.question.features import Above, Feature, Ordered, Positive
 from fairgauge.question.option_types import (
     COLUMN,
@@ -50,6 +51,7 @@ from fairgauge.question.option_types import (
     THRESHOLD,
     VALUE,
     VALUES,
+    WORDS,
     Margins,
     OptionType,
     Population,
@@ -268,6 +270,10 @@ class Spec:
     document: Document = option(
         Document(), DOCUMENT, "Title, author and other descriptions of the audit",
         flags={f"--{key.replace('_', '-')}": text for key, text in DESCRIPTIONS.items()}, described=True)
+    words: Words = option(
+        Words(), WORDS, "What the brief calls rows, people, decisions, outcomes and groups",
+        flag="--word", syntax="positive=approved, noun=applicants, favourable=negative, groups.sex.F=women. Repeatable.",
+        described=True)
 # fmt: on
 
     def columns(self) -> list[tuple[str, str]]:
@@ -375,6 +381,7 @@ class Options(TypedDict, total=False):
     max_groups: int
     max_classes: int
     document: Document | Mapping[str, str]
+    words: Words | Mapping[str, str | Mapping[str, Any]]
 
 
 def _options() -> tuple[Option, ...]:

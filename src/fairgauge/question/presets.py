@@ -41,6 +41,7 @@ class Preset:
     publishes : what a published report holds.
     document : what a published report states of the audit, as keys of ``[document]``.
     terms : what the text, or practice, calls metrics, by their names.
+    words : what a brief calls people and decisions, as keys of ``[words]``.
     options : the options of an audit, as a specification file has them.
     with_score : the options that hold as well where a score decides.
     intersect : whether all features together are a table of their own.
@@ -55,6 +56,7 @@ class Preset:
     statements: tuple[str, ...]
     publishes: tuple[str, ...]
     terms: Mapping[str, str]
+    words: Mapping[str, str]
     options: Mapping[str, Any]
     with_score: Mapping[str, Any]
     document: tuple[str, ...] = ()
@@ -123,6 +125,7 @@ def preset(name: str) -> Preset:
         publishes=tuple(about["publishes"]),
         document=tuple(about.get("document", ())),
         terms=about.get("terms", {}),
+        words=about.get("words", {}),
         intersect=options.pop(_INTERSECT, False),
         with_score=options.pop(_WITH_SCORE, {}),
         options=options,

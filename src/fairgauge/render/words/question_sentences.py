@@ -310,7 +310,7 @@ def decision_words(report: Report) -> str:
             "The predictions of this report are a column of their own and need not follow from a "
             "threshold on the score."
         )
-    return f"In this report the prediction is positive where the score is {_cut(report)}."
+    return f"In this report the prediction is positive where the score is {cut_words(report)}."
 
 
 def _rows_words(report: Report) -> str:
@@ -325,7 +325,7 @@ def _columns(report: Report) -> list[tuple[str, str]]:
     spec = report.spec
     found = [(key, called(spec[key])) for key in ("label", "prediction", "score") if spec.get(key)]
     if spec.get("score") and not spec.get("prediction"):
-        found.append(("predicted positive where the score is", _cut(report)))
+        found.append(("predicted positive where the score is", cut_words(report)))
     return found
 
 
@@ -377,7 +377,7 @@ def _only_scored(report: Report) -> bool:
     return not (spec.get("label") or spec.get("prediction") or spec.get("positive"))
 
 
-def _cut(report: Report) -> str:
+def cut_words(report: Report) -> str:
     """Return which scores are predicted positive; low ones where they are of the negative."""
     turned = any(each.turned is not None for each in report.scores)
     if report.profile.rules.threshold_is_exclusive:

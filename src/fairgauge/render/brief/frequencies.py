@@ -1,0 +1,154 @@
+"""Natural frequencies: two shares as counts of the same number of people, "36 of 100 and 53".
+
+Counts of people are understood by more readers than percentages (Gigerenzer & Hoffrage 1995). Both
+sides have one denominator, the smallest at which the counts state no more and no less than the
+shares do; below 100 people the counts themselves are stated.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+DENOMINATORS = (100, 1_000, 10_000, 100_000)
+_FEWEST = DENOMINATORS[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of a group an event happened to.
+
+    Attributes
+    ----------
+    rate : the share.
+    hits, size : the counted rows that it is of; None where rows are weighted or protected, so that
+        no count stands for the share.
+    """
+
+    rate: Fraction
+    hits: int | None = None
+    size: int | None = None
+
+    @classmethod
+    def counted(cls, hits: int, size: int) -> Share:
+        """Return the share of counted rows."""
+        return cls(Fraction(hits, size), hits, size)
+
+    def of(self, denominator: int) -> int:
+        """Return it as a count of so many people, rounded half up.
+
+        >>> Share.counted(826, 2_282).of(100), Share.counted(1, 8).of(100)
+        (36, 13)
+        """
+        return math.floor(self.rate * denominator + Fraction(1, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """Two shares as counts.
+
+    Attributes
+    ----------
+    of : the denominator of both, None where each is stated as it was counted.
+    group, reference : the counts.
+    """
+
+    of: int | None
+    group: int
+    reference: int
+
+
+def frequencies(
+    group: Share, reference: Share, interval: tuple[float, float] | None = None
+) -> Frequencies | None:
+    """Return two shares as counts of one number of people.
+
+    Parameters
+    ----------
+    group, reference : the shares.
+    interval : the confidence interval of ``group - reference``, None where there is none.
+
+    Returns
+    -------
+    None where rows are not counted and no denominator serves both.
+
+    Notes
+    -----
+    The denominator is the smallest at which neither count is 0, or all, unless the share is; at
+    which the counts differ where the interval excludes no difference, in its direction; and whose
+    difference lies in the interval. It is never larger than either group.
+
+    Examples
+    --------
+    >>> frequencies(Share.counted(826, 2_282), Share.counted(1_446, 2_718), (-0.197, -0.143))
+    Frequencies(of=100, group=36, reference=53)
+    >>> frequencies(Share.counted(8, 32), Share.counted(90, 180))
+    Frequencies(of=None, group=8, reference=90)
+    >>> frequencies(Share.counted(3, 4_000), Share.counted(60, 5_000), (-0.0150, -0.0080))
+    Frequencies(of=1000, group=1, reference=12)
+    """
+    sizes = [each.size for each in (group, reference) if each.size is not None]
+    if min(sizes, default=_FEWEST) >= _FEWEST:
+        for denominator in DENOMINATORS:
+            if denominator > min(sizes, default=denominator):
+                break
+            found = Frequencies(denominator, group.of(denominator), reference.of(denominator))
+            if _is_faithful(found, denominator, group, reference, interval):
+                return found
+    if group.hits is None or reference.hits is None:
+        return None
+    return Frequencies(None, group.hits, reference.hits)
+
+
+def _is_faithful(
+    found: Frequencies,
+    denominator: int,
+    group: Share,
+    reference: Share,
+    interval: tuple[float, float] | None,
+) -> bool:
+    for count, share in ((found.group, group), (found.reference, reference)):
+        if count in (0, denominator) and share.rate != Fraction(count, denominator):
+            return False
+    if interval is None:
+        return True
+    low, high = (Fraction(end) for end in interval)
+    difference = Fraction(found.group - found.reference, denominator)
+    return low <= difference <= high and (difference != 0 or low <= 0 <= high)
+
+
+def range_words(interval: tuple[float, float], denominator: int) -> str:
+    """Return the ends of a difference as counts: "between 14 and 20 fewer of 100".
+
+    An end has one decimal, or more, where rounding would reach "no difference", or the other end.
+
+    >>> range_words((-0.197, -0.143), 100), range_words((-0.011, 0.049), 100)
+    ('between 14 and 20 fewer of 100', 'between 1 fewer and 5 more of 100')
+    >>> range_words((0.0021, 0.0304), 100), range_words((0.0, 0.03), 100)
+    ('between 0.2 and 3 more of 100', 'between no difference and 3 more of 100')
+    """
+    low, high = interval
+    ends = [_rounded(end * denominator) for end in (low, high)]
+    if low < high and ends[0] == ends[1]:
+        ends = [_rounded(end * denominator, 2) for end in (low, high)]
+    of = f"of {denominator:,}"
+    if low >= 0 or high <= 0:
+        word = "more" if high > 0 else "fewer"
+        near, far = sorted(ends, key=lambda end: abs(float(end.replace(",", ""))))
+        return f"between {_unsigned(near)} and {_unsigned(far)} {word} {of}"
+    return f"between {_unsigned(ends[0])} fewer and {_unsigned(ends[1])} more {of}"
+
+
+def _rounded(value: float, decimals: int = 0) -> str:
+    """Round a number of people; what is not 0 does not become 0."""
+    for digits in range(decimals, 7):
+        text = f"{value:,.{digits}f}"
+        if float(text.replace(",", "")) != 0 or value == 0:
+            return text
+    return f"{value:.1g}"
+
+
+def _unsigned(text: str) -> str:
+    number = text.lstrip("-")
+    return "no difference" if float(number.replace(",", "")) == 0 else number

@@ -1,0 +1,167 @@
+"""What a report calls rows, people, decisions, outcomes and groups, in the user's words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
+from fairgauge.enums import Favourable, ReferenceKind
+from fairgauge.question._words import Words, read_words
+from fairgauge.question.presets import preset, preset_names
+from fairgauge.render.words.display_names import called
+from fairgauge.render.words.numbers import listing
+from fairgauge.render.words.question_sentences import cut_words, positive_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairgauge.catalogue.cells import Cells
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.report import Report
+
+_PLACE = re.compile(r"{([^{}]*)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that rows are counted for.
+
+    Attributes
+    ----------
+    happened : as a verb phrase of the past: "were approved", "repaid".
+    among : people to whom it happened, after their name: "who were approved", "who repaid".
+    happens : as a verb phrase in general, for headlines: "are approved".
+    decided : whether it is a decision, not an outcome.
+    positive : whether it is the positive one of its two.
+    """
+
+    happened: str
+    among: str
+    happens: str
+    decided: bool
+    positive: bool
+
+
+class Vocabulary:
+    """The words of one report."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.words = words_of(report)
+        self.unit = self.words.unit or (
+            "cases" if report.data.cases != report.data.rows else "rows"
+        )
+        self.noun = self.words.noun or "people"
+        self._features = {each.feature: each.feature_id for each in report.groups}
+        self._groups = {(each.feature, each.group): each.group_id for each in report.groups}
+
+    @property
+    def favourable(self) -> Favourable:
+        """Return which decision is the better one for a person."""
+        return self.words.favourable
+
+    def event(self, cells: Cells) -> Event | None:
+        """Return what a sum of cells counts; None where it is no decision and no outcome."""
+        if cells in (TP + FP, TN + FN):
+            return self._decision(positive=cells == TP + FP)
+        if cells in (TP + FN, TN + FP):
+            return self._outcome(positive=cells == TP + FN)
+        return None
+
+    def _decision(self, *, positive: bool) -> Event:
+        word = self.words.positive if positive else self.words.negative
+        if word:
+            return Event(f"were {word}", f"who were {word}", f"are {word}", True, positive)
+        spec = self.report.spec
+        if spec.get("prediction"):
+            equals = self._equals(spec["prediction"], positive=positive)
+        else:
+            sign = "" if positive else "not "
+            equals = f"a score {sign}{cut_words(self.report)}"
+        return Event(f"had {equals}", f"with {equals}", f"have {equals}", True, positive)
+
+    def _outcome(self, *, positive: bool) -> Event:
+        word = self.words.label_positive if positive else self.words.label_negative
+        if word:
+            return Event(word, f"who {word}", word, False, positive)
+        equals = self._equals(self.report.spec.get("label") or "label", positive=positive)
+        return Event(f"had {equals}", f"with {equals}", f"have {equals}", False, positive)
+
+    def _equals(self, column: object, *, positive: bool) -> str:
+        asked = self.report.spec.get("positive")
+        values = positive_words(asked) if asked else "1 or true"
+        if isinstance(asked, dict):
+            return f"{called(column)} {'' if positive else 'not '}{values}"
+        return f"{called(column)} {'=' if positive else 'other than'} {values}"
+
+    def among(self, cells: Cells) -> str | None:
+        """Return whom a rate is among, after the people's name; empty for all, None if unknown."""
+        if cells == ALL:
+            return ""
+        event = self.event(cells)
+        return None if event is None else f" {event.among}"
+
+    def group(self, feature: str | None, group: str | None) -> str:
+        """Return what the people of a group are called: "women", "people with sex Female"."""
+        feature, group = str(feature), str(group)
+        names = self.words.groups.get(feature)
+        if isinstance(names, str):
+            return self._by_pattern(names, feature, group)
+        if names is not None and group in names:
+            return called(names[group])
+        parts = self._parts(feature, group)
+        if len(parts) < 2:
+            return f"{self.noun} with {called(feature)} {called(group)}"
+        listed = [f"{called(column)} {called(value)}" for column, value in parts.items()]
+        return f"{self.noun} with {listing(listed)}"
+
+    def _by_pattern(self, pattern: str, feature: str, group: str) -> str:
+        values: dict[str, str] = {"value": called(group), "noun": self.noun}
+        for column, value in self._parts(feature, group).items():
+            names = self.words.groups.get(column)
+            named = names.get(value) if names is not None and not isinstance(names, str) else None
+            values[column] = called(named or value)
+        return _PLACE.sub(lambda found: values.get(found[1], found[0]), pattern)
+
+    def _parts(self, feature: str, group: str) -> Mapping[str, str]:
+        """Return the value of a group in each column of its feature."""
+        feature_id, group_id = self._features.get(feature), self._groups.get((feature, group))
+        if feature_id is None or group_id is None or not group_id.parts:
+            return {feature: group}
+        names = (part.name() for part in group_id.parts)
+        return dict(zip(feature_id.columns, names, strict=True))
+
+    def reference(self, contrast: Estimate) -> str:
+        """Return what the people are called with whom a group is compared.
+
+        Of two groups all others are the other one.
+        """
+        reference = contrast.reference
+        if reference is None or reference.kind is ReferenceKind.POPULATION:
+            return "the population"
+        if reference.group is not None:
+            return self.group(contrast.feature, reference.group)
+        if reference.kind is ReferenceKind.OVERALL:
+            return f"all {self.noun}"
+        others = self.others(contrast)
+        if len(others) == 1:
+            return self.group(contrast.feature, others[0])
+        return f"all other {self.noun}"
+
+    def others(self, contrast: Estimate) -> list[str]:
+        """Return the groups beside the one of a comparison."""
+        same = (
+            each.group
+            for each in self.report.groups
+            if each.feature == contrast.feature and each.group != contrast.group
+        )
+        return list(dict.fromkeys(same))
+
+
+def words_of(report: Report) -> Words:
+    """Return the words that a report was asked with, those of its preset where it states none."""
+    name = report.spec.get("preset")
+    by_default = preset(name).words if name in preset_names() else {}
+    return read_words({**by_default, **(report.spec.get("words") or {})}, "words", [])
