@@ -19,8 +19,6 @@ from fairgauge.enums import (
 from fairgauge.errors import Problem, nearest, shown
 from fairgauge.question import _argument_syntax as syntax
 from fairgauge.question._document import DESCRIPTIONS, read_document
-from fairgauge.question._words import DESCRIPTIONS as WORD_DESCRIPTIONS
-from fairgauge.question._words import read_words
 from fairgauge.question.features import Above, Ordered, Positive, read_features, read_ordered
 from fairgauge.question.presets import preset_names
 from fairgauge.question.readers import (
@@ -41,6 +39,8 @@ from fairgauge.question.readers import (
 )
 from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
 from fairgauge.question.rules import read_rules
+from fairgauge.question.wording import DESCRIPTIONS as WORD_DESCRIPTIONS
+from fairgauge.question.wording import read_words
 from fairgauge.values import Json, Value, canonical, name_of
 
 if TYPE_CHECKING:
@@ -455,17 +455,19 @@ _NAMES_OF_GROUPS: Schema = {
         "anyOf": [_TEXT, {"type": "object", "additionalProperties": _TEXT}],
     },
 }
-_WORD_KEYS = {
-    key: {
-        "favourable": {"enum": list(Favourable)},
-        "groups": _NAMES_OF_GROUPS,
-    }.get(key, _TEXT)
-    | {"description": f"{text}."}
-    for key, text in WORD_DESCRIPTIONS.items()
+_WORD_KEYS: dict[str, Schema] = {
+    **dict.fromkeys(WORD_DESCRIPTIONS, _TEXT),
+    "favourable": {"enum": list(Favourable)},
+    "groups": _NAMES_OF_GROUPS,
 }
 WORDS = OptionType(
     read=read_words,
-    schema=_table(_WORD_KEYS),
+    schema=_table(
+        {
+            key: {**_WORD_KEYS[key], "description": f"{text}."}
+            for key, text in WORD_DESCRIPTIONS.items()
+        }
+    ),
     parse=syntax.parse_words,
     write=syntax.write_words,
     metavar="KEY=TEXT",

@@ -30,7 +30,6 @@ from fairgauge.enums import (
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question import _argument_syntax as syntax
 from fairgauge.question._document import DESCRIPTIONS, Document
-from fairgauge.question._words import Words
 from fairgauge.question.features import Above, Feature, Ordered, Positive
 from fairgauge.question.option_types import (
     COLUMN,
@@ -58,6 +57,7 @@ from fairgauge.question.option_types import (
     number,
     word,
 )
+from fairgauge.question.wording import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -7,559 +7,381 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.catalogue import rate
-from fairgauge.catalogue.cells import FN, FP, TN, TP
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
-    Better,
+    AfterAdjusting,
     DiagnosticCode,
     Favourable,
     Outcome,
-    ReferenceKind,
     ScopeKind,
     Status,
     Task,
 )
-from fairgauge.render.brief.frequencies import Share, frequencies, range_words
-from fairgauge.render.brief.vocabulary import Vocabulary
-from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.finding_sentences import describe_finding
+from fairgauge.render.brief._compared_shares import ComparedShares
+from fairgauge.render.brief._vocabulary import Vocabulary
+from fairgauge.render.words.display_names import called
+from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.disparities import gap, singled_out
+from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.verdicts import before_counting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairgauge.catalogue.cells import Cells
     from fairgauge.results.estimates import Estimate, Group
     from fairgauge.results.finding import Finding
     from fairgauge.results.report import Report
 
-_MOST_FINDINGS = 2
-_MOST_LIMITS = 4
-_MOST_STEPS = 3
+_MOST_FINDINGS, _MOST_LIMITS, _MOST_STEPS = 2, 4, 3
 _MANY_WITHOUT_GROUP = 0.05
-_NUMBER_WORDS = {1: "The rule", 2: "Both rules"}
+_EVERY_RULE = {1: "The rule", 2: "Both rules"}
+_UNDECIDED = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
 
 
 def audit_brief(report: Report) -> Brief:
     """Return the brief of a report."""
-    return _AuditBrief(report).brief()
+    words = Vocabulary(report)
+    disparities = _ordered([_Disparity(report, words, each) for each in report.findings], report)
+    return Brief(
+        headline=_headline(report, disparities),
+        verdict=tuple(_verdict(report)),
+        looked_at=tuple(_looked_at(report, words)),
+        worse_off=tuple(_worse_off(disparities)),
+        certainty=tuple(_certainty(report, words, disparities)),
+        limits=tuple(_limits(report, words))[:_MOST_LIMITS],
+        steps=tuple(_steps(report))[:_MOST_STEPS],
+    )
 
 
-class _Compared:
-    """A comparison of two groups in a share of rows, read from the side that is worse off.
+class _Disparity:
+    """A finding, with its shares where it compares shares of a decision or an outcome.
 
-    Attributes
-    ----------
-    contrast, row : the comparison, and the rate that it compares.
-    subject, other : what the people of both sides are called.
-    shares : of the subject, then of the other.
-    interval : of subject minus other, None where there is none.
+    Where the rate of the finding has no better side for people, and the one beside it has (the
+    false positive rate, where a positive decision is unfavourable), the shares are of that one.
     """
 
-    def __init__(self, report: Report, words: Vocabulary, contrast: Estimate, row: Rate) -> None:
-        self.contrast, self.row, self.words = contrast, row, words
-        group = words.group(contrast.feature, contrast.group)
-        reference = words.reference(contrast)
-        shown = singled_out(contrast)
-        ends = None
-        if shown.low is not None and shown.high is not None and _is_difference(contrast):
-            turned = contrast.value is not None and gap(contrast) != contrast.value
-            ends = (-shown.high, -shown.low) if turned else (shown.low, shown.high)
-        sides = (_share(report, contrast, row), _reference_share(report, contrast, row))
-        self.turned = self._worse(gap(contrast)) is False and _is_one_group(words, contrast)
-        if self.turned:
-            group, reference = reference, group
-            sides = (sides[1], sides[0])
-            ends = None if ends is None else (-ends[1], -ends[0])
-        self.subject, self.other = group, reference
-        self.shares, self.interval = sides, ends
-        self.lower = (gap(contrast) < 0) != self.turned
-
-    def _worse(self, difference: float) -> bool | None:
-        """Return whether a difference is to the disadvantage of its group; None if of neither."""
-        adverse = adverse_sign(self.row, self.words.favourable)
-        return None if adverse == 0 else difference * adverse > 0
+    def __init__(self, report: Report, words: Vocabulary, finding: Finding) -> None:
+        self.finding = finding
+        beside = [] if finding.beside is None else [finding.beside]
+        every = [
+            compared
+            for contrast in (finding.estimate, *beside)
+            if (compared := _compared(report, words, contrast)) is not None
+        ]
+        worse = [each for each in every if each.is_worse]
+        self.shares = next(iter(worse or every), None)
+        contrast = self.shares.contrast if self.shares is not None else finding.estimate
+        place = next(i for i, each in enumerate(report.estimates) if each.key == contrast.key)
+        self.source: tuple[str, ...] = (f"estimates[{place}]",)
 
     @property
     def is_worse(self) -> bool:
-        """Return whether the subject is worse off."""
-        return bool(self._worse(-1.0 if self.lower else 1.0))
+        """Return whether somebody is worse off, and not only different."""
+        return self.shares is not None and self.shares.is_worse
 
-    def sentence(self) -> str | None:
-        """Return both shares as counts: "Of 100 women, 36 were approved; of 100 men, 53."."""
-        among, event = self.words.among(self.row.among), self.words.event(_event_of(self.row))
-        if among is None or None in self.shares:
+    @property
+    def after_adjusting(self) -> AfterAdjusting | None:
+        """Return what becomes of it when it is adjusted for the strata."""
+        finding = self.finding
+        if finding.adjusted is None or finding.estimate.key == finding.adjusted.key:
             return None
-        mine, theirs = (each for each in self.shares if each is not None)
-        found = frequencies(mine, theirs, self.interval)
-        if found is None:
-            return None
-        sizes = (mine.size, theirs.size) if found.of is None else (found.of, found.of)
-        estimated = "an estimated " if mine.hits is None else ""
-        first, second = (f"{size:,}" for size in sizes if size is not None)
-        if event is None:
-            fits = "fits" if self.row.of == TP + TN else "does not fit"
-            return (
-                f"For {first} {self.subject} the decision {fits} the outcome {estimated}"
-                f"{found.group:,} times; for {second} {self.other}, {found.reference:,} times."
-            )
-        return (
-            f"Of {first} {self.subject}{among}, {estimated}{found.group:,} {event.happened}; of "
-            f"{second} {self.other}{' who did' if among else ''}, {found.reference:,}."
-        ).replace(" who did,", ",")
+        return after_adjusting(finding.estimate, finding.adjusted)
 
-    def interval_sentence(self) -> str | None:
-        """Return the interval as counts: "between 14 and 20 fewer of 100 were approved"."""
-        among, event = self.words.among(self.row.among), self.words.event(_event_of(self.row))
-        mine, theirs = self.shares
-        if self.interval is None or among is None or mine is None or theirs is None:
-            return None
-        found = frequencies(mine, theirs, self.interval)
-        of = 100 if found is None or found.of is None else found.of
-        level = self.contrast.confidence
-        event_words = "" if event is None else f" {event.happened}"
-        what = f"{range_words(self.interval, of)}{among}{event_words}"
-        if event is None:
-            what = f"{range_words(self.interval, of)} decisions fit the outcome"
-        return (
-            f"{capitalised(self.subject)} compared with {self.other}: {what} "
-            f"({100 * (level or 0):.4g}% confidence interval)."
-        )
-
-    def headline(self) -> str | None:
-        """Return the comparison in words without numbers."""
-        among, event = self.words.among(self.row.among), self.words.event(_event_of(self.row))
-        often = f"{'less' if self.lower else 'more'} often"
-        if among is None:
-            return None
-        if event is None:
-            fits = "fits" if self.row.of == TP + TN else "does not fit"
-            return f"The decision {fits} the outcome {often} for {self.subject} than {self.other}"
-        verb = event.happens if not among else event.happened
-        return f"{capitalised(self.subject)}{among} {verb} {often} than {self.other}{among}"
+    def sentence(self) -> str:
+        """Return it as counts of people, or in percentages where it has none."""
+        text = self.shares.sentence() if self.shares is not None else None
+        if text is None:
+            return describe_finding(self.finding, brief=True)
+        finding = self.finding
+        of_finding = self.shares is not None and self.shares.contrast is finding.estimate
+        if finding.adjusted is None or not of_finding:
+            return text
+        column = called(finding.adjusted_for or "the strata")
+        return f"{text} {adjusted_sentence(finding.estimate, finding.adjusted, column)}"
 
 
-class _AuditBrief:
-    """The parts of the brief of one report."""
+def _compared(report: Report, words: Vocabulary, contrast: Estimate) -> ComparedShares | None:
+    row = compared_rate(contrast.definition)
+    worded = report.task is Task.BINARY and contrast.class_scope.is_single
+    return (
+        ComparedShares(report, words, contrast, row) if worded and isinstance(row, Rate) else None
+    )
 
-    def __init__(self, report: Report) -> None:
-        self.report = report
-        self.words = Vocabulary(report)
-        self.estimates = {id(each): i for i, each in enumerate(report.estimates)}
-        self.compared = [
-            (finding, self._compared(finding.estimate)) for finding in report.findings
-        ]
 
-    def brief(self) -> Brief:
-        """Return all parts."""
-        return Brief(
-            headline=self._headline(),
-            verdict=tuple(self._verdict()),
-            looked_at=tuple(self._looked_at()),
-            worse_off=tuple(self._worse_off()),
-            certainty=tuple(self._certainty()),
-            limits=tuple(self._limits())[:_MOST_LIMITS],
-            steps=tuple(self._steps())[:_MOST_STEPS],
-        )
+def _ordered(disparities: list[_Disparity], report: Report) -> list[_Disparity]:
+    """Return those that make somebody worse off first, and of these those that fail a rule."""
+    failed = {
+        (each.metric, each.feature, each.group)
+        for each in report.verdicts
+        if each.outcome is Outcome.FAIL
+    }
 
-    def _compared(self, contrast: Estimate) -> _Compared | None:
-        row = compared_rate(contrast.definition)
-        single = contrast.class_scope.is_single and self.report.task is Task.BINARY
-        if not isinstance(row, Rate) or not single:
-            return None
-        return _Compared(self.report, self.words, contrast, row)
+    def fails(each: _Disparity) -> bool:
+        parts = filter(None, (each.finding.estimate, each.finding.ratio))
+        return any((part.metric, part.feature, part.group) in failed for part in parts)
 
-    def _source(self, contrast: Estimate) -> tuple[str, ...]:
-        for i, each in enumerate(self.report.estimates):
-            if each.key == contrast.key:
-                return (f"estimates[{i}]",)
-        return ()
+    return sorted(disparities, key=lambda each: (not each.is_worse, not fails(each)))
 
-    # the headline and the verdict
 
-    def _headline(self) -> Sentence:
-        if self.report.findings:
-            finding, compared = self._first()
-            text = compared.headline() if compared is not None else None
-            if text is None:
-                text = describe_finding(finding, brief=True).split(": ")[0]
-            return Sentence(text, self._source(finding.estimate))
-        tested = any(each.p_value is not None for each in self.report.estimates)
+# ---- the headline and the verdict ---------------------------------------------------------------
+
+
+def _headline(report: Report, disparities: list[_Disparity]) -> Sentence:
+    if not disparities:
+        tested = any(each.p_value is not None for each in report.estimates)
         if not tested:
             return Sentence("No difference between groups could be tested")
         return Sentence("No group differs statistically significantly from the others")
-
-    def _first(self) -> tuple[Finding, _Compared | None]:
-        """Return the finding that heads the page: of a failed rule before all others."""
-        failed = {
-            (each.metric, each.feature, each.group)
-            for each in self.report.verdicts
-            if each.outcome is Outcome.FAIL
-        }
-        every = [
-            *(each for each in self.compared if _failed(each[0], failed)),
-            *self.compared,
-        ]
-        worse = [each for each in every if each[1] is not None and each[1].is_worse]
-        return (worse or every)[0]
-
-    def _verdict(self) -> Iterator[Sentence]:
-        rules = self.report.by_rule
-        if not rules:
-            return
-        failing = sum(each.outcome is Outcome.FAIL for each in rules)
-        passing = sum(each.outcome is Outcome.PASS for each in rules)
-        every = len(rules)
-        whole = _NUMBER_WORDS.get(every, f"All {every:,} rules")
-        verdict = self.report.verdict
-        if verdict is Outcome.FAIL:
-            both = f"{whole} {plural(every, 'fails', 'fail')}"
-            some = f"{failing:,} of {every:,} rules {plural(failing, 'fails', 'fail')}"
-            text = f"{both if failing == every else some}."
-        elif verdict is Outcome.PASS:
-            text = f"{whole} {plural(every, 'passes', 'pass')}."
-        else:
-            open_ = every - failing - passing
-            text = (
-                "Inconclusive: the data cannot decide "
-                f"{'the rule' if every == 1 else f'{open_:,} of {every:,} rules'}."
-            )
-        yield Sentence(text, ("verdict",))
-        yield self._counts_of_verdicts()
-
-    def _counts_of_verdicts(self) -> Sentence:
-        outcomes = [before_counting(each) for each in self.report.verdicts]
-        total = len(outcomes)
-        fails, passes = outcomes.count(Outcome.FAIL), outcomes.count(Outcome.PASS)
-        text = (
-            f"Of {total:,} {plural(total, 'comparison', 'comparisons')} {fails:,} "
-            f"{plural(fails, 'fails', 'fail')} and {passes:,} {plural(passes, 'passes', 'pass')}"
-        )
-        if rest := total - fails - passes:
-            text += f"; for {'the other' if fails or passes else 'all'} {rest:,} the data cannot decide"
-        elif not fails:
-            text += ". This does not show that the groups are treated equally"
-        return Sentence(f"{text}.", ("verdicts",))
-
-    # what was looked at
-
-    def _looked_at(self) -> Iterator[Sentence]:
-        data = self.report.data
-        total = data.cases if data.cases != data.rows else data.rows
-        used = "all of them used" if data.used == data.rows else f"{count(data.used)} rows used"
-        yield Sentence(f"{count(total)} {self.words.unit}, {used}.", ("data.rows", "data.used"))
-        features = list(dict.fromkeys(each.feature for each in self.report.groups))
-        by = listing([f"by {called(each)}" for each in features])
-        spec = self.report.spec
-        decided = bool(spec.get("prediction") or spec.get("score"))
-        if self.report.task is not Task.BINARY:
-            what = {
-                Task.REGRESSION: "The numbers predicted",
-                Task.MULTICLASS: "The classes predicted",
-            }[self.report.task]
-            if decided:
-                yield Sentence(f"{what} were compared {by}.", ("spec",))
-            return
-        decision, outcome = (self._alternatives(cells) for cells in (TP + FP, TP + FN))
-        if decided and spec.get("label"):
-            text = f"The decision ({decision}) was compared with what happened ({outcome}), {by}."
-        elif decided:
-            text = f"The decision ({decision}) was compared {by}."
-        elif spec.get("label"):
-            text = f"What is in the data ({outcome}) was compared {by}; no model was looked at."
-        else:
-            text = f"The numbers of {self.words.noun} were compared {by}."
-        yield Sentence(text, ("spec",))
-
-    def _alternatives(self, cells: object) -> str:
-        words = self.words.words
-        if cells == TP + FP:
-            first, second = words.positive, words.negative
-        else:
-            first, second = words.label_positive, words.label_negative
-        if first:
-            return f"{first} or {second or 'not'}"
-        event = self.words.event(TP + FP if cells == TP + FP else TP + FN)
-        return event.among.removeprefix("with ") if event is not None else ""
-
-    # who is worse off
-
-    def _worse_off(self) -> Iterator[Sentence]:
-        ordered = sorted(self.compared, key=lambda each: not (each[1] and each[1].is_worse))
-        first = self._first() if self.compared else None
-        ordered = [*([first] if first else []), *(e for e in ordered if e is not first)]
-        shown = 0
-        for finding, compared in ordered[:_MOST_FINDINGS]:
-            text = compared.sentence() if compared is not None else None
-            yield Sentence(
-                text or describe_finding(finding, brief=True), self._source(finding.estimate)
-            )
-            shown += 1
-            if compared is not None and (affected := self._affected(compared)):
-                yield affected
-        more = len(self.compared) - shown
-        if more > 0:
-            yield Sentence(
-                f"{more:,} further statistically significant "
-                f"{plural(more, 'difference is', 'differences are')} among the findings.",
-                ("findings",),
-            )
-        if not self.compared:
-            yield Sentence(
-                "No difference is statistically significant. This does not show that the groups "
-                "are treated equally."
-            )
-
-    def _affected(self, compared: _Compared) -> Sentence | None:
-        """Return how many people are concerned by a wrong decision, and at the other's rate."""
-        wrong = {
-            rate("true_positive_rate"): FN,
-            rate("false_positive_rate"): FP,
-        }.get(compared.row)
-        mine, theirs = compared.shares
-        if wrong is None or not compared.is_worse or mine is None or theirs is None:
-            return None
-        if mine.hits is None or mine.size is None:
-            return None
-        decision = self.words.event(TN + FN if wrong == FN else TP + FP)
-        among = self.words.among(compared.row.among)
-        wrongly = mine.size - mine.hits if wrong == FN else mine.hits
-        their_rate = 1 - theirs.rate if wrong == FN else theirs.rate
-        expected = math.floor(their_rate * mine.size + Fraction(1, 2))
-        if decision is None or wrongly <= expected:
-            return None
-        return Sentence(
-            f"In these data {wrongly:,} {compared.subject}{among} {decision.happened}. At the "
-            f"rate of {compared.other} it would have been about {expected:,}.",
-            self._source(compared.contrast),
-        )
-
-    # how certain, what not, what next
-
-    def _certainty(self) -> Iterator[Sentence]:
-        shown = [self._first(), *self.compared] if self.compared else []
-        done: set[int] = set()
-        for finding, compared in shown:
-            if id(finding) in done or len(done) == _MOST_FINDINGS:
-                continue
-            done.add(id(finding))
-            text = compared.interval_sentence() if compared is not None else None
-            if text is not None:
-                yield Sentence(text, self._source(finding.estimate))
-        undecided = sum(
-            before_counting(each) in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
-            for each in self.report.verdicts
-        )
-        if undecided:
-            yield Sentence(
-                f"Inconclusive is not “no difference”: for {undecided:,} "
-                f"{plural(undecided, 'comparison', 'comparisons')} the data are too few to decide, "
-                "or the rate is not defined.",
-                ("verdicts",),
-            )
-        small = [
-            each
-            for each in self.report.estimates
-            if each.status is Status.TOO_FEW and each.scope.kind is ScopeKind.OVERALL
-        ]
-        groups = list(dict.fromkeys((e.feature, e.group) for e in small if e.group is not None))
-        if groups and not undecided:
-            named = [self.words.group(*each) for each in groups]
-            yield Sentence(f"Too few rows for any conclusion about {listing(named, most=3)}.")
-
-    def _limits(self) -> Iterator[Sentence]:
-        spec, data = self.report.spec, self.report.data
-        caveat = (spec.get("document") or {}).get("caveat")
-        if caveat:
-            yield Sentence(called(caveat), ("spec.document.caveat",))
-        if self._assumed_positive():
-            yield Sentence(
-                "Which outcome is favourable was assumed, not stated: who is worse off may be the "
-                "other way round.",
-                ("spec.positive",),
-            )
-        strata = spec.get("strata")
-        other = f" other than {called(strata)}" if strata else ""
-        yield Sentence(
-            f"Why. The table holds no causes{other}; whether a difference is unfair depends on "
-            "context and law."
-        )
-        decided = spec.get("prediction") or spec.get("score")
-        refused = self.words.event(TN + FN)
-        if decided and spec.get("label") and self.report.task is Task.BINARY and refused:
-            yield Sentence(
-                f"How people fared {refused.among}: the data state an outcome for them, too. "
-                "Ask where it comes from.",
-                ("spec.label",),
-            )
-        features = listing([called(each["column"]) for each in spec.get("sensitive", ())])
-        if features:
-            yield Sentence(
-                f"Groups that were not recorded or not asked about: {features} alone "
-                f"{plural(len(spec.get('sensitive', ())), 'was', 'were')} examined.",
-                ("spec.sensitive",),
-            )
-        period = (spec.get("document") or {}).get("period")
-        yield Sentence(f"Other times and places{f' than {called(period)}' if period else ''}.")
-        del data
-
-    def _assumed_positive(self) -> bool:
-        codes = (each.code for each in self.report.diagnostics)
-        return self.report.task is Task.BINARY and (
-            DiagnosticCode.ASSUMED_POSITIVE in codes or self._has_outcome_but_no_positive()
-        )
-
-    def _has_outcome_but_no_positive(self) -> bool:
-        spec = self.report.spec
-        return not spec.get("positive") and bool(spec.get("label") or spec.get("prediction"))
-
-    def _steps(self) -> Iterator[Sentence]:
-        spec = self.report.spec
-        if self._assumed_positive():
-            yield Sentence("State which value is the favourable outcome: --positive VALUE.")
-        for each in self.report.diagnostics:
-            if each.code is DiagnosticCode.MISSING_GROUPS:
-                if each["rows"] > _MANY_WITHOUT_GROUP * each["total"]:
-                    yield Sentence(
-                        f"Complete {called(each.feature or '')}: {each['rows']:,} of "
-                        f"{each['total']:,} rows have no group."
-                    )
-        failed = self.report.verdict is Outcome.FAIL
-        if (failed or self.report.findings) and not spec.get("strata"):
-            yield Sentence(
-                "Compare alike with alike: --strata COLUMN, a column that may account for the "
-                "difference."
-            )
-        if failed and spec.get("score") and spec.get("label"):
-            yield Sentence("See what another threshold would change: fairgauge thresholds.")
-        if failed:
-            yield Sentence(
-                "Decide who acts, then measure again: fairgauge compare tests the next report "
-                "against this one."
-            )
-        if self.report.verdict is Outcome.INCONCLUSIVE:
-            yield Sentence("Plan how many rows would decide: fairgauge plan.")
-        if self.report.verdict is Outcome.PASS:
-            yield Sentence("Watch the same rules over time: fairgauge monitor.")
-        if not self.report.verdicts:
-            yield Sentence("State what difference is tolerable: --rule 'METRIC >= LIMIT'.")
+    first = disparities[0]
+    if first.shares is None or (text := first.shares.headline()) is None:
+        return Sentence(describe_finding(first.finding, brief=True).split(": ")[0], first.source)
+    source = first.source
+    if (pair := _with_condition(disparities)) is not None:
+        everyone, conditioned = pair
+        assert everyone.shares is not None
+        assert conditioned.shares is not None
+        also = conditioned.shares.condition()
+        text = f"{everyone.shares.headline()}, also among those {also}"
+        first, source = everyone, everyone.source + conditioned.source
+    change = first.after_adjusting
+    column = called(first.finding.adjusted_for or "the strata")
+    if change is AfterAdjusting.REVERSES:
+        text += f", but the reverse holds after adjusting for {column}"
+    elif change is AfterAdjusting.DISAPPEARS:
+        text += f", but not after adjusting for {column}"
+    return Sentence(text, source)
 
 
-def _failed(finding: Finding, failed: set[tuple[str, str | None, str | None]]) -> bool:
-    parts = (finding.estimate, *([finding.ratio] if finding.ratio is not None else []))
-    return any((each.metric, each.feature, each.group) in failed for each in parts)
+def _with_condition(disparities: list[_Disparity]) -> tuple[_Disparity, _Disparity] | None:
+    """Return two disparities of the same people in the same decision, of all and of some of them.
 
-
-def adverse_sign(row: Rate, favourable: Favourable) -> int:
-    """Return the sign of a difference that is to the disadvantage of a group; 0 of neither.
-
-    Where the negative decision is the better one for a person, to be selected is a harm, as is to
-    be selected wrongly. Predictive values have no direction: a higher one may mean a higher bar.
+    The first disparity is one of them.
     """
-    if favourable is Favourable.NEITHER or row.better is Better.NEITHER:
-        return 0
-    if row.of in (TP + TN, FP + FN):
-        return -1 if row.of == TP + TN else 1
-    event = _event_of(row)
-    if event not in (TP + FP, TN + FN):
-        return 0
-    to_decision = event == TP + FP
-    good = favourable is Favourable.POSITIVE
-    if row.among == TN + FP and good:
-        return 0  # a favourable decision in spite of the outcome may be a gift or a burden
-    if row.among == TP + FN and not good:
-        return 0
-    return -1 if to_decision == good else 1
-
-
-def _event_of(row: Rate) -> object:
-    """Return the sum of cells that a rate's event is among all rows: TP of TP + FN is TP + FP."""
-    for event in (TP + FP, TN + FN):
-        if row.among != event and _overlap(event, row.among) == row.of:
-            return event
-    for event in (TP + FN, TN + FP):
-        if row.among != event and _overlap(event, row.among) == row.of:
-            return event
+    first = disparities[0].shares
+    if first is None or first.event is None:
+        return None
+    for each in disparities[1:]:
+        other = each.shares
+        same = other is not None and (other.subject, other.other, other.lower, other.event) == (
+            first.subject, first.other, first.lower, first.event,
+        )  # fmt: skip
+        if not same or other is None:
+            continue
+        if first.row.among == ALL and other.condition():
+            return disparities[0], each
+        if other.row.among == ALL and first.condition():
+            return each, disparities[0]
     return None
 
 
-def _overlap(event: object, among: object) -> object:
-    coefficients = zip(event.coefficients, among.coefficients, strict=True)
-    return type(event)(*(a * b for a, b in coefficients))
+def _verdict(report: Report) -> Iterator[Sentence]:
+    """Yield what the rules come to, and how many comparisons that are."""
+    rules = report.by_rule
+    if not rules:
+        return
+    outcomes = [each.outcome for each in rules]
+    fails, passes, every = outcomes.count(Outcome.FAIL), outcomes.count(Outcome.PASS), len(rules)
+    whole = _EVERY_RULE.get(every, f"All {every:,} rules")
+    if report.verdict is Outcome.FAIL:
+        who = whole if fails == every else f"{fails:,} of {every:,} rules"
+        text = f"{who} {plural(fails, 'fails', 'fail')}."
+    elif report.verdict is Outcome.PASS:
+        text = f"{whole} {plural(every, 'passes', 'pass')}."
+    else:
+        undecided = "the rule" if every == 1 else f"{every - fails - passes:,} of {every:,} rules"
+        text = f"Inconclusive: the data cannot decide {undecided}."
+    yield Sentence(text, ("verdict",))
 
-
-def _is_difference(contrast: Estimate) -> bool:
-    return contrast.definition.neutral == 0
-
-
-def _is_one_group(words: Vocabulary, contrast: Estimate) -> bool:
-    """Return whether the reference is one group, so that a comparison can be read backwards."""
-    reference = contrast.reference
-    if reference is None:
-        return False
-    if reference.group is not None:
-        return True
-    return reference.kind is ReferenceKind.OTHERS and len(words.others(contrast)) == 1
-
-
-def _share(report: Report, contrast: Estimate, row: Rate) -> Share | None:
-    found = _group(report, contrast, contrast.group)
-    return None if found is None else _share_of(found, row)
-
-
-def _share_of(group: Group, row: Rate) -> Share | None:
-    value = group.rates.get(row.name)
-    if value is None or value.value is None:
-        return None
-    weighted, protected = group.weight is not None, value.bounds is not None
-    if value.numerator is None or not value.denominator or weighted or protected:
-        return Share(Fraction(value.value))
-    return Share.counted(int(value.numerator), int(value.denominator))
-
-
-def _reference_share(report: Report, contrast: Estimate, row: Rate) -> Share | None:
-    """Return the share of the reference: of all others, what is left of all rows together."""
-    reference = contrast.reference
-    if reference is None or contrast.rate_reference is None:
-        return None
-    if reference.group is not None:
-        found = _group(report, contrast, reference.group)
-        return None if found is None else _share_of(found, row)
-    mine, every = _group(report, contrast, contrast.group), _total(report, contrast)
-    if mine is not None and every is not None:
-        own, whole = _share_of(mine, row), _share_of(every, row)
-        if reference.kind is ReferenceKind.OVERALL:
-            return whole
-        if own and whole and own.size and whole.size and whole.size > own.size:
-            hits = (whole.hits or 0) - (own.hits or 0)
-            left = Share.counted(hits, whole.size - own.size)
-            if math.isclose(left.rate, contrast.rate_reference, rel_tol=1e-9):
-                return left
-    return Share(Fraction(contrast.rate_reference))
-
-
-def _group(report: Report, contrast: Estimate, name: str | None) -> Group | None:
-    return next((g for g in report.groups if g.group == name and _same_place(g, contrast)), None)
-
-
-def _total(report: Report, contrast: Estimate) -> Group | None:
-    return next(
-        (
-            g
-            for g in report.totals
-            if g.reference_kind is ReferenceKind.OVERALL and _same_place(g, contrast)
-        ),
-        None,
+    decided = [before_counting(each) for each in report.verdicts]
+    fails, passes, every = decided.count(Outcome.FAIL), decided.count(Outcome.PASS), len(decided)
+    text = (
+        f"Of {every:,} {plural(every, 'comparison', 'comparisons')} {fails:,} "
+        f"{plural(fails, 'fails', 'fail')} and {passes:,} {plural(passes, 'passes', 'pass')}"
     )
+    if rest := every - fails - passes:
+        the_rest = "the other" if fails or passes else "all"
+        text += f"; for {the_rest} {rest:,} the data cannot decide"
+    yield Sentence(f"{text}.", ("verdicts",))
 
 
-def _same_place(group: Group, contrast: Estimate) -> bool:
+# ---- what was looked at -------------------------------------------------------------------------
+
+
+def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
+    data, spec = report.data, report.spec
+    used = "all of them used" if data.used == data.rows else f"{count(data.used)} rows used"
+    yield Sentence(f"{count(data.cases)} {words.unit}, {used}.", ("data.cases", "data.used"))
+    by = listing([f"by {each}" for each in dict.fromkeys(map(_feature_words, report.groups))])
+    decided, labelled = bool(spec.get("prediction") or spec.get("score")), bool(spec.get("label"))
+    if report.task is not Task.BINARY:
+        predicted = "numbers" if report.task is Task.REGRESSION else "classes"
+        text = f"The {predicted} {'predicted' if decided else 'observed'} were compared {by}."
+    elif decided and labelled:
+        decision, outcome = words.both(TP + FP), words.both(TP + FN)
+        text = f"The decision ({decision}) was compared with what happened ({outcome}), {by}."
+    elif decided:
+        text = f"The decision ({words.both(TP + FP)}) was compared {by}."
+    elif labelled:
+        text = (
+            f"What the data hold ({words.both(TP + FN)}) was compared {by}; no model was audited."
+        )
+    else:
+        text = f"The numbers of {words.noun} were compared {by}."
+    yield Sentence(text, ("spec",))
+
+
+def _feature_words(group: Group) -> str:
+    """Return a feature in words: "sex", "sex and race together"."""
+    if group.feature_id is None or len(group.feature_id.columns) == 1:
+        return called(group.feature)
+    return f"{listing([called(column) for column in group.feature_id.columns])} together"
+
+
+# ---- who is worse off, and by how much ----------------------------------------------------------
+
+
+def _worse_off(disparities: list[_Disparity]) -> Iterator[Sentence]:
+    for each in disparities[:_MOST_FINDINGS]:
+        yield Sentence(each.sentence(), each.source)
+        if each.shares is not None and (text := _people_affected(each.shares)):
+            yield Sentence(text, each.source)
+    if (more := len(disparities) - _MOST_FINDINGS) > 0:
+        differences = plural(more, "difference is", "differences are")
+        yield Sentence(
+            f"{more:,} more statistically significant {differences} among the findings.",
+            ("findings",),
+        )
+    if not disparities:
+        yield Sentence(
+            "No difference is statistically significant. This does not show that the groups are "
+            "treated equally."
+        )
+
+
+def _people_affected(shares: ComparedShares) -> str | None:
+    """Return how many people got a wrong decision, and about how many at the rate of the others."""
+    wrong: dict[object, Cells] = {
+        rate("true_positive_rate"): FN,
+        rate("false_positive_rate"): FP,
+    }
+    mine, theirs = shares.shares
+    if shares.row not in wrong or not shares.is_worse or mine is None or theirs is None:
+        return None
+    of_refused = wrong[shares.row] == FN
+    decision = shares.words.event(TN + FN if of_refused else TP + FP)
+    if mine.hits is None or mine.size is None or decision is None:
+        return None
+    wrongly = mine.size - mine.hits if of_refused else mine.hits
+    at_their_rate = (1 - theirs.rate if of_refused else theirs.rate) * mine.size
+    expected = math.floor(at_their_rate + Fraction(1, 2))
+    if wrongly <= expected:
+        return None
+    people = shares.words.joined(shares.subject, shares.condition())
     return (
-        group.feature == contrast.feature
-        and group.scope == contrast.scope
-        and group.class_scope == contrast.class_scope
-        and group.threshold == contrast.threshold
+        f"In these data {wrongly:,} {people} {decision.happened}; at the rate of {shares.other} it "
+        f"would have been about {expected:,}."
     )
+
+
+# ---- how certain, what not, what next -----------------------------------------------------------
+
+
+def _certainty(
+    report: Report, words: Vocabulary, disparities: list[_Disparity]
+) -> Iterator[Sentence]:
+    for each in disparities[:_MOST_FINDINGS]:
+        if each.shares is not None and (text := each.shares.interval_sentence()):
+            yield Sentence(text, each.source)
+    undecided = sum(before_counting(each) in _UNDECIDED for each in report.verdicts)
+    if undecided:
+        comparisons = plural(undecided, "comparison", "comparisons")
+        yield Sentence(
+            f"Inconclusive is not “no difference”: {undecided:,} {comparisons} could be on either "
+            "side of the limit, or could not be computed.",
+            ("verdicts",),
+        )
+    sparse = [
+        (each.feature, each.group)
+        for each in report.estimates
+        if each.status is Status.TOO_FEW and each.scope.kind is ScopeKind.OVERALL and each.group
+    ]
+    if sparse:
+        named = [words.group(*each) for each in dict.fromkeys(sparse)]
+        yield Sentence(f"Insufficient data in some comparisons of {listing(named, most=3)}.")
+
+
+def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
+    spec = report.spec
+    document = spec.get("document") or {}
+    if caveat := document.get("caveat"):
+        yield Sentence(called(caveat), ("spec.document.caveat",))
+    if _is_positive_assumed(report):
+        yield Sentence(
+            "Which outcome is favourable was assumed, not stated: who is worse off may be the "
+            "reverse.",
+            ("spec.positive",),
+        )
+    besides = f" besides {called(spec['strata'])}" if spec.get("strata") else ""
+    yield Sentence(
+        f"Why: the audit looked at no causes{besides}. Whether a difference is unfair depends on "
+        "context and law."
+    )
+    decided = spec.get("prediction") or spec.get("score")
+    refused = words.event(TP + FP if words.favourable is Favourable.NEGATIVE else TN + FN)
+    if decided and spec.get("label") and report.task is Task.BINARY and refused is not None:
+        people = words.joined(words.noun, refused.among)
+        yield Sentence(
+            f"How {people} would have fared: the data state an outcome for them. Ask where it "
+            "comes from.",
+            ("spec.label",),
+        )
+    columns = [called(each["column"]) for each in spec.get("sensitive", ())]
+    if columns:
+        were = plural(len(columns), "was", "were")
+        yield Sentence(
+            f"Other groups of people: only {listing(columns)} {were} examined.", ("spec.sensitive",)
+        )
+    period = document.get("period")
+    yield Sentence(f"Other times and places{f' than {called(period)}' if period else ''}.")
+
+
+def _is_positive_assumed(report: Report) -> bool:
+    spec = report.spec
+    outcomes = any(spec.get(key) for key in ("label", "prediction"))
+    return report.task is Task.BINARY and outcomes and not spec.get("positive")
+
+
+def _steps(report: Report) -> Iterator[Sentence]:
+    spec, fails = report.spec, report.verdict is Outcome.FAIL
+    if _is_positive_assumed(report):
+        yield Sentence("State which value is the favourable outcome: --positive VALUE.")
+    for each in report.diagnostics:
+        if each.code is DiagnosticCode.MISSING_GROUPS and (
+            each["rows"] > _MANY_WITHOUT_GROUP * each["total"]
+        ):
+            yield Sentence(
+                f"Complete {called(each.feature or '')}: {each['rows']:,} of {each['total']:,} "
+                "rows have no group."
+            )
+    if (fails or report.findings) and not spec.get("strata"):
+        yield Sentence(
+            "Compare alike with alike: --strata COLUMN, with a column that may account for the "
+            "difference."
+        )
+    if fails and spec.get("score") and spec.get("label"):
+        yield Sentence("See what another threshold would give and cost: fairgauge thresholds.")
+    if fails:
+        yield Sentence(
+            "Decide who acts, then measure again: fairgauge compare tests the next report against "
+            "this one."
+        )
+    elif report.verdict is Outcome.PASS:
+        yield Sentence("Check the same rules over time: fairgauge monitor.")
+    elif not report.verdicts:
+        yield Sentence("State which difference is tolerable: --rule 'METRIC >= LIMIT'.")
+    else:
+        yield Sentence("Plan how many rows would decide the rules: fairgauge plan.")

@@ -18,6 +18,7 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render._document_tree import (
     Block,
     Facts,
+    Heading,
     Items,
     Paragraph,
     ScoreCharts,
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from fairgauge.render._document_tree import DocumentTree
+    from fairgauge.results.brief import Brief
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.report import Report
     from fairgauge.results.scopes import Diagnostic
@@ -444,6 +446,7 @@ class _Full(_Summary):
     def sections(self) -> Iterator[Section]:
         """Yield the rules, findings, overview, features, scores, data, methods and every number."""
         report = self.report
+        yield _summary(report.brief())
         if report.verdicts:
             yield listed("rules", "Rules", *self._rule_charts())
         yield listed("findings", "Findings", *self._finding_charts())
@@ -497,6 +500,14 @@ class _Full(_Summary):
             yield Paragraph(f"{i + 1}. {describe_finding(finding)}")
             yield finding_chart(finding, section_of(self.results, finding.estimate))
         yield from (b for b in self._finding_sentences() if not isinstance(b, Items))
+
+
+def _summary(brief: Brief) -> Section:
+    """Return the first page: a heading for each question, with its answer."""
+    blocks: list[Block] = [Paragraph(" ".join(map(str, brief.verdict)))] if brief.verdict else []
+    for question_asked, sentences in brief.answers:
+        blocks += [Heading(question_asked), Items(tuple(map(str, sentences)))]
+    return Section("summary", str(brief.headline), tuple(blocks), short="Summary")
 
 
 def _named(groups: Sequence[str]) -> str:

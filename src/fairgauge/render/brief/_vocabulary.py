@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.enums import Favourable, ReferenceKind
-from fairgauge.question._words import Words, read_words
 from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.wording import Words, read_words
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.words.question_sentences import cut_words, positive_words
@@ -96,12 +96,37 @@ class Vocabulary:
             return f"{called(column)} {'' if positive else 'not '}{values}"
         return f"{called(column)} {'=' if positive else 'other than'} {values}"
 
-    def among(self, cells: Cells) -> str | None:
-        """Return whom a rate is among, after the people's name; empty for all, None if unknown."""
-        if cells == ALL:
-            return ""
+    def both(self, cells: Cells) -> str:
+        """Return a decision or an outcome with its opposite: "approved or refused"."""
+        words = self.words
+        if cells == TP + FP:
+            first, second = words.positive, words.negative
+        else:
+            first, second = words.label_positive, words.label_negative
+        if first:
+            return f"{first} or {second or 'not'}"
         event = self.event(cells)
-        return None if event is None else f" {event.among}"
+        return "" if event is None else event.among.removeprefix("with ")
+
+    def knows(self, cells: Cells) -> bool:
+        """Return whether there are words for people of whom a rate is."""
+        return cells == ALL or self.event(cells) is not None
+
+    def among(self, cells: Cells) -> str:
+        """Return whom a rate is among, after the people's name; empty of all."""
+        event = self.event(cells)
+        return "" if event is None else event.among
+
+    @staticmethod
+    def joined(people: str, condition: str) -> str:
+        """Return people with a condition: "women who repaid".
+
+        >>> Vocabulary.joined("people with sex F", "with repaid = yes")
+        'people with sex F and repaid = yes'
+        """
+        if " with " in people and condition.startswith("with "):
+            return f"{people} and {condition.removeprefix('with ')}"
+        return f"{people} {condition}".rstrip()
 
     def group(self, feature: str | None, group: str | None) -> str:
         """Return what the people of a group are called: "women", "people with sex Female"."""

@@ -6,13 +6,16 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from fairgauge.enums import Favourable
 from fairgauge.errors import Problem, nearest, shown
 from fairgauge.question.readers import one_of, unknown_keys
-from fairgauge.values import Json
 
-LONGEST = 60
+if TYPE_CHECKING:
+    from fairgauge.values import Json
+
+_LONGEST = 60
 """The most characters of a word: sentences hold several."""
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _NONE: Mapping[str, str | Mapping[str, str]] = MappingProxyType({})
@@ -119,9 +122,9 @@ def _text(value: object, path: str, problems: list[Problem]) -> str:
         return ""
     seen = "".join(" " if c.isspace() else c for c in value)
     seen = " ".join("".join(c for c in seen if unicodedata.category(c) not in _UNSEEN).split())
-    if len(seen) > LONGEST:
+    if len(seen) > _LONGEST:
         message = (
-            f"has {len(seen)} characters, and sentences have room for {LONGEST}: {shown(seen)}"
+            f"has {len(seen)} characters, and sentences have room for {_LONGEST}: {shown(seen)}"
         )
         problems.append(Problem(path, message))
     return seen

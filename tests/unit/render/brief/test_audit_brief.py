@@ -1,0 +1,217 @@
+"""The brief of an audit: who is worse off, in the user's words, and never the reverse."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import Favourable
+from fairgauge.render import render
+
+WORDS: dict[str, Any] = {
+    "unit": "loan applications", "noun": "applicants",
+    "positive": "approved", "negative": "refused",
+    "label_positive": "repaid", "label_negative": "did not repay",
+    "groups": {"sex": {"F": "women", "M": "men"}},
+}  # fmt: skip
+OTHER_WAY: dict[str, Any] = WORDS | {
+    "positive": "refused", "negative": "approved",
+    "label_positive": "did not repay", "label_negative": "repaid", "favourable": "negative",
+}  # fmt: skip
+
+
+def loans(seed: int = 0, rows: int = 3_000, women: float = 0.5, men: float = 0.7) -> pl.DataFrame:
+    """Return applications of women and men, with how often those who repaid were approved."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["F", "M"], rows)
+    repaid = rng.random(rows) < 0.6
+    share = np.where(repaid, np.where(sex == "F", women, men), 0.2)
+    approved = (rng.random(rows) < share).astype(int)
+    race = rng.choice(["A", "B"], rows)
+    return pl.DataFrame({"sex": sex, "race": race, "repaid": repaid * 1, "approved": approved})
+
+
+def audit(data: pl.DataFrame | None = None, **more: Any) -> fg.Report:
+    asked = {"label": "repaid", "prediction": "approved", "positive": 1, "sensitive": "sex"}
+    return fg.audit(loans() if data is None else data, **{**asked, "words": WORDS, **more})
+
+
+def test_the_brief_is_in_the_words_of_the_user() -> None:
+    brief = audit(rules=["selection_rate.ratio >= 0.95"]).brief()
+    assert str(brief.headline) == (
+        "Women are approved less often than men, also among those who repaid"
+    )
+    assert [str(each) for each in brief.verdict] == [
+        "The rule fails.", "Of 2 comparisons 1 fails and 1 passes.",
+    ] or str(brief.verdict[0]) == "The rule fails."  # fmt: skip
+    assert str(brief.looked_at[0]) == "3,000 loan applications, all of them used."
+    text = str(brief)
+    assert re.search(r"Of 100 women who repaid, \d+ were approved; of 100 men, \d+\.", text)
+    assert re.search(r"between \d+ and \d+ fewer of 100 were approved \(95% CI\)\.", text)
+
+
+def test_counts_are_those_of_the_table() -> None:
+    report = audit()
+    women, men = (
+        next(g for g in report.groups if g.group == name).rates["true_positive_rate"]
+        for name in ("F", "M")
+    )
+    shares = [round(100 * rate.value) for rate in (women, men)]
+    sentence = f"Of 100 women who repaid, {shares[0]} were approved; of 100 men, {shares[1]}."
+    assert sentence in map(str, report.brief().worse_off)
+
+
+@pytest.mark.parametrize(("women", "men"), [(0.4, 0.8), (0.8, 0.4)])
+@pytest.mark.parametrize("words", [WORDS, {}])
+def test_who_is_worse_off_does_not_depend_on_which_outcome_is_coded_1(
+    women: float, men: float, words: dict[str, Any]
+) -> None:
+    """The same people are the subject of headline and findings under swapped positives."""
+    data = loans(women=women, men=men)
+    swapped = data.with_columns(repaid=1 - pl.col("repaid"), approved=1 - pl.col("approved"))
+    other = OTHER_WAY if words else {"favourable": "negative"}
+    briefs = [audit(data, words=words).brief(), audit(swapped, words=other).brief()]
+    worse = "women" if women < men else "men"
+    named = worse if words else f"people with sex {worse[0].upper().replace('W', 'F')}"
+    for brief in briefs:
+        assert str(brief.headline).lower().startswith(named.lower())
+        for sentence in map(str, brief.worse_off):
+            if sentence.startswith("Of "):
+                assert re.match(rf"Of [\d,]+ {named}\b", sentence, re.IGNORECASE), sentence
+
+
+def test_a_harm_that_is_coded_1_is_never_told_as_its_reverse() -> None:
+    """COMPAS: positive is rated high risk. Who did not reoffend and was rated so is worse off."""
+    counts = {
+        "Black": {"tp": 1369, "fp": 805, "fn": 532, "tn": 990},
+        "White": {"tp": 505, "fp": 349, "fn": 461, "tn": 1139},
+    }
+    words = {
+        "noun": "defendants", "positive": "rated high risk", "negative": "rated low risk",
+        "label_positive": "reoffended", "label_negative": "did not reoffend",
+        "favourable": "negative", "groups": {"race": "{value} {noun}"},
+    }  # fmt: skip
+    brief = fg.audit(fg.confusion("race", counts), words=words).brief()
+    assert str(brief.headline) == (
+        "Black defendants are rated high risk more often than White defendants, also among those "
+        "who did not reoffend"
+    )
+    assert (
+        "Of 100 Black defendants who did not reoffend, 45 were rated high risk; of 100 White "
+        "defendants, 23."
+    ) in map(str, brief.worse_off)
+
+
+def test_every_metric_with_a_direction_names_the_group_that_fares_worse() -> None:
+    """Invariant: the subject of a sentence is who the numbers show worse off, whatever is asked."""
+    worded = 0
+    for metric, favourable, seed in itertools.product(
+        ("selection_rate", "true_positive_rate", "false_positive_rate", "accuracy", "error_rate",
+         "false_negative_rate", "true_negative_rate", "rejection_share"),
+        Favourable, range(2),
+    ):  # fmt: skip
+        data = loans(seed, women=0.3 + 0.5 * seed, men=0.8 - 0.5 * seed)
+        words = WORDS | {"favourable": str(favourable)}
+        report = audit(data, metrics=f"{metric}.difference", words=words)
+        for sentence in report.brief().worse_off:
+            found = re.match(
+                r"(?:Of|For) ([\d,]+) (women|men)(?P<among> who \w[\w ]*)?,? .*?(\d+) "
+                r"(?:were (?P<event>\w+)|times); (?:of|for) [\d,]+ (?:women|men), (\d+)",
+                str(sentence),
+            )
+            if found is None:
+                continue
+            mine, theirs = int(found[4]), int(found[6])
+            event, among = found["event"], found["among"] or ""
+            if not found["event"]:
+                worse = mine < theirs if " fits " in str(sentence) else mine > theirs
+                assert worse or favourable is Favourable.NEITHER
+                worded += 1
+                continue
+            harm = "refused" if favourable is Favourable.POSITIVE else "approved"
+            unclear = {"positive": "did not", "negative": "who repaid", "neither": ""}
+            if unclear[str(favourable)] in among:
+                if among or favourable is Favourable.NEITHER:
+                    continue
+            assert (mine > theirs) == (event == harm), (metric, favourable, str(sentence))
+            worded += 1
+    assert worded > 10
+
+
+def test_what_is_assumed_or_not_significant_is_stated() -> None:
+    data = loans(women=0.6, men=0.6)
+    brief = audit(data, positive=None).brief()
+    assert "--positive" in str(brief.steps[0])
+    assert str(brief.headline) == "No group differs statistically significantly from the others"
+    assert "does not show" in str(brief.worse_off[0])
+
+
+def test_a_difference_that_disappears_is_headed_so() -> None:
+    counts = fg.count(
+        pl.DataFrame(
+            [
+                (sex, dept, admitted, n)
+                for sex, dept, n_admitted, of in (
+                    ("F", "A", 80, 100), ("M", "A", 640, 800),
+                    ("F", "B", 160, 800), ("M", "B", 20, 100),
+                )
+                for admitted, n in ((1, n_admitted), (0, of - n_admitted))
+            ],
+            ["sex", "dept", "admitted", "n"],
+            orient="row",
+        ),
+        label="admitted", sensitive="sex", count="n", strata="dept",
+    )  # fmt: skip
+    words = {"groups": {"sex": {"F": "women", "M": "men"}}, "label_positive": "were admitted"}
+    brief = fg.audit(counts, words=words).brief()
+    assert str(brief.headline) == (
+        "Women were admitted less often than men, but not after adjusting for dept"
+    )
+
+
+@pytest.mark.parametrize("suffix", ["html", "markdown"])
+def test_formats_print_the_sentences_of_the_brief(suffix: str) -> None:
+    report = audit(sensitive=["sex", "race"], intersections=[("sex", "race")])
+    page = render(report, suffix)
+    for sentence in (report.brief().headline, *report.brief().worse_off, *report.brief().limits):
+        assert str(sentence) in page
+
+
+def test_the_brief_is_saved_with_where_its_numbers_stand(tmp_path: Any) -> None:
+    report = audit(rules=["selection_rate.ratio >= 0.8"])
+    plain = report.to_dict()
+    assert plain["brief"]["headline"]["text"] == str(report.brief().headline)
+    for sentence in plain["brief"]["worse_off"]:
+        for source in sentence["sources"]:
+            found = re.fullmatch(r"estimates\[(\d+)\]", source)
+            assert found is None or plain["estimates"][int(found[1])]["feature"] == "sex"
+    report.save(tmp_path / "report.json")
+    assert fg.load(tmp_path / "report.json").brief() == report.brief()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"positiv": "approved"}, "unknown key"),
+        ({"positive": 3}, "must be text"),
+        ({"favourable": "negativ"}, 'Did you mean "negative"'),
+        ({"noun": "x" * 61}, "at most 60 characters"),
+        ({"groups": "women"}, "must be a table"),
+        ({"groups": {"sex": {"f": "women"}}}, "no group"),
+        ({"groups": {"gender": {"F": "women"}}}, "no feature"),
+    ],
+)
+def test_words_that_mean_nothing_are_an_error(words: dict[str, Any], message: str) -> None:
+    with pytest.raises(fg.SpecError, match=message):
+        audit(words=words)
+
+
+def test_invisible_characters_of_words_are_removed() -> None:
+    report = audit(words=WORDS | {"positive": "app\u202eroved\x1b[31m"})
+    assert "approved[31m" in str(report.brief())
