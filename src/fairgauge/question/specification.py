@@ -263,6 +263,9 @@ def _unaudited(spec: Spec) -> Iterator[Problem]:
     for column, _ in spec.population:
         if column not in single:
             yield Problem(f"population.{column}", _not_audited(column, single))
+    for name in spec.words.groups:
+        if name not in tables:
+            yield Problem(f"words.groups.{name}", _not_audited(name, tables))
     for i, rule in enumerate(spec.rules):
         for name in rule.features:
             if name not in tables:

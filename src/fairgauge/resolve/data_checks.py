@@ -436,7 +436,7 @@ def group_texts(features: Iterable[GroupCounts]) -> dict[FeatureId, set[str]]:
 def unmatched_groups(
     cube: Cube, spec: Spec, groups: Mapping[FeatureId, Collection[str]]
 ) -> Iterator[Diagnostic]:
-    """Warn of excluded groups, unknown values and groups of a population that the data do not have.
+    """Warn of groups and unknown values in the question that the data do not have.
 
     Parameters
     ----------
@@ -457,6 +457,11 @@ def unmatched_groups(
             written = groups[FeatureId((column,))]
             if name not in written:
                 yield _unmatched(f"population.{column}", name, written)
+    for feature, words in spec.words.groups.items():
+        written = groups[spec.audited[feature]]
+        for name in words if not isinstance(words, str) else ():
+            if name not in written:
+                yield _unmatched(f"words.groups.{feature}", name, written)
 
 
 def unmatched_rules(

@@ -113,7 +113,10 @@ def _compared(report: Report, words: Vocabulary, contrast: Estimate) -> Compared
 
 
 def _ordered(disparities: list[_Disparity], report: Report) -> list[_Disparity]:
-    """Return those that make somebody worse off first, and of these those that fail a rule."""
+    """Return those that make somebody worse off first, and of these those that fail a rule.
+
+    Of others, decisions come before how well they fit the outcome.
+    """
     failed = {
         (each.metric, each.feature, each.group)
         for each in report.verdicts
@@ -124,7 +127,12 @@ def _ordered(disparities: list[_Disparity], report: Report) -> list[_Disparity]:
         parts = filter(None, (each.finding.estimate, each.finding.ratio))
         return any((part.metric, part.feature, part.group) in failed for part in parts)
 
-    return sorted(disparities, key=lambda each: (not each.is_worse, not fails(each)))
+    def is_of_fit(each: _Disparity) -> bool:
+        return each.shares is not None and each.shares.event is None
+
+    return sorted(
+        disparities, key=lambda each: (not each.is_worse, not fails(each), is_of_fit(each))
+    )
 
 
 # ---- the headline and the verdict ---------------------------------------------------------------

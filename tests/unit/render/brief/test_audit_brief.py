@@ -47,9 +47,7 @@ def test_the_brief_is_in_the_words_of_the_user() -> None:
     assert str(brief.headline) == (
         "Women are approved less often than men, also among those who repaid"
     )
-    assert [str(each) for each in brief.verdict] == [
-        "The rule fails.", "Of 2 comparisons 1 fails and 1 passes.",
-    ] or str(brief.verdict[0]) == "The rule fails."  # fmt: skip
+    assert str(brief.verdict[0]) == "The rule fails."
     assert str(brief.looked_at[0]) == "3,000 loan applications, all of them used."
     text = str(brief)
     assert re.search(r"Of 100 women who repaid, \d+ were approved; of 100 men, \d+\.", text)
@@ -80,7 +78,7 @@ def test_who_is_worse_off_does_not_depend_on_which_outcome_is_coded_1(
     worse = "women" if women < men else "men"
     named = worse if words else f"people with sex {worse[0].upper().replace('W', 'F')}"
     for brief in briefs:
-        assert str(brief.headline).lower().startswith(named.lower())
+        assert re.search(f"(^| for ){named} .*than", str(brief.headline), re.IGNORECASE)
         for sentence in map(str, brief.worse_off):
             if sentence.startswith("Of "):
                 assert re.match(rf"Of [\d,]+ {named}\b", sentence, re.IGNORECASE), sentence
@@ -136,9 +134,9 @@ def test_every_metric_with_a_direction_names_the_group_that_fares_worse() -> Non
                 continue
             harm = "refused" if favourable is Favourable.POSITIVE else "approved"
             unclear = {"positive": "did not", "negative": "who repaid", "neither": ""}
-            if unclear[str(favourable)] in among:
-                if among or favourable is Favourable.NEITHER:
-                    continue
+            ambivalent = unclear[str(favourable)] in among
+            if ambivalent and (among or favourable is Favourable.NEITHER):
+                continue
             assert (mine > theirs) == (event == harm), (metric, favourable, str(sentence))
             worded += 1
     assert worded > 10
@@ -178,7 +176,7 @@ def test_a_difference_that_disappears_is_headed_so() -> None:
 @pytest.mark.parametrize("suffix", ["html", "markdown"])
 def test_formats_print_the_sentences_of_the_brief(suffix: str) -> None:
     report = audit(sensitive=["sex", "race"], intersections=[("sex", "race")])
-    page = render(report, suffix)
+    page = render(report, suffix, **({"full": True} if suffix == "markdown" else {}))
     for sentence in (report.brief().headline, *report.brief().worse_off, *report.brief().limits):
         assert str(sentence) in page
 
@@ -200,16 +198,21 @@ def test_the_brief_is_saved_with_where_its_numbers_stand(tmp_path: Any) -> None:
     [
         ({"positiv": "approved"}, "unknown key"),
         ({"positive": 3}, "must be text"),
-        ({"favourable": "negativ"}, 'Did you mean "negative"'),
-        ({"noun": "x" * 61}, "at most 60 characters"),
+        ({"favourable": "negativ"}, "Did you mean 'negative'"),
+        ({"noun": "x" * 61}, "room for 60"),
         ({"groups": "women"}, "must be a table"),
-        ({"groups": {"sex": {"f": "women"}}}, "no group"),
-        ({"groups": {"gender": {"F": "women"}}}, "no feature"),
+        ({"groups": {"gender": {"F": "women"}}}, "not an audited feature"),
     ],
 )
 def test_words_that_mean_nothing_are_an_error(words: dict[str, Any], message: str) -> None:
     with pytest.raises(fg.SpecError, match=message):
         audit(words=words)
+
+
+def test_a_word_for_a_group_that_the_data_lack_is_reported() -> None:
+    report = audit(words={"groups": {"sex": {"f": "women"}}})
+    assert any("words.groups.sex" in str(each["path"]) for each in report.to_dict()["diagnostics"]
+               if each["code"] == "unmatched")  # fmt: skip
 
 
 def test_invisible_characters_of_words_are_removed() -> None:
