@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Favourable
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 _LONGEST = 60
 """The most characters of a word: sentences hold several."""
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_NONE: Mapping[str, str | Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +42,7 @@ class Words:
     label_positive: str = ""
     label_negative: str = ""
     favourable: Favourable = Favourable.POSITIVE
-    groups: Mapping[str, str | Mapping[str, str]] = field(default_factory=lambda: _NONE, hash=False)
+    groups: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict, hash=False)
 
     def to_dict(self) -> dict[str, Json]:
         """Return the keys of a specification file, without those that are as by default."""

@@ -74,6 +74,14 @@ OF_TYPE = {
     ),
     types.POPULATION: st.dictionaries(COLUMN, SHARES, max_size=2),
     types.RULES: st.lists(RULE, max_size=3),
+    types.WORDS: st.fixed_dictionaries(
+        {},
+        optional={
+            "noun": st.sampled_from(["applicants", "people = all"]),
+            "positive": st.just("approved"),
+            "favourable": st.sampled_from(["negative", "neither"]),
+        },
+    ),
     types.DOCUMENT: st.dictionaries(st.sampled_from(list(DESCRIPTIONS)), NAME, max_size=3),
 }
 """Values of every type of option; of numbers and words, `values` knows them by their schema."""

@@ -205,6 +205,8 @@ def _verdict(report: Report) -> Iterator[Sentence]:
     yield Sentence(text, ("verdict",))
 
     decided = [before_counting(each) for each in report.verdicts]
+    if len(decided) == 1:
+        return
     fails, passes, every = decided.count(Outcome.FAIL), decided.count(Outcome.PASS), len(decided)
     text = (
         f"Of {every:,} {plural(every, 'comparison', 'comparisons')} {fails:,} "
