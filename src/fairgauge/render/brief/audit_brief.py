@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.catalogue import rate
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
@@ -31,7 +30,6 @@ from fairgauge.results.verdicts import before_counting
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.catalogue.cells import Cells
     from fairgauge.results.estimates import Estimate, Group
     from fairgauge.results.finding import Finding
     from fairgauge.results.report import Report
@@ -274,14 +272,11 @@ def _worse_off(disparities: list[_Disparity]) -> Iterator[Sentence]:
 
 def _people_affected(shares: ComparedShares) -> str | None:
     """Return how many people got a wrong decision, and about how many at the rate of the others."""
-    wrong: dict[object, Cells] = {
-        rate("true_positive_rate"): FN,
-        rate("false_positive_rate"): FP,
-    }
     mine, theirs = shares.shares
-    if shares.row not in wrong or not shares.is_worse or mine is None or theirs is None:
+    wrong = {(TP, TP + FN): FN, (FP, TN + FP): FP}.get((shares.row.of, shares.row.among))
+    if wrong is None or not shares.is_worse or mine is None or theirs is None:
         return None
-    of_refused = wrong[shares.row] == FN
+    of_refused = wrong == FN
     decision = shares.words.event(TN + FN if of_refused else TP + FP)
     if mine.hits is None or mine.size is None or decision is None:
         return None
