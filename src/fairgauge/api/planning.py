@@ -5,17 +5,20 @@ from __future__ import annotations
 import datetime as dt
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from fairgauge.api.audit import audit
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.sample_size import POWER, detectable_disparity
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import ask
 from fairgauge.results.planned import Needed, Planned, Smallest
-from fairgauge.stats.power import design_effect, paired_power
-from fairgauge.stats.verdict_power import rows_for_verdict
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.paired_exact import change_power, score_power
+from fairgauge.stats.power import design_effect
+from fairgauge.stats.verdict_power import FEWEST_ROWS, rows_for_verdict, rows_from_which
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
+    from fairgauge.question.specification import Spec
     from fairgauge.results.report import Report
     from fairgauge.stats.power import Comparison
     from fairgauge.stats.verdict_power import Goal
@@ -32,7 +36,6 @@ _LEVEL = 0.95
 _RATIO = 0.8
 _TOLERANCE = 0.1
 _BELOW = 1e-9
-_MOST_ROWS = 1e12
 
 
 def plan(
@@ -105,8 +108,11 @@ def plan(
     expected counts are too few. They count on independent rows, but for the design effect
     1 + (cluster_size - 1) icc. To find a disparity is to have an interval without "no difference".
 
-    Of two models on the same rows: two models that are equal in the rates with a margin, and whose
-    rows differ alike in both groups; normal approximation of the paired tests.
+    Of two models on the same rows: two models that are equal in the rates with a margin, and that
+    decide the same share of rows differently in both groups; half of the change of a disparity is
+    the group's gain, the other half its reference's loss. The power is that of the tests that
+    decide (Tango's intervals), over the discordant rows that may be drawn; of several goals, as if
+    they were independent.
 
     Examples
     --------
@@ -132,7 +138,9 @@ def plan(
             paired, tolerance, share, among, comparisons, candidates, confidence, power, design
         )
         changes = f"changes by {tolerance:g}{'' if stated else ' (the default tolerance)'}"
-        goals = _paired_rows(pair, dict(ask(sensitive="-", margins=margins).margins), changes)
+        goals = _paired_rows(
+            pair, _counted_among(ask(sensitive="-", margins=margins), among), changes
+        )
         return _planned(confidence, power, needed=tuple(goals))
     if data is not None:
         report = audit(data, confidence=confidence, **options)
@@ -204,46 +212,64 @@ class _Pair:
     power: float
     design: float
 
-    def as_good(self, rows: float, margin: float) -> float:
-        """Return the power to show that a rate of all rows is not worse by more than a margin."""
-        level = 1 - (1 - self.confidence) / self.candidates
-        return float(paired_power(rows / self.design, self.discordant, margin, level))
+    def as_good(self, rows: int, margin: float, among: float) -> float:
+        """Return the power to show that a rate is not worse by more than a margin."""
+        z = critical(1 - (1 - self.confidence) / self.candidates)
+        each = self.discordant / 2
+        return score_power(round(rows * among / self.design), each, each, -margin, z)
 
-    def changed(self, rows: float) -> float:
+    def changed(self, rows: int) -> float:
         """Return the power to show that a disparity changes by the tolerance."""
-        spread = self.discordant * (1 / self.share + 1 / (1 - self.share)) / self.among
-        level = 1 - (1 - self.confidence) / self.comparisons
-        return float(paired_power(rows / self.design, spread, self.tolerance, level))
+        z = critical(1 - (1 - self.confidence) / self.comparisons)
+        counted = rows * self.among / self.design
+        sides = round(counted * self.share), round(counted * (1 - self.share))
+        if min(sides) < FEWEST_ROWS:
+            return 0.0
+        return change_power(*sides, self.discordant, self.tolerance, z)
 
-    def rows(self, power_of: Callable[[float], float]) -> float:
-        """Return the fewest rows at which a power is reached."""
-        high = 2.0
-        while power_of(high) < self.power and high < _MOST_ROWS:
-            high *= 2
-        low = high / 2
-        while high - low > 1:
-            middle = (low + high) / 2
-            low, high = (low, middle) if power_of(middle) >= self.power else (middle, high)
-        return high if power_of(high) >= self.power else math.inf
+    def rows(self, power_of: Callable[[int], float]) -> float:
+        """Return the fewest rows from which on a power is reached."""
+        return rows_from_which(lambda rows: power_of(rows) >= self.power, 2 * FEWEST_ROWS)
 
 
-def _paired_rows(pair: _Pair, margins: Mapping[str, float], changes: str) -> Iterator[Needed]:
+def _counted_among(spec: Spec, among: float) -> dict[str, tuple[float, float]]:
+    """Return the margin of every rate, and the share of rows that it is counted among.
+
+    Raises
+    ------
+    SpecError
+        Decisions determine the rows of a rate.
+    """
+    found = {}
+    for name, margin in spec.margins:
+        rate = spec.catalogue.rate(name)
+        if not isinstance(rate, Rate) or rate.among.needs - {"label"}:
+            message = "cannot be planned for: name rates of the same rows, such as accuracy"
+            raise SpecError(Problem(f"margins.{name}", message))
+        found[name] = (margin, among if rate.among.needs else 1.0)
+    return found
+
+
+def _paired_rows(
+    pair: _Pair, margins: Mapping[str, tuple[float, float]], changes: str
+) -> Iterator[Needed]:
     """Yield the rows for each goal; ``changes`` states by how much a disparity changes."""
 
-    def needed(goal: str, power_of: Callable[[float], float]) -> Needed:
+    def needed(goal: str, power_of: Callable[[int], float]) -> Needed:
         return _of_both_sides(goal, pair.rows(power_of), pair.share)
 
-    for rate, margin in margins.items():
+    for rate, (margin, among) in margins.items():
         goal = f"to show that {rate} is not worse by more than {margin:g}"
-        yield needed(goal, partial(pair.as_good, margin=margin))
-    yield needed(f"to show that a disparity {changes}", pair.changed)
+        yield needed(goal, partial(pair.as_good, margin=margin, among=among))
+    changed = cache(pair.changed)
+    yield needed(f"to show that a disparity {changes}", changed)
     if margins:
 
-        def dominates(rows: float) -> float:
-            good = min(pair.as_good(rows, margin) for margin in margins.values())
-            return good * pair.changed(rows)
+        def both(rows: int) -> float:
+            every = (pair.as_good(rows, *each) for each in margins.values())
+            return math.prod(every) * changed(rows)
 
-        yield needed("to show both", dominates)
+        yield needed("to show both", both)
 
 
 def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:

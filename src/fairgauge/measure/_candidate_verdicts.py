@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.inference.two.paired_changes import Quantity
+    from fairgauge.inference.two.paired_changes import Quantity, StatisticChange
     from fairgauge.measure._change_records import MeasuredDisparities
     from fairgauge.results.model_comparison import Candidate, DisparityChange, MarginTest
 
@@ -56,11 +56,13 @@ class MeasuredMargins:
     ----------
     tests : what is tested, of all rows or of every group, with the p-value where there is one.
     gain : how much better the rate is, of ratios the logarithm; None without an interval.
+    change : what that is made of.
     lower : whether lower values of the rate are better.
     """
 
     tests: tuple[MarginTest, ...]
     gain: Quantity | None = None
+    change: StatisticChange | None = None
     lower: bool = False
 
 
@@ -314,10 +316,10 @@ def _tested(
     """Return a test of all rows that the interval of the change decides at the adjusted level."""
     (test,) = margin.tests
     change = test.change
-    if margin.gain is None or test.p_value is None or change.interval is None:
+    if margin.change is None or test.p_value is None or change.interval is None:
         return test
     z = critical(1 - (1 - confidence) / factor)
-    worst, best = (float(limit[0]) for limit in margin.gain.at(np.array([z])))
+    worst, best = margin.change.gain_at(z, test.margin, lower=margin.lower)
     low, high = (-best, -worst) if margin.lower else (worst, best)
     outcome = Performance.CANNOT_TELL
     if worst > -test.margin:

@@ -10,7 +10,7 @@ models on the same rows, and compared as such: whether a rate is kept is a test 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -86,7 +86,6 @@ if TYPE_CHECKING:
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.references import References
     from fairgauge.results.scopes import Diagnostic
-    from fairgauge.stats.arrays import Limits
 
 _ROUNDING = 1e-12
 _NOT_COUNTED = {
@@ -233,20 +232,21 @@ class _Chooser:
         allowed = found.meet if by is ChosenBy.VALUE else found.passing
         z = 0.0 if by is ChosenBy.VALUE else critical(self.spec.confidence) + wider
         if allowed.any():
-            _, most = self._worse_at(self.first, choices[:, allowed], z)
-            allowed[allowed] = most <= self.margin + _ROUNDING
+            kept = choices[:, allowed]
+            low, high = self._gain(self.first, kept).difference.at(np.full(kept.shape[1], z))
+            least = -high if self._lower else low
+            same = (kept == self.today).all(axis=0)  # no decision changes
+            allowed[allowed] = same | (least >= -self.margin - _ROUNDING)
         return allowed
+
+    @property
+    def _lower(self) -> bool:
+        """Return whether lower numbers of the kept rate are better."""
+        return self.kept.better is Better.LOWER
 
     def _gain(self, half: Half, choices: Index) -> StatisticChange:
         """Return the change of the kept rate of all rows from today's threshold."""
         return change_of(self.kept, half.decided(self.today, choices).sum(axis=1))
-
-    def _worse_at(self, half: Half, choices: Index, z: float) -> Limits:
-        """Return by how much the kept rate is worse than today's, with its limits."""
-        low, high = self._gain(half, choices).difference.at(np.full(choices.shape[1], z))
-        least, most = (low, high) if self.kept.better is Better.LOWER else (-high, -low)
-        same = (choices == self.today).all(axis=0)  # no decision changes
-        return np.where(same, 0.0, least), np.where(same, 0.0, most)
 
     @property
     def _usual(self) -> Array:
@@ -379,7 +379,11 @@ class _Chooser:
         there = self.second.cells_at(cuts[:, None])
         measured = self._disparities(there, [references], self._usual)
         (outcome,), (value_meets,) = measured.outcomes, measured.meet.tolist()
-        keeps = self._keeps(cuts[:, None])
+        low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
+        keeps = self._keeps(cuts, low, high)
+        if rate.interval is not None:
+            ends = (-high, -low) if self._lower else (low, high)
+            rate = replace(rate, interval=replace(rate.interval, low=ends[0], high=ends[1]))
         return ThresholdEffect(
             thresholds={
                 name: float(self.cuts[cut]) for name, cut in zip(names, cuts.tolist(), strict=False)
@@ -396,13 +400,11 @@ class _Chooser:
             ),
         )
 
-    def _keeps(self, choice: Index) -> Outcome:
-        """Return whether the other half shows that the kept rate is non-inferior."""
-        worse = self._worse_at(self.second, choice, critical(self.spec.confidence))
-        (least,), (most,) = (limit.tolist() for limit in worse)
-        if most <= self.margin:
+    def _keeps(self, cuts: Index, low: float, high: float) -> Outcome:
+        """Return whether the kept rate is non-inferior, from the limits of its gain."""
+        if low >= -self.margin or (cuts == self.today).all():
             return Outcome.PASS
-        return Outcome.FAIL if least > self.margin else Outcome.INCONCLUSIVE
+        return Outcome.FAIL if high < -self.margin else Outcome.INCONCLUSIVE
 
     def _disparity_changes(
         self, compared: Array, bases: Sequence[DisparityChange]
@@ -431,8 +433,8 @@ class _Chooser:
                 logarithmic=is_ratio(self.metric) and goal.low >= 0 and bool((low > 0).all()),
             ).rows.tolist()  # fmt: skip
         if performance is not None:
-            lower = self.kept.better is Better.LOWER
-            p = float(performance.difference.p_value(self.margin if lower else -self.margin)[0])
+            null = self.margin if self._lower else -self.margin
+            p = float(performance.difference.p_value(null)[0])
             times = times_the_rows(normal_quantile(1 - p / 2), 1, self.spec.confidence, POWER)
             needed.append(rows * float(times))
         most = max(needed)

@@ -773,7 +773,7 @@ def _held_against(
         return MeasuredMargins(tests)
     made = change.ratio if by == "ratio" else change.difference
     lower = statistic.better is Better.LOWER
-    return MeasuredMargins(tests, made.negated() if lower else made, lower=lower)
+    return MeasuredMargins(tests, made.negated() if lower else made, change, lower=lower)
 
 
 def _reclassified(models: _Models) -> Iterator[Reclassified]:

@@ -154,7 +154,7 @@ def _furthest(better: Array, worse: Array, n: Array, z: Array) -> Array:
     """Return the smallest difference that the score, which falls in it, does not reject."""
 
     def rejected(gap: Array) -> Array:
-        score = _score(better, worse, n, gap)
+        score = tango_score(better, worse, n, gap)
         return np.where(np.isnan(score), np.inf, score) - z  # its variance is 0 at -1
 
     start = _least_root(better, worse, n, z)
@@ -198,7 +198,7 @@ def _least_root(better: Array, worse: Array, n: Array, z: Array) -> Array:
     return np.where(known & np.isfinite(real), real, np.nan)
 
 
-def _score(better: Array, worse: Array, n: Array, gap: Array) -> Array:
+def tango_score(better: Array, worse: Array, n: Array, gap: Array) -> Array:
     """Return how many standard deviations the difference lies above ``gap``.
 
     The probability q of ``worse`` is its maximum likelihood estimate where that of ``better`` is

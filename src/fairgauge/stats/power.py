@@ -97,40 +97,6 @@ def times_the_rows(
         return np.where(observed > 0, (wanted / observed) ** 2, np.inf)
 
 
-@quiet
-def paired_power(
-    rows: ArrayLike, discordant: ArrayLike, margin: ArrayLike, confidence: float = 0.95
-) -> Array:
-    """Return the power to show a change of a rate between two models on the same rows.
-
-    That the rate is not worse by more than a margin where it does not change, or that it changes
-    where it does by as much: normal approximation of Tango's and McNemar's tests.
-
-    Parameters
-    ----------
-    rows : array-like
-        Rows of the rate's denominator.
-    discordant : array-like in (0, 1]
-        Share of rows that the two models decide differently.
-    margin : array-like, > 0
-    confidence : float in (0, 1)
-        Of the two-sided interval.
-
-    References
-    ----------
-    Tango (1998), Statistics in Medicine 17, 891-908; Connor (1987), Biometrics 43, 207-211.
-
-    Examples
-    --------
-    >>> round(float(paired_power(7849, 0.1, 0.01)), 3)
-    0.8
-    """
-    from scipy.special import ndtr
-
-    n, q, m = floats(rows, discordant, margin)
-    return np.asarray(ndtr(m * np.sqrt(n / q) - critical(confidence)))
-
-
 def _power_quantile(probability: float) -> float:
     if not 0 < probability < 1:
         raise ValueError(f"power must lie inside (0, 1); found {probability!r}")

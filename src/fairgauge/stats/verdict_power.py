@@ -18,6 +18,8 @@ from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fairgauge.stats.arrays import Array
     from fairgauge.stats.power import Comparison
 
@@ -84,7 +86,7 @@ def verdict_power(
     n1, n2 = round(n1), round(n2)
     if min(n1, n2) < FEWEST_ROWS:
         return VerdictPower(0.0, 0.0, 0.0, 1.0)
-    (x1, weight1), (x2, weight2) = _outcomes(p1, n1), _outcomes(p2, n2)
+    (x1, weight1), (x2, weight2) = binomial_outcomes(p1, n1), binomial_outcomes(p2, n2)
     x1, x2 = x1[:, None], x2[None, :]
     limits = newcombe if comparison == "difference" else mover_wilson_ratio
     low, high = limits(x1, n1, x2, n2, critical(confidence))
@@ -147,14 +149,23 @@ def rows_for_verdict(
         return math.inf
     rates = (p1, p2, lower, upper, comparison, confidence)
 
-    @cache
     def reached(rows: int) -> bool:
         return _sampled_power(rows, (share * among, (1 - share) * among), rates, goal) >= power
 
-    def settled(rows: int) -> bool:
-        return reached(rows) and all(reached(math.ceil(rows * later)) for later in _LATER)
+    return rows_from_which(reached, 2 * FEWEST_ROWS)
 
-    few, many = 1, 2 * FEWEST_ROWS
+
+def rows_from_which(reached: Callable[[int], bool], many: int) -> float:
+    """Return the rows from which on a power is reached, which rises in small steps up and down.
+
+    ``many`` are the first rows that are tried; inf where 1e8 rows do not suffice.
+    """
+    known = cache(reached)
+
+    def settled(rows: int) -> bool:
+        return known(rows) and all(known(math.ceil(rows * later)) for later in _LATER)
+
+    few = 1
     while not settled(many):
         few, many = many, 2 * many
         if many > _MOST_ROWS:
@@ -202,13 +213,13 @@ def _possible(
 
 
 @lru_cache(maxsize=1024)
-def _outcomes(p: float, n: int) -> tuple[Array, Array]:
+def binomial_outcomes(p: float, n: int, most: int = _MOST_POINTS) -> tuple[Array, Array]:
     """Return numbers of successes and their probabilities, neighbours grouped where many."""
     from scipy.special import bdtr
 
     spread = _REACH * math.sqrt(n * p * (1 - p)) + _REACH
     first, last = max(0, math.floor(n * p - spread)), min(n, math.ceil(n * p + spread))
-    step = max(1, math.ceil((last - first + 1) / _MOST_POINTS))
+    step = max(1, math.ceil((last - first + 1) / most))
     starts = np.arange(first, last + 1, step)
     ends = np.minimum(starts + step - 1, last)
     beyond = np.where(starts > 0, bdtr(np.maximum(starts - 1, 0), n, p), 0.0)

@@ -148,7 +148,7 @@ def test_quiet_thresholds_are_one_line(people):
 def test_planning_says_how_many_rows_a_pair_needs():
     result = run("plan", "--paired", "0.1", "--margin", "accuracy=0.01", "--tolerance", "0.03")
     assert result.exit_code == 0, result.output
-    wanted = "to show that accuracy is not 3,925 3,924 7,849 worse by more than 0.01"
+    wanted = "to show that accuracy is not 3,940 3,940 7,880 worse by more than 0.01"
     assert wanted in " ".join(result.stdout.split())
     assert "default" not in result.stdout
     assert run("plan", "--paired", "0.1", "--rate", "0.3").exit_code == 2

@@ -9,6 +9,7 @@ correlation of the two. A disparity changes by the difference (or ratio) of two 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ from fairgauge.stats.arrays import Limits, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.paired import paired_difference, paired_p, paired_score_ratio
+from fairgauge.stats.paired_exact import exact_upper
 from fairgauge.stats.significance import invert
 
 if TYPE_CHECKING:
@@ -124,6 +126,7 @@ class StatisticChange:
     methods, ratio_methods : how the intervals are made.
     tested : the p-value of no change by a test of its own; None where the limits are inverted.
     models : its value and limits under each model.
+    discordant : rows that are decided differently; None of other numbers than rates.
     """
 
     table: PairedTable | None
@@ -138,11 +141,26 @@ class StatisticChange:
     ratio_methods: tuple[IntervalMethod, ...]
     tested: Array | None
     models: tuple[Quantity, Quantity]
+    discordant: Discordant | None = None
 
     @property
     def p_value(self) -> Array:
         """Return the p-value of no change."""
         return self.difference.p_value() if self.tested is None else self.tested
+
+    def gain_at(self, z: float, margin: float, *, lower: bool) -> tuple[float, float]:
+        """Return the limits of the gain of the first side, of which lower numbers may be better.
+
+        An upper limit that is worse than the margin is exact where rows are independent.
+        """
+        low, high = (float(limit[0]) for limit in self.difference.at(np.array([z])))
+        low, high = (-high, -low) if lower else (low, high)
+        of = self.discordant
+        if high < -margin and of is not None and np.isinf(of.degrees[0]):
+            counts = [float(each[0]) for each in (of.gained, of.lost, of.n)]
+            gained, lost, n = [counts[1], counts[0], counts[2]] if lower else counts
+            high = max(high, exact_upper(gained, lost, n, -margin, NormalDist().cdf(-z)))
+        return low, high
 
 
 def statistic_change(
@@ -253,6 +271,7 @@ def change_of_discordant(
         rows=discordant.n,
         difference=replace(change.difference, at=discordant.difference),
         ratio=replace(change.ratio, at=discordant.log_ratio),
+        discordant=discordant,
         methods=(*first, IntervalMethod.TANGO),
         ratio_methods=(*first, IntervalMethod.TANG),
         tested=discordant.p_value(),
