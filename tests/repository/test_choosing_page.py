@@ -42,3 +42,16 @@ def test_equal_models_are_called_fairer_in_at_most_five_percent_of_runs() -> Non
     equal = [each for each in records if each["subject"] == "equal models"]
     assert len(equal) >= 4
     assert all(each["called fairer"] <= 5.0 for each in equal)
+
+
+def test_a_candidate_that_harms_a_group_by_its_margin_rarely_dominates() -> None:
+    """At most 5% by a disparity, 2.5% by a group's own rate; one that is better is recognised."""
+    records = [
+        each for each in json.loads(VERDICTS.read_text(encoding="utf-8")) if "dominates" in each
+    ]
+    harmed = [each for each in records if each["subject"] == "a harmed group"]
+    assert len(harmed) >= 7
+    assert sum(each["runs"] for each in harmed) >= 9_000
+    assert all(each["dominates"] <= 2.5 for each in harmed)
+    better = [each["dominates"] for each in records if each not in harmed]
+    assert min(better) >= 80
