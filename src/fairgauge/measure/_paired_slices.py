@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from fairgauge.inference.one.side_intervals import side_interval
 from fairgauge.inference.two.paired_changes import StatisticChange, statistic_change
 from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable
 from fairgauge.measure.slices import Slice
-from fairgauge.resolve.group_counts import count_jointly
 from fairgauge.resolve.sides import with_others
 
 if TYPE_CHECKING:
@@ -22,25 +20,10 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.cube.pairs import PairedCubes
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts, JointCells
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.sides import Index
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PairedCounts:
-    """One feature as the model in use and a candidate decide, and jointly."""
-
-    current: GroupCounts
-    candidate: GroupCounts
-    joint: JointCells
-
-
-def paired_counts(cubes: PairedCubes, current: GroupCounts, candidate: GroupCounts) -> PairedCounts:
-    """Arrange the counts of one feature by both decisions."""
-    return PairedCounts(current, candidate, count_jointly(cubes.joint, current))
 
 
 class PairedSlice:
@@ -51,18 +34,20 @@ class PairedSlice:
     current, candidate : the counts as each model decides; what is compared with what is that of the
         model in use.
     classes : whether its outcomes are classes, not a positive and a negative.
+
+    Its ``counts`` are of one feature, as the model in use and the candidate decide, and jointly.
     """
 
     def __init__(
         self,
-        counts: PairedCounts,
+        counts: tuple[GroupCounts, GroupCounts, JointCells],
         outcome: OutcomeMasks,
         spec: Spec,
         per_class: Sequence[OutcomeMasks] = (),
     ) -> None:
-        self.current = Slice(counts.current, outcome, spec, per_class)
-        self.candidate = Slice(counts.candidate, outcome, spec, per_class)
-        self._joint = counts.joint
+        current, candidate, self._joint = counts
+        self.current = Slice(current, outcome, spec, per_class)
+        self.candidate = Slice(candidate, outcome, spec, per_class)
         self._masks = tuple(per_class) or (outcome,)
         self.classes = bool(per_class)
         measures = self._joint.counts

@@ -64,9 +64,10 @@ from fairgauge.measure._disparity_margins import (
     margin_of_group,
     rate_margins,
 )
-from fairgauge.measure._paired_slices import PairedSlice, paired_counts
+from fairgauge.measure._paired_slices import PairedSlice
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import asked_metrics
+from fairgauge.resolve.group_counts import count_jointly
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.estimates import EVERYONE
@@ -257,7 +258,7 @@ def _sliced(models: _Models, feature: int | None) -> Iterator[_Sliced]:
         each.everyone if feature is None else each.features[feature]
         for each in (models.resolution, models.other)
     )
-    counts = paired_counts(models.cubes, of, other)
+    counts = (of, other, count_jointly(models.cubes.joint, of))
     outcomes = models.resolution.outcomes
     for outcome in outcomes:
         made = PairedSlice(counts, outcome, models.spec)
