@@ -9,6 +9,7 @@ import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_rate
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Better, ReferenceKind, ReferenceRule
 from fairgauge.resolve.group_counts import as_reference
 from fairgauge.resolve.sides import side_of_all, side_of_others
@@ -225,7 +226,7 @@ def _choose(
     rate = _favouring(metric, counts) if best else None
     values, sign = by_size, 1.0
     if rate is not None:
-        sign = -1.0 if rate.better is Better.LOWER else 1.0
+        sign = -1.0 if _favours_the_least(rate) else 1.0
         values = values_of(rate)
     unknown = np.asarray(np.isnan(values[admissible]).all(axis=0))
     favoured = np.where(admissible[:, None], np.where(unknown, by_size, sign * values), np.nan)
@@ -254,6 +255,12 @@ def admissible_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:
     minimum = FEWEST_ROWS if spec.min_n is None else spec.min_n
     large = (counts.cases >= minimum) & (counts.shares >= (spec.min_share or 0.0))
     return np.asarray(large)
+
+
+def _favours_the_least(rate: Statistic) -> bool:
+    """Return whether the least number is the best: of negative outcomes, such as labels, too."""
+    neither = isinstance(rate, Rate) and rate.better is Better.NEITHER
+    return rate.better is Better.LOWER or (neither and not rate.of.coefficients[0])
 
 
 def _favouring(metric: Metric | None, counts: GroupCounts) -> Statistic | None:
