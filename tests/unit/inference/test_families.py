@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.enums import IntervalMethod
@@ -18,9 +19,9 @@ RATES = dict(zip("abcdef", (120, 130, 110, 125, 90, 118), strict=True))
 
 
 def audit(counts, rows=400, **options):
-    cells = {name: {"tp": int(x), "fn": int(rows - x)} for name, x in counts.items()}
+    groups = selected({name: (x, rows) for name, x in counts.items()})
     metrics = ["selection_rate.difference", "DI"]
-    return fg.audit(fg.confusion("g", cells), **({"metrics": metrics} | options))
+    return fg.audit(groups, **({"metrics": metrics} | options))
 
 
 def test_the_interval_of_the_most_extreme_group_holds_for_all_groups():

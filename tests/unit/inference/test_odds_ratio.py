@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
+from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.enums import IntervalMethod, Status
@@ -37,8 +38,7 @@ def admissions(**options):
 
 def table(d, a, **options):
     """Audit two groups of (selected, n)."""
-    cells = {g: {"tp": x, "fp": 0, "fn": n - x, "tn": 0} for g, (x, n) in (("d", d), ("a", a))}
-    counts = fg.confusion("g", cells)
+    counts = selected({"d": d, "a": a})
     options = {"metrics": ["odds ratio"], "reference": {"g": "a"}, **options}
     return fg.audit(counts, **options)["selection_odds.ratio", "g", "d"]
 

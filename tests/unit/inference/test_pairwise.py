@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm, studentized_range
+from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import RATES
@@ -34,8 +35,7 @@ SELECTED = next(rate for rate in RATES if rate.name == "selection_rate")
 
 def audit(counts, **options):
     """Return a report of groups of which so many of so many are predicted positive."""
-    cells = {name: {"tp": x, "fn": n - x} for name, (x, n) in counts.items()}
-    return fg.audit(fg.confusion("g", cells), metrics="DPPL", **options)
+    return fg.audit(selected(counts), metrics="DPPL", **options)
 
 
 def of(report, rate="selection_rate"):

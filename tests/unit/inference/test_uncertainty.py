@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
+from tests.selected_groups import selected
 
 import fairgauge as fg
 import reference_intervals as reference
@@ -448,9 +449,8 @@ def test_disparity_within_strata_against_all_rows_has_no_interval():
 
 
 def five_groups(metrics="selection_rate"):
-    selected = dict(zip("abcde", (20, 26, 31, 18, 24), strict=True))
-    cells = {name: {"tp": x, "fn": 100 - x} for name, x in selected.items()}
-    return fg.audit(fg.confusion("g", cells), metrics=metrics)
+    groups = {name: (x, 100) for name, x in zip("abcde", (20, 26, 31, 18, 24), strict=True)}
+    return fg.audit(selected(groups), metrics=metrics)
 
 
 def test_the_largest_gap_is_above_what_all_pairs_at_once_allow():

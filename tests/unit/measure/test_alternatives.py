@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.enums import Decide, Outcome
@@ -29,9 +30,8 @@ LENDING = {
 
 
 def lend(rules, counts=LENDING, **options):
-    cells = {g: {"tp": x, "fp": 0, "fn": n - x, "tn": 0} for g, (x, n) in counts.items()}
     return fg.audit(
-        fg.confusion("race", cells), metrics=[AIR, DIFFERENCE], rules=rules,
+        selected(counts, "race"), metrics=[AIR, DIFFERENCE], rules=rules,
         reference={"race": "White"}, **options,
     )  # fmt: skip
 
@@ -152,9 +152,8 @@ def test_by_practice_the_value_decides_and_significance_is_asked_besides():
 
 def test_the_draft_of_colorado_takes_five_points_and_significance():
     counts = {"White": (900, 1000), "Small": (86, 100), "Large": (800, 1000), "Near": (860, 1000)}
-    cells = {g: {"tp": x, "fp": 0, "fn": n - x, "tn": 0} for g, (x, n) in counts.items()}
     report = fg.audit(
-        fg.confusion("race", cells),
+        selected(counts, "race"),
         preset="colorado-insurance-draft-2023",
         reference={"race": "White"},
     )

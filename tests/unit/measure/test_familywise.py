@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
+from tests.selected_groups import selected as of_groups
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
@@ -28,8 +29,7 @@ GROUPS = 8
 
 
 def counts_of(selected: list[int], n: int = 400) -> fg.Cube:
-    cells = {f"g{i}": {"tp": k, "fp": 0, "fn": n - k, "tn": 0} for i, k in enumerate(selected)}
-    return fg.confusion("g", cells)
+    return of_groups({f"g{i}": (k, n) for i, k in enumerate(selected)})
 
 
 def audited(selected: list[int], **options: object) -> fg.Report:
@@ -97,9 +97,9 @@ def test_rows_are_read_as_often_as_without_adjustment(monkeypatch, rules, option
     })  # fmt: skip
     reads, levels = [], []
 
-    def counted_read(*arguments):
+    def counted_read(*arguments, **options):
         reads.append(arguments[1])
-        return read_rows(*arguments)
+        return read_rows(*arguments, **options)
 
     def counted_levels(*arguments, **options):
         levels.append(arguments)

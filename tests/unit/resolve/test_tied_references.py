@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
@@ -13,13 +14,8 @@ RULE = ["selection_rate.ratio >= 0.8"]
 
 
 def audited(groups: dict[str, tuple[int, int]], reference: str = "best") -> fg.Report:
-    cells = {
-        name: {"tp": selected, "fp": 0, "fn": n - selected, "tn": 0}
-        for name, (selected, n) in groups.items()
-    }
-    counts = fg.confusion("g", cells)
     metrics = ["selection_rate.difference"]
-    return fg.audit(counts, reference=reference, rules=RULE, metrics=metrics)
+    return fg.audit(selected(groups), reference=reference, rules=RULE, metrics=metrics)
 
 
 def ties_of(report: fg.Report) -> list[str]:

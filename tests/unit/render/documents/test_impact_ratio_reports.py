@@ -7,6 +7,7 @@ import re
 
 import polars as pl
 import pytest
+from tests.selected_groups import selected
 
 import fairgauge as fg
 import sample_reports
@@ -103,7 +104,7 @@ def test_one_small_group_has_one_minimum():
 def test_no_difference_is_stated_of_comparisons_with_the_reference():
     cells = {"a": (500, 1_000), "b": (460, 1_000), "c": (535, 1_000), "d": (500, 1_000)}
     of = fg.audit(
-        fg.confusion("g", {k: {"tp": x, "fn": n - x} for k, (x, n) in cells.items()}),
+        selected(cells),
         reference={"g": "a"},
         metrics=["selection_rate.difference"],
     )
@@ -194,7 +195,7 @@ def test_scores_alone_are_not_said_to_have_a_positive_value():
 
 def test_a_range_that_small_groups_make_is_not_evidence_of_a_difference():
     cells = {"a": (800, 1_000), "b": (500, 1_000)} | {f"t{i}": (1, 2) for i in range(12)}
-    of = fg.audit(fg.confusion("g", {k: {"tp": x, "fn": n - x} for k, (x, n) in cells.items()}))
+    of = fg.audit(selected(cells))
     (stated,) = {
         describe_diagnostic(each)
         for each in of.diagnostics

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import polars as pl
 import pytest
+from tests.selected_groups import selected
 
 import fairgauge as fg
 import sample_reports
@@ -26,8 +27,7 @@ NEWCOMBE = (IntervalMethod.NEWCOMBE,)
 
 
 def audit(groups, **options):
-    cells = {name: {"tp": x, "fn": n - x} for name, (x, n) in groups.items()}
-    return fg.audit(fg.confusion("g", cells), **options)
+    return fg.audit(selected(groups), **options)
 
 
 def blocks(section):

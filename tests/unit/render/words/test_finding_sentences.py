@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.render import render
 
 
 def of_counts(groups, **options):
-    cells = {name: {"tp": x, "fn": n - x} for name, (x, n) in groups.items()}
-    report = fg.audit(fg.confusion("g", cells), metrics=["selection_rate.difference"], **options)
+    report = fg.audit(selected(groups), metrics=["selection_rate.difference"], **options)
     return " ".join(render(report, "text").split())
 
 
