@@ -113,6 +113,15 @@ class Uncounted(StrEnum):
 
     NO_COUNT = "missing count"
     NO_WEIGHT = "missing weight"
+    SAME_PERSON = "further row of the same person"
+
+
+class Person(StrEnum):
+    """What counts of the decisions of one person."""
+
+    ANY = "any"
+    LAST = "last"
+    EACH = "each"
 
 
 class Closed(StrEnum):
@@ -392,6 +401,8 @@ class DiagnosticCode(StrEnum):
     MISSING_MARKER = "missing_marker"  # value, rows
     SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest
+    PEOPLE = "people"  # column, counted; rows, people where known
+    PEOPLE_UNCLEAR = "people_unclear"  # columns, people: of several values in their rows
     NOT_RECODED = "not_recoded"  # values, rows
     RECODING = "recoding"  # line: a recoding that spellings suggest
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high, allowed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Never, Unpack
 from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import DiagnosticCode, Multiplicity, Outcome, Role, Task, Threshold
+from fairgauge.enums import DiagnosticCode, Multiplicity, Outcome, Role, Task, Threshold, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, quote
 from fairgauge.measure.decide import judge
 from fairgauge.measure.familywise import false_fail_notes, judge_familywise
@@ -39,6 +39,7 @@ from fairgauge.resolve.data_checks import (
 )
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.group_counts import count_groups
+from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.resolution import resolve, resolve_groups
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.report import Data, Report
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
 
 _OF_OUTCOMES = (
     "label", "prediction", "score", "candidate", "margins", "score_of", "threshold", "positive",
-    "strata", "cluster", "task",
+    "strata", "cluster", "task", "person", "per_person", "order",
 )  # fmt: skip
 """The options of outcomes, without which groups can be counted alone."""
 _MOST_REPEATED = 10_000_000
@@ -151,7 +152,8 @@ def audit(
         diagnostics=(
             *_protection(cube),
             *_overrides(data, spec),
-            *_notes(measured.task, excluded, stated=_task_is_stated(spec, options)),
+            *_people(cube, spec),
+            *_notes(measured.task, excluded, spec, stated=_task_is_stated(spec, options)),
             *assumed_positive(cube, spec, measured.task),
             *_likely_mistakes(cube, spec, measured, rows_by_level),
             *repeated_people(source, spec),
@@ -223,6 +225,11 @@ def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
             f"{what} cannot be counted by a query; name files, or rows of a database (--table)"
         )
     spec = ask(data.columns, **options)
+    if spec.of_people:
+        raise DataError(
+            "people are counted from their rows, one by one, which no result of a query holds; "
+            "count each decision to see the query (--per-person each), or let fairgauge count"
+        )
     if spec.threshold is Threshold.MEDIAN and spec.prediction is None:
         raise DataError(
             "threshold 'median' takes a query before the one that counts; state the threshold as a "
@@ -290,7 +297,11 @@ def counted(
 
     source, named = open_rows(data, options)
     spec = with_task(source, ask(source.columns, **named))
-    cube = source.count(plan(spec, _median(source, spec)), spec.max_groups)
+    counts = plan(spec, _median(source, spec))
+    if spec.of_people:
+        cube = count_people(source.count(by_person(counts, spec), spec.max_groups), counts, spec)
+    else:
+        cube = source.count(counts, spec.max_groups)
     return replace(cube, question=spec), source, spec
 
 
@@ -314,7 +325,7 @@ def repeated_people(source: Source | None, spec: Spec) -> list[Diagnostic]:
 
 def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
     """Return what computes metrics from rows; None where rows can only be counted."""
-    if source is None or not readable(source):
+    if source is None or not readable(source) or spec.of_people:
         return None
     if spec.count is not None and cube.cases > _MOST_REPEATED:  # counts, not a table of rows
         return None
@@ -376,6 +387,20 @@ def _protection(cube: Cube) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
 
 
+def _people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """State what was counted of people, and warn of those whose rows differ."""
+    if spec.person is None:
+        return
+    note, counted = DiagnosticCode.PEOPLE, str(spec.per_person)
+    if spec.of_people:
+        people, rows = cube.cases, cube.rows
+        yield Diagnostic.note(note, column=spec.person, counted=counted, people=people, rows=rows)
+    else:
+        yield Diagnostic.note(note, column=spec.person, counted=counted)
+    for column, people in cube.conflicts:
+        yield Diagnostic.warning(DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people)
+
+
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
     """Note which options saved with the counts the options given here override."""
     if not isinstance(data, Cube) or data.question is None:
@@ -418,12 +443,14 @@ def _task_is_stated(spec: Spec, options: Options) -> bool:
     return bool(options.get("task")) or isinstance(spec.positive, Ordered)
 
 
-def _notes(task: Task, excluded: dict[str, int], *, stated: bool) -> list[Diagnostic]:
+def _notes(task: Task, excluded: dict[str, int], spec: Spec, *, stated: bool) -> list[Diagnostic]:
     """Return notes on a task that was inferred, and on excluded rows."""
     notes = []
     if not stated:
         made = Diagnostic.note if task is Task.BINARY else Diagnostic.warning
         notes.append(made(DiagnosticCode.TASK, task=str(task)))
+    unit = {"unit": "people"} if spec.of_people else {}
     for reason, rows in excluded.items():
-        notes.append(Diagnostic.note(DiagnosticCode.EXCLUDED, rows=rows, reason=reason))
+        if reason != Uncounted.SAME_PERSON:  # of whom one decision counts, as the note states
+            notes.append(Diagnostic.note(DiagnosticCode.EXCLUDED, rows=rows, reason=reason, **unit))
     return notes

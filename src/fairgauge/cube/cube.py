@@ -79,6 +79,7 @@ class Cube:
         "low" and "high" hold the range of what was rounded. None where the counts are exact.
     unseen : the values that were to be recoded, each with its column, that no counted row has; a
         file of counts does not hold them.
+    conflicts : for columns in which rows of one person differ, of how many people; nor these.
     """
 
     plan: Plan
@@ -89,6 +90,7 @@ class Cube:
     question: Spec | None = None
     min_cell: int | None = None
     unseen: frozenset[tuple[str, str]] = frozenset()
+    conflicts: tuple[tuple[str, int], ...] = ()
 
     @property
     def asked(self) -> Spec:
@@ -131,6 +133,11 @@ class Cube:
                 "without this warning)",
                 DuplicateCountsWarning,
                 stacklevel=2,
+            )
+        if self.asked.of_people:
+            raise CubeError(
+                "counts of people do not add up: people who are in both would count twice; count "
+                "all files together, or each decision (per_person='each', --per-person each)"
             )
         difference = self.plan.difference(other.plan)
         if not difference and self.tables[0].sums.keys() != other.tables[0].sums.keys():

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 _FEW = 0.01
 
 
-def missing_groups(counted: GroupCounts, *, ruled: bool) -> Iterator[Diagnostic]:
+def missing_groups(
+    counted: GroupCounts, *, ruled: bool, people: bool = False
+) -> Iterator[Diagnostic]:
     """Note which share of the cases is in no group because a feature is missing.
 
     Where rows stand for several cases, it states both numbers; where there are rules, what such
@@ -54,6 +56,7 @@ def missing_groups(counted: GroupCounts, *, ruled: bool) -> Iterator[Diagnostic]
         rows=rows,
         total=total,
         ruled=ruled,
+        **({"unit": "people"} if people else {}),
         **of_cases,
     )
 

@@ -27,11 +27,15 @@ def small_groups(features: Iterable[GroupCounts], spec: Spec) -> Small:
     found: Small = {}
     if spec.min_n is None and spec.min_share is None:
         return found
+    unit = "people" if spec.of_people else "rows"
     for counts in features:
-        known = float(counts.counts["n"][:, 0].sum())
-        of_share = math.ceil(known * (spec.min_share or 0.0))
+        of_share = math.ceil(counts.every_case * (spec.min_share or 0.0))
         minimum = max(spec.min_n or 0, of_share)
-        share = {"share": spec.min_share, "known": as_count(known)} if minimum == of_share else {}
+        share = (
+            {"share": spec.min_share, "total": as_count(counts.every_case), "unit": unit}
+            if minimum == of_share
+            else {}
+        )
         sizes = dict(zip(counts.groups, counts.cases.tolist(), strict=True))
         for name, cases in sorted(sizes.items(), key=lambda item: item[1]):
             if cases < minimum:

@@ -21,6 +21,7 @@ from fairgauge.enums import (
     Method,
     Missing,
     Multiplicity,
+    Person,
     Profile,
     ReferenceRule,
     Task,
@@ -204,6 +205,15 @@ class Spec:
     cluster: Column = option(
         None, COLUMN, "Column identifying clusters of non-independent rows (for example user or session)",
         counted=True, effect="the intervals are computed differently")
+    person: Column = option(
+        None, COLUMN, "Column identifying people, who are counted in place of rows",
+        counted=True, effect="people are counted differently")
+    per_person: Person = option(
+        Person.ANY, word(Person, "P"), "What counts of a person: any favourable decision, the last decision, or each (as clusters)",
+        counted=True, effect="people are counted differently")
+    order: Column = option(
+        None, COLUMN, "Column of numbers or dates that orders the decisions of a person",
+        counted=True)
     reference: ReferenceRule | tuple[tuple[str, Value], ...] = option(
         ReferenceRule.OTHERS, REFERENCE, "Reference that a group is compared with: all other groups, all rows, the largest group, the group that fares best, or a named group",
         syntax="One of others, overall, largest, best, or COL=VALUE. Repeatable.",
@@ -321,6 +331,11 @@ class Spec:
         """Return the sensitive feature of a column (a plain one if only an intersection has it)."""
         return next((f for f in self.sensitive if f.column == column), Feature(column))
 
+    @property
+    def of_people(self) -> bool:
+        """Return whether people are counted, each once, in place of rows."""
+        return self.person is not None and self.per_person is not Person.EACH
+
     def recoding(self, column: str) -> Recoding | None:
         """Return the categories of a column, None where its values are counted as they are."""
         return next((each for each in self.recode if each.column == column), None)
@@ -359,6 +374,9 @@ class Options(TypedDict, total=False):
     count: str | Array | None
     weight: str | Array | None
     cluster: str | Array | None
+    person: str | Array | None
+    per_person: str
+    order: str | Array | None
     reference: str | Mapping[str, Value]
     min_n: int | None
     min_share: float | None

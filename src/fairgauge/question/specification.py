@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Better, Method, Task, Threshold
+from fairgauge.enums import Better, Method, Person, Task, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.question.features import Above, Ordered
 from fairgauge.question.options import BY_NAME, Spec
@@ -96,6 +96,8 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     spec = replace(base or Spec(), **given)
     if spec.prediction is not None and "threshold" not in given:
         spec = replace(spec, threshold=Spec().threshold)  # the base's decides nothing
+    if spec.person is not None and not spec.of_people and spec.cluster is None:
+        spec = replace(spec, cluster=spec.person)  # each decision counts: those of a person cluster
     problems += [p for p in _contradictions(spec, given) if _option(p) not in misread]
     problems += _unmet_needs(spec, misread)
     problems += _unknown_columns(spec, columns)
@@ -197,6 +199,7 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         yield Problem("score_of", message)
     yield from _wrong_strata(spec)
     yield from _wrong_recodings(spec)
+    yield from _wrong_people(spec, given)
     yield from _wrong_threshold(spec, given="threshold" in given)
     yield from _wrong_order(spec)
 
@@ -210,6 +213,43 @@ def _wrong_strata(spec: Spec) -> Iterator[Problem]:
             "stratum: nothing is left to compare; name a column that is known before the decision"
         )
         yield Problem("strata", message)
+
+
+def _wrong_people(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
+    """Yield what people cannot be counted with, and what belongs to people alone."""
+    if spec.person is None:
+        for name in {"per_person", "order"} & set(given):
+            if getattr(spec, name) != getattr(Spec(), name):
+                yield Problem(name, "needs the column that identifies people (person, --person)")
+    elif not spec.of_people and spec.cluster not in (None, spec.person):
+        yield Problem("cluster", f"the decisions of a person, {quote(spec.person)}, cluster")
+    elif spec.of_people:
+        yield from _wrong_decisions_of_people(spec)
+
+
+def _wrong_decisions_of_people(spec: Spec) -> Iterator[Problem]:
+    """Yield why it is not known what counts of a person."""
+    each = "count each decision (per_person, --per-person each)"
+    last = spec.per_person is Person.LAST
+    if last and spec.order is None:
+        message = "last needs the column that orders a person's decisions (order, --order COL)"
+        yield Problem("per_person", message)
+    if not last and spec.order is not None:
+        yield Problem("order", "has no effect unless the last decision counts (per_person last)")
+    for name in ("count", "weight", "cluster", "score", "candidate"):
+        if getattr(spec, name):
+            message = f"cannot be combined with people, who count once, without one; {each}"
+            yield Problem(name, message)
+    if not spec.label and not spec.prediction:
+        yield Problem("person", "needs the decisions that count: a prediction or a label")
+    if not last and spec.label and spec.prediction:
+        message = (
+            "any favourable decision is one of the prediction or of the label, and both are given; "
+            f"remove one, count the last (per_person last), or {each}"
+        )
+        yield Problem("per_person", message)
+    if not last and spec.task in (Task.REGRESSION, Task.MULTICLASS):
+        yield Problem("per_person", f"no number or class is favourable; {each}")
 
 
 def _wrong_recodings(spec: Spec) -> Iterator[Problem]:

@@ -53,7 +53,7 @@ def repeated_ids(source: Source, spec: Spec) -> Iterator[Diagnostic]:
     Columns are recognised by their names (``user_id``, ``patient``). Only the first rows are read,
     so that rows of one person that are far apart are missed.
     """
-    if spec.cluster or spec.count or not at_hand(source):
+    if spec.cluster or spec.person or spec.count or not at_hand(source):
         return
     used = {column for _, column in spec.columns()}
     named = [c for c in source.columns if c not in used and _IDENTIFIER.fullmatch(c)]

@@ -139,7 +139,9 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
     fields = question.document(report)
     rows = report.data.rows
     cases = report.data.cases
-    cases_words = f" ({numbers.count(cases)} cases)" if cases != rows else ""
+    cases_words = (
+        f" ({numbers.count(cases)} {question.unit(report, 'cases')})" if cases != rows else ""
+    )
     return document_of(
         report,
         title=called(fields.get("title") or f"Fairness audit: {question.source(report)}"),
@@ -422,8 +424,10 @@ class _Summary:
                 yield Paragraph(f"{words}.", Tone.SOFT)
         excluded = question.excluded(report)
         if excluded:
-            incomplete = report.data.rows - report.data.used
-            text = exclusions(excluded, question.missing_groups(report), incomplete)
+            unit = question.unit(report)
+            every = report.data.cases if unit == "people" else report.data.rows
+            incomplete = every - report.data.used
+            text = exclusions(excluded, question.missing_groups(report), incomplete, unit)
             yield Paragraph(text, Tone.SOFT)
         if note := partial_rows(report):
             yield Paragraph(note, Tone.SOFT)

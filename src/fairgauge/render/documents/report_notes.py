@@ -20,6 +20,7 @@ from fairgauge.render.words.metric_words import (
     compared_rate,
     metric_words,
 )
+from fairgauge.render.words.numbers import numbered
 from fairgauge.render.words.reason_sentences import describe_reason
 
 if TYPE_CHECKING:
@@ -168,22 +169,22 @@ def partial_rows(report: Report) -> str:
 
 
 def exclusions(
-    excluded: Sequence[tuple[str, int]], of_one: Mapping[str, str], incomplete: float
+    excluded: Sequence[tuple[str, int]],
+    of_one: Mapping[str, str],
+    incomplete: float,
+    unit: str = "rows",
 ) -> str:
     """Return which rows are excluded, and from what: those without one feature are in the others.
 
     ``of_one`` names the feature of the reasons that exclude rows from one of several;
     ``incomplete`` is how many rows are not complete.
     """
-    from_one = [(of_one[why], _rows(n)) for why, n in excluded if why in of_one]
-    others = [f"{_rows(rows)} ({why})" for why, rows in excluded if why not in of_one]
+    from_one = [(of_one[why], numbered(n, unit)) for why, n in excluded if why in of_one]
+    others = [f"{numbered(n, unit)} ({why})" for why, n in excluded if why not in of_one]
     texts = [f"Excluded: {'; '.join(others)}."] if others else []
     if not from_one and sum(rows for _, rows in excluded) > incomplete:
-        texts.append("A row that lacks several of these is counted in each.")
+        each = "person" if unit == "people" else "row"
+        texts.append(f"A {each} that lacks several of these is counted in each.")
     if from_one:
         texts.append(f"Excluded {'; '.join(f'from {name}: {rows}' for name, rows in from_one)}.")
     return " ".join(texts)
-
-
-def _rows(rows: int) -> str:
-    return f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')}"

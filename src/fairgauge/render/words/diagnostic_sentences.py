@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.levels import cut_options
-from fairgauge.enums import Better, DiagnosticCode
+from fairgauge.enums import Better, DiagnosticCode, Person
 from fairgauge.errors import alternatives, listing, quote
 from fairgauge.render.words import numbers
-from fairgauge.render.words.numbers import amount, percent, plural
+from fairgauge.render.words.numbers import amount, numbered, percent, plural
+from fairgauge.render.words.question_sentences import COUNTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +54,8 @@ def _task(d: Diagnostic) -> str:
 
 def _excluded(d: Diagnostic) -> str:
     rows = d["rows"]
-    text = f"{rows:,} {plural(rows, 'row has', 'rows have')} a {d['reason']}"
+    unit = d.get("unit") or "rows"
+    text = f"{numbered(rows, unit)} {plural(rows, 'has', 'have')} a {d['reason']}"
     if d["reason"] == "missing cluster":
         text += "; values include them, confidence intervals do not"
     return text
@@ -79,7 +81,7 @@ def _repeated_id(d: Diagnostic) -> str:
 
 
 def _missing_groups(d: Diagnostic) -> str:
-    noun, number, total = "rows", d["rows"], d["total"]
+    noun, number, total = d.get("unit") or "rows", d["rows"], d["total"]
     if d.get("cases") is not None:
         noun, number, total = "cases", d["cases"], d["total_cases"]
     rules = " and are in no group of it"
@@ -302,6 +304,25 @@ def _missing_marker(d: Diagnostic) -> str:
     )
 
 
+def _people(d: Diagnostic) -> str:
+    counted = COUNTED[Person(d["counted"])]
+    if d.get("people") is None:
+        return counted
+    return f"{numbered(d['rows'])} of {_persons(d['people'])} in {quote(d['column'])}: {counted}"
+
+
+def _persons(number: int) -> str:
+    return numbered(number, "people")
+
+
+def _people_unclear(d: Diagnostic) -> str:
+    verb = plural(d["people"], "has", "have")
+    return (
+        f"{_persons(d['people'])} {verb} rows with different values of {d['column']}, which is "
+        "therefore unknown of them"
+    )
+
+
 def _not_recoded(d: Diagnostic) -> str:
     values = [
         f"{quote(value)} ({rows:,} {plural(rows, 'row', 'rows')})"
@@ -441,6 +462,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.NUMERIC_GROUPS: _numeric_groups,
     DiagnosticCode.MISSING_MARKER: _missing_marker,
     DiagnosticCode.SAME_NAMES: _same_names,
+    DiagnosticCode.PEOPLE: _people,
+    DiagnosticCode.PEOPLE_UNCLEAR: _people_unclear,
     DiagnosticCode.NOT_RECODED: _not_recoded,
     DiagnosticCode.RECODING: _recoding,
     DiagnosticCode.UNMATCHED: _unmatched,

@@ -101,6 +101,16 @@ def probability(value: float | None, called: str = "p") -> str:
     return f"{called} {shown}".strip().replace(" ", NO_BREAK)
 
 
+def numbered(number: float, unit: str = "rows") -> str:
+    """Return a number of rows, or of people.
+
+    >>> numbered(1), numbered(2000), numbered(1, "people")
+    ('1 row', '2,000 rows', '1 person')
+    """
+    one = "person" if unit == "people" else unit.removesuffix("s")
+    return f"{count(number)} {plural(number, one, unit)}"
+
+
 def listing(words: Sequence[str], last: str = "and", most: int = 8) -> str:
     """Join words as a sentence does, and count those that are too many to name.
 

@@ -6,12 +6,20 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Closed, DiagnosticCode, ReferenceRule, Task, Threshold
+from fairgauge.enums import (
+    Closed,
+    DiagnosticCode,
+    Person,
+    ReferenceRule,
+    Task,
+    Threshold,
+    Uncounted,
+)
 from fairgauge.errors import quote
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.words.display_names import called, printable
-from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.resolve.excluded_rows import missing_group
 
 if TYPE_CHECKING:
@@ -93,10 +101,24 @@ def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
         (
             f"Groups of {listing(_features(spec))}, each compared with {compared}; "
             f"{100 * confidence:.4g}% confidence intervals{_rows_words(report)}.{adjusted}"
-            f"{_protection_sentence(report)}{_recoding_sentence(spec)}"
+            f"{_protection_sentence(report)}{_recoding_sentence(spec)}{_people_sentence(spec)}"
         ),
         *([unknown] if unknown else []),
     )
+
+
+COUNTED = {
+    Person.ANY: "each person counts once, with their most favourable decision",
+    Person.LAST: "each person counts once, with their last known decision",
+    Person.EACH: "each decision counts; those of one person are clustered observations",
+}
+
+
+def _people_sentence(spec: Mapping[str, Any]) -> str:
+    if not spec.get("person"):
+        return ""
+    counted = COUNTED[Person(spec["per_person"])]
+    return f" People are those of {quote(spec['person'])}: {counted}."
 
 
 def _recoding_sentence(spec: Mapping[str, Any]) -> str:
@@ -136,7 +158,8 @@ def source(report: Report) -> str:
 def data_words(report: Report) -> str:
     """Return what was read and how much of it was used."""
     data = report.data
-    cases = f" representing {count(data.cases)} cases" if data.cases != data.rows else ""
+    cases = f" representing {count(data.cases)} {unit(report, 'cases')}"
+    cases = cases if data.cases != data.rows else ""
     return f"{called(data.source)}, {rows_words(report)}{cases}, {used_words(report)}"
 
 
@@ -154,10 +177,21 @@ def used_words(report: Report) -> str:
     the rates that need none.
     """
     data = report.data
-    if data.used == data.rows:
+    if data.used == (data.cases if unit(report) == "people" else data.rows):
         partly = set(data.excluded) - {_MISSING_CLUSTER}
         return "all used for at least one feature" if partly else "all used"
-    return f"{count(data.used)} {'complete' if incomplete(report) else 'used'}"
+    missing = incomplete(report)
+    if not missing:
+        return f"{count(data.used)} used"
+    several = len(report.spec.get("sensitive", ())) > 1
+    known = [*(f"a {each}" for each in missing), "one group or more" if several else "a group"]
+    return f"{count(data.used)} with {listing(known)}"
+
+
+def unit(report: Report, other: str = "rows") -> str:
+    """Return what is counted: people, or ``other``."""
+    people = report.spec.get("person") and report.spec.get("per_person") != "each"
+    return "people" if people else other
 
 
 def incomplete(report: Report) -> list[str]:
@@ -201,7 +235,8 @@ def _compared_with(spec: Mapping[str, Any]) -> str:
         return words
     rows, share = spec.get("min_n"), spec.get("min_share")
     least = [f"{rows:,} rows"] if rows else []
-    least += [f"{100 * share:.4g}% of the rows"] if share else []
+    people = spec.get("person") and spec.get("per_person") != "each"
+    least += [f"{100 * share:.4g}% of the {'people' if people else 'rows'}"] if share else []
     return f"{words} among groups of at least {listing(least)}" if least else words
 
 
@@ -229,7 +264,7 @@ def excluded(report: Report) -> list[tuple[str, int]]:
     found = [
         (f"{called(reason)}{_FROM_INTERVALS if reason == _MISSING_CLUSTER else ''}", rows)
         for reason, rows in report.data.excluded.items()
-        if rows
+        if rows and reason != Uncounted.SAME_PERSON
     ]
     return sorted(found, key=lambda each: -each[1])
 
@@ -274,14 +309,14 @@ def unknown_sentence(report: Report) -> str:
     for each in report.diagnostics:
         if each.code is DiagnosticCode.MISSING_GROUPS and each.feature is not None:
             rows, cases = each["rows"], each.get("cases")
-            number = f"{rows:,} {plural(rows, 'row', 'rows')}"
+            number = numbered(rows, unit(report))
             if cases is not None:
                 number = f"{cases:,} {plural(cases, 'case', 'cases')} ({number})"
             listed.append(f"{number} in {called(each.feature)}")
     markers = _marker_sentence(report)
     if not listed and markers:
         return markers
-    counted = f"Of unknown category: {', '.join(listed) or 'no rows'}."
+    counted = f"Of unknown category: {', '.join(listed) or f'no {unit(report)}'}."
     return f"{counted} {markers}".rstrip()
 
 

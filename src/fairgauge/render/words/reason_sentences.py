@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.render.words.numbers import amount, count
+from fairgauge.render.words.numbers import amount, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -180,7 +180,9 @@ def _insufficient(reasons: Iterable[Reason | None]) -> str:
 
 def _asked_minimum(reason: Reason) -> str:
     share = reason.get("share")
-    return f"{100 * share:.4g}% of the rows" if share is not None else amount(reason["minimum"])
+    least = amount(reason["minimum"])
+    unit = reason.get("unit") or "rows"
+    return least if share is None else f"{100 * share:.4g}% of the {unit} ({least})"
 
 
 def _all_of(reason: Reason) -> str:
@@ -255,7 +257,9 @@ def _small_group(reason: Reason) -> str:
     where = f" in the {reason.side}" if reason.side else ""
     text = f"n = {amount(reason['n'])}{where}, below the minimum of {amount(reason['minimum'])}"
     share = reason.get("share")
-    return text if share is None else f"{text} ({100 * share:.4g}% of {count(reason['known'])})"
+    if share is None:
+        return text
+    return f"{text} ({100 * share:.4g}% of all {numbered(reason['total'], reason['unit'])})"
 
 
 def _no_estimate(reason: Reason) -> str:

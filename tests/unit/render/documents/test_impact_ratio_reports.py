@@ -89,8 +89,8 @@ def test_the_reference_is_the_best_of_the_groups_that_are_large_enough():
 def test_groups_below_the_smallest_share_are_named_with_it():
     text = shown()
     assert "Insufficient data for any conclusion" not in text
-    assert "Below the minimum of 2% of the rows: Native (race), n = 53;" in text
-    assert "? below the minimum of 2% of the rows" in text
+    assert "Below the minimum of 2% of the rows (58): Native (race), n = 53;" in text
+    assert "? below the minimum of 2% of the rows (58)" in text
     assert "? insufficient data" not in text
 
 

@@ -1,0 +1,179 @@
+"""People: the counts of rows by person, made into counts of people.
+
+Rows are counted by person in one scan (`by_person`), by every engine as clusters are; what counts
+of a person is decided here (`count_people`). The counts of people hold no identifier.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.cube.cube import Cube, aggregate
+from fairgauge.cube.plan import Axis, Plan
+from fairgauge.enums import Person, Role, Task, Uncounted
+from fairgauge.errors import DataError, Problem, SpecError, quote
+from fairgauge.question.features import Ordered
+from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.resolve.outcomes import decide_task, outcome_masks
+from fairgauge.values import matches
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairgauge.question.specification import Spec
+
+    Codes = NDArray[np.int64]
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
+_OUTCOMES = (Role.LABEL, Role.PREDICTION)
+
+
+def by_person(plan: Plan, spec: Spec) -> Plan:
+    """Return the plan of one table by all axes, the person and, where it matters, the order."""
+    assert spec.person is not None
+    axes = (*plan.axes, Axis(Role.CLUSTER, spec.person))
+    if spec.order is not None:
+        axes = (*axes, Axis(Role.CLUSTER, spec.order))
+    return replace(plan, axes=axes, tables=(tuple(range(len(axes))),))
+
+
+def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
+    """Return counts of people, each once, of counts of rows by person.
+
+    A person is in the group that their rows state; where these state several, their group is
+    unknown. A row without a person counts as a person of its own.
+
+    Raises
+    ------
+    DataError
+        A person is in several strata, or the order is not one of numbers or ISO dates.
+    SpecError
+        No positive value is known.
+    """
+    (table,) = rows.tables
+    codes = {axis: table.codes[:, i].copy() for i, axis in enumerate(table.axes)}
+    for axis in plan.axes:
+        if axis.role is Role.FEATURE:
+            unknown = np.append(unknown_levels(axis, rows.levels[axis], spec), False)
+            codes[axis][unknown[codes[axis]]] = -1
+    person = codes[table.axes[len(plan.axes)]]
+    order = codes[table.axes[-1]] if spec.order is not None else np.zeros_like(person)
+    if spec.order is not None:
+        _check_order(rows, table.axes[-1])
+    named = person >= 0
+    known = {axis: code[named] for axis, code in codes.items()}
+    people, of = np.unique(person[named], return_inverse=True)
+    groups = {
+        axis: _only_value(known[axis], of, len(people))
+        for axis in plan.axes
+        if axis.role not in _OUTCOMES
+    }
+    for axis, (_, several) in groups.items():
+        if axis.role is Role.STRATUM and several.any():
+            raise DataError(
+                f"{int(several.sum()):,} people are in several strata of {quote(axis.column)}, and "
+                "a person counts once; count each of their decisions (--per-person each), or "
+                "remove strata"
+            )
+    outcomes, tied = _decisions(rows, plan, spec, known, of, order[named], len(people))
+    conflicts = {axis.column: int(several.sum()) for axis, (_, several) in groups.items()}
+    conflicts |= tied
+    columns = [outcomes[a] if a in outcomes else groups[a][0] for a in plan.axes]
+    every = np.concatenate(
+        [
+            np.stack(columns, axis=-1),
+            np.stack([codes[axis][~named] for axis in plan.axes], axis=-1),
+        ]
+    )
+    counts = np.concatenate([np.ones(len(people)), table.sums["rows"][~named]])
+    tables = tuple(
+        aggregate(tuple(plan.axes[i] for i in at), every[:, list(at)], {"rows": counts})
+        for at in plan.tables
+    )
+    further = int(table.sums["rows"].sum() - counts.sum())
+    excluded = {Uncounted.SAME_PERSON: further} if further else {}
+    return Cube(
+        plan,
+        {axis: rows.levels[axis] for axis in plan.axes},
+        tables,
+        rows.rows,
+        excluded,
+        unseen=rows.unseen,
+        conflicts=tuple((column, n) for column, n in conflicts.items() if n),
+    )
+
+
+def _only_value(code: Codes, of: Codes, people: int) -> tuple[Codes, NDArray[np.bool_]]:
+    """Return the one known value of every person, -1 where there is none or there are several."""
+    low = np.full(people, np.iinfo(np.int64).max)
+    high = np.full(people, -1)
+    np.minimum.at(low, of[code >= 0], code[code >= 0])
+    np.maximum.at(high, of, code)
+    several = (high >= 0) & (low != high)
+    return np.where(several, -1, high), several
+
+
+def _decisions(
+    rows: Cube,
+    plan: Plan,
+    spec: Spec,
+    known: dict[Axis, Codes],
+    of: Codes,
+    order: Codes,
+    people: int,
+) -> tuple[dict[Axis, Codes], dict[str, int]]:
+    """Return what counts of every person's decisions; and of how many people that is not known."""
+    axes = [axis for axis in plan.axes if axis.role in _OUTCOMES]
+    if spec.per_person is Person.LAST:
+        complete = np.all([known[axis] >= 0 for axis in axes], axis=0)
+        newest = np.full(people, -2)
+        np.maximum.at(newest, of[complete], order[complete])
+        last = complete & (order == newest[of])
+        found, tied = {}, {}
+        for axis in axes:
+            code = np.where(last, known[axis], -1)
+            found[axis], several = _only_value(code, of, people)
+            tied[axis.column] = int(several.sum())
+        return found, tied
+    (axis,) = axes
+    rank = _favour(rows, plan, spec, axis)[known[axis]]  # code -1 reads the last, of no decision
+    best = np.full(people, -1)
+    np.maximum.at(best, of, rank)
+    code = np.full(people, -1)
+    at_best = rank == best[of]
+    np.maximum.at(code, of[at_best], known[axis][at_best])
+    return {axis: code}, {}
+
+
+def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Codes:
+    """Return how favourable each decision is, the higher the better; the last entry is of none."""
+    levels = rows.levels[axis]
+    if isinstance(spec.positive, Ordered):
+        steps = [
+            sum(any(matches(v, level) for v in selected) for selected in spec.positive.selections)
+            for level in levels
+        ]
+        return np.array([*steps, -1])
+    task = decide_task(replace(rows, plan=plan), spec)
+    if task is not Task.BINARY:
+        message = "of classes no decision is favourable; state positive, or count each decision"
+        raise SpecError(Problem("per_person", message))
+    (masks,) = outcome_masks(replace(rows, plan=plan), spec, task)
+    mask = masks.labels if axis.role is Role.LABEL else masks.predictions
+    return np.append(mask.astype(np.int64), -1)
+
+
+def _check_order(rows: Cube, axis: Axis) -> None:
+    """Check that the values of an order have one: numbers, or dates in ISO form."""
+    texts = [value for value in rows.levels[axis] if isinstance(value, str)]
+    wrong = [value for value in texts if not _DATE.fullmatch(value)]
+    if wrong or len(texts) not in (0, len(rows.levels[axis])):
+        shown = quote((wrong or texts)[0])
+        raise DataError(
+            f"column {quote(axis.column)} orders the decisions of a person, but has {shown}, which "
+            "is neither a number nor a date of the form 2026-01-31"
+        )

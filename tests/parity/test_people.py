@@ -1,0 +1,38 @@
+"""People counted from their rows: every engine counts what a table of people has."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+import fairgauge as fg
+
+ROWS = {
+    "who": ["a", "a", "b", "b", "b", "c", None, None, "d", "d", "e", "e"],
+    "day": [
+        *("2026-01-02", "2026-01-01", "2026-01-01", "2026-01-03", "2026-01-02", "2026-01-01"),
+        *(None, None, "2026-01-01", "2026-01-02", "2026-01-05", "2026-01-04"),
+    ],
+    "hired": [0, 1, 1, 0, 1, 0, 1, 0, 0, None, 1, 0],
+    "sex": ["M", None, "F", "F", "F", "F", "M", "F", "M", "M", "M", "F"],
+}
+PEOPLE = {
+    "any": [("M", 1), ("F", 1), ("F", 0), ("M", 1), ("F", 0), ("M", 0), (None, 1)],
+    "last": [("M", 0), ("F", 0), ("F", 0), ("M", 1), ("F", 0), ("M", 0), (None, 1)],
+}
+
+
+@pytest.mark.parametrize("counted", list(PEOPLE))
+def test_people_are_those_of_a_table_of_people(rows_as, counted):
+    asked = {"prediction": "hired", "positive": 1, "sensitive": "sex"}
+    order = {"order": "day"} if counted == "last" else {}
+    rows = rows_as(pa.table(ROWS))
+    found = fg.count(rows, person="who", per_person=counted, **order, **asked)
+    sexes, decisions = zip(*PEOPLE[counted], strict=True)
+    people = fg.count(pa.table({"sex": sexes, "hired": decisions}), **asked)
+    assert found.levels.keys() == people.levels.keys()
+    for mine, theirs in zip(found.tables, people.tables, strict=True):
+        assert mine.codes.tolist() == theirs.codes.tolist()
+        assert mine.sums["rows"].tolist() == theirs.sums["rows"].tolist()
+    assert (found.rows, found.cases, found.conflicts) == (12, 7, (("sex", 1),))
+    assert not {"a", "b"} & {v for levels in found.levels.values() for v in levels}

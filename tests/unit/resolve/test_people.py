@@ -1,0 +1,114 @@
+"""People: which of their decisions counts, what is refused, and what a report states."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.errors import CubeError, DataError, SpecError
+
+ASKED = {"prediction": "y", "positive": 1, "sensitive": "sex", "person": "who"}
+ROWS = {"who": ["a", "a", "b", "c"], "y": [0, 1, 0, 1], "sex": ["F", "F", "M", "M"]}
+TABLE = st.lists(
+    st.tuples(st.integers(0, 5), st.sampled_from([0, 1, None]), st.integers(0, 9)), min_size=1
+)
+
+
+@given(TABLE, st.sampled_from(["any", "last"]))
+def test_it_is_what_a_loop_over_people_counts(rows, counted):
+    who, y, day = zip(*rows, strict=True)
+    data = pl.DataFrame({"who": who, "y": y, "day": day}, schema_overrides={"y": pl.Int64})
+    assume(1 in y)
+    sexes = ["F" if person % 2 == 0 else "M" for person in who]
+    data = data.with_columns(sex=pl.Series(sexes))
+    order = {"order": "day"} if counted == "last" else {}
+    cube = fg.count(data, **ASKED, per_person=counted, **order)
+    table = cube.tables[0]
+    levels = [(*cube.levels[axis], None) for axis in table.axes]
+    keys = [tuple(v[c] for v, c in zip(levels, code, strict=True)) for code in table.codes]
+    found = dict(zip(keys, table.sums["rows"].tolist(), strict=True))
+    expected: dict = {}
+    for person in set(who):
+        decided = [(d, v) for w, v, d in rows if w == person and v is not None]
+        values = {v for _, v in decided}
+        if counted == "last" and decided:
+            values = {v for d, v in decided if d == max(decided)[0]}
+            values = values if len(values) == 1 else set()
+        decision = max(values) if values else None
+        key = ("F" if person % 2 == 0 else "M", decision)
+        expected[key] = expected.get(key, 0) + 1
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "stated"),
+    [
+        ({"per_person": "last"}, r"per_person: last needs .* \(order, --order COL\)"),
+        ({"order": "day"}, "order: has no effect"),
+        ({"label": "sex"}, "per_person: any favourable decision is one of"),
+        ({"weight": "day"}, "weight: cannot be combined with people"),
+        ({"person": None, "per_person": "each"}, "per_person: needs the column"),
+        ({"task": "multiclass"}, "per_person: no number or class is favourable"),
+    ],
+)
+def test_what_is_unclear_is_refused(options, stated):
+    data = pl.DataFrame({**ROWS, "day": [1, 2, 3, 4]})
+    with pytest.raises(SpecError, match=stated):
+        fg.audit(data, **(ASKED | options))
+
+
+def test_an_order_is_of_numbers_or_dates():
+    data = pl.DataFrame({**ROWS, "day": ["12/31/2025", "1/2/2026", "1/3/2026", "1/4/2026"]})
+    with pytest.raises(DataError, match="neither a number nor a date"):
+        fg.count(data, **ASKED, per_person="last", order="day")
+
+
+def test_a_person_in_two_strata_is_refused():
+    data = pl.DataFrame({**ROWS, "branch": ["x", "y", "x", "x"]})
+    with pytest.raises(DataError, match="1 people are in several strata of 'branch'"):
+        fg.count(data, **ASKED, strata="branch")
+
+
+def test_counts_of_people_do_not_add_up():
+    cube = fg.count(pl.DataFrame(ROWS), **ASKED)
+    with pytest.raises(CubeError, match="counts of people do not add up"):
+        cube + cube
+
+
+def test_each_decision_counts_as_a_cluster():
+    rng = np.random.default_rng(0)
+    data = pl.DataFrame(
+        {"who": rng.integers(0, 60, 400), "y": rng.integers(0, 2, 400)}
+    ).with_columns(sex=pl.when(pl.col("who") < 30).then(pl.lit("F")).otherwise(pl.lit("M")))
+    each = fg.audit(data, **ASKED, per_person="each")
+    clusters = fg.audit(data, **{k: v for k, v in ASKED.items() if k != "person"}, cluster="who")
+    assert each.estimates == clusters.estimates
+    assert "each decision counts" in " ".join(str(each).split())
+
+
+def test_the_report_states_people_and_repeats_itself(tmp_path):
+    data = pl.DataFrame({**ROWS, "sex": ["F", "M", "M", None]})
+    report = fg.audit(data, **ASKED)
+    text = " ".join(str(report).split())
+    assert "4 rows (3 people), 1 used" in text
+    assert "each person counts once, with their most favourable decision" in text
+    assert "1 person has rows with different values of sex" in text
+    assert "2 people (missing sex)" in text
+    assert "(2 of 3)" in text
+    assert fg.audit(data, config=report.spec).groups == report.groups
+    fg.count(data, **ASKED).save(tmp_path / "people.cube.json")
+    assert fg.audit(fg.load(tmp_path / "people.cube.json")).groups == report.groups
+
+
+def test_two_percent_is_of_everyone():
+    n = 1_000
+    data = pl.DataFrame(
+        {"y": [1, 0] * (n // 2), "sex": ["A"] * 470 + ["B"] * 18 + [None] * (n - 488)}
+    )
+    asked = {"prediction": "y", "positive": 1, "sensitive": "sex", "min_share": 0.02, "min_n": 1}
+    (small,) = {e.group for e in fg.audit(data, **asked).estimates if e.reason} - {"A"}
+    assert small == "B"  # 3.7% of those with a known sex, 1.8% of all
