@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.cli._streams import print_message
+from fairgauge.enums import Role
 from fairgauge.errors import quote
 
 if TYPE_CHECKING:
@@ -40,6 +41,20 @@ def note_cases_alone(cube: Cube) -> None:
             "the rows, or protect them (--min-cell 10, fairgauge protect)",
             prefix="Note: ",
         )
+
+
+def note_identifiers(cube: Cube) -> None:
+    """Note that counts by cluster hold the values of the cluster column in clear."""
+    for axis in cube.plan.axes:
+        if axis.role is Role.CLUSTER:
+            number = len(cube.levels[axis])
+            values = f"1 value of {quote(axis.column)}" if number == 1 else ""
+            print_message(
+                f"the counts hold {values or f'{number:,} values of {quote(axis.column)}'}, the "
+                "cluster column, in clear: where these identify people, replace them before they "
+                "are counted, or count people in place of rows (--person), which holds none",
+                prefix="Note: ",
+            )
 
 
 def exact_values(plan: Plan) -> str:

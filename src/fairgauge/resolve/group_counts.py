@@ -223,12 +223,6 @@ class GroupCounts:
         return np.asarray(self.counts["n"][:-1, 0].sum(axis=(1, 2)))
 
     @property
-    def shares(self) -> Array:
-        """Return the share of every group in all cases, those of no known group included."""
-        every = self.every_case
-        return self.cases / every if every else np.zeros(len(self.groups))
-
-    @property
     def every_case(self) -> float:
         """Return the cases of all rows, those of no known group included, without weights."""
         return float(self.counts["n"][:, 0].sum()) + float(np.sum(self.unknown.get("n", 0.0)))

@@ -253,7 +253,9 @@ def admissible_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:
     Groups of fewer than ``min_n`` rows (by default `FEWEST_ROWS`) or ``min_share`` may not.
     """
     minimum = FEWEST_ROWS if spec.min_n is None else spec.min_n
-    large = (counts.cases >= minimum) & (counts.shares >= (spec.min_share or 0.0))
+    large = (counts.cases >= minimum) & (
+        counts.cases >= (spec.min_share or 0.0) * counts.every_case
+    )
     return np.asarray(large)
 
 

@@ -11,7 +11,7 @@ from fairgauge.cli._data_arguments import Where, open_data, where
 from fairgauge.cli._output import check_cube_output, check_outputs
 from fairgauge.cli._spec_flags import Asked, Texts, asked, question
 from fairgauge.cli._streams import print_message, print_result
-from fairgauge.cli._warnings import exact_values, note_cases_alone
+from fairgauge.cli._warnings import exact_values, note_cases_alone, note_identifiers
 from fairgauge.errors import SpecError
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ def command(
     for line in opening_warnings(warnings):
         print_message(line, prefix="")
     note_cases_alone(cube)
+    note_identifiers(cube)
 
 
 def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:

@@ -7,7 +7,7 @@ import click
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._output import check_outputs
 from fairgauge.cli._streams import print_result
-from fairgauge.cli._warnings import note_cases_alone
+from fairgauge.cli._warnings import note_cases_alone, note_identifiers
 
 
 @click.command(
@@ -30,7 +30,7 @@ def command(report: str, counts: str | None, output: str, key: str) -> int:
     Without COUNTS they are looked for beside REPORT, by the digest that it states.
 
     The report is computed again from the counts first; a report that does not follow from them is
-    refused. The bundle holds no rows.
+    refused. The bundle holds no rows, but the values of a cluster column.
 
     \b
     fairgauge count people.csv -c audit.toml -o people.cube.json
@@ -44,4 +44,5 @@ def command(report: str, counts: str | None, output: str, key: str) -> int:
     cube = load_counts(counts)
     print_result(str(seal(report, cube, output, key)))
     note_cases_alone(cube)
+    note_identifiers(cube)
     return 0

@@ -70,7 +70,8 @@ def _protected(d: Diagnostic) -> str:
 
 
 def _repeated_id(d: Diagnostic) -> str:
-    instead = f"set cluster={quote(d.feature)} (--cluster)"
+    column = quote(d.feature)
+    instead = f"set cluster={column} (--cluster), or count people: person={column} (--person)"
     if d.get("choosing"):
         instead = f"audit the chosen threshold with cluster={quote(d.feature)} (--cluster)"
     return (
