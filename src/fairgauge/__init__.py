@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from fairgauge.evidence.sealing import seal, verify
     from fairgauge.integrations.scikit_learn import scorer
     from fairgauge.monitoring.history import History
-    from fairgauge.monitoring.monitor import monitor
+    from fairgauge.monitoring.monitor import monitor, monitor_doctor
     from fairgauge.question.features import above, cut, ordered
     from fairgauge.question.rules import Rule, rule
     from fairgauge.question.specification import Spec
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from fairgauge.results.comparison import Comparison
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.finding import Finding
+    from fairgauge.results.history_health import HistoryHealth
     from fairgauge.results.model_comparison import ModelComparison
     from fairgauge.results.monitor_results import MonitorReport
     from fairgauge.results.planned import Planned
@@ -68,6 +69,7 @@ _HOME = {
     "FairgaugeError": "errors",
     "Finding": "results.finding",
     "History": "monitoring.history",
+    "HistoryHealth": "results.history_health",
     "MissingExtra": "errors",
     "ModelComparison": "results.model_comparison",
     "MonitorReport": "results.monitor_results",
@@ -93,6 +95,7 @@ _HOME = {
     "metric": "catalogue.descriptions",
     "metrics": "catalogue.descriptions",
     "monitor": "monitoring.monitor",
+    "monitor_doctor": "monitoring.monitor",
     "ordered": "question.features",
     "plan": "api.planning",
     "protect": "evidence.protection",
@@ -122,6 +125,7 @@ __all__ = [
     "FairgaugeError",
     "Finding",
     "History",
+    "HistoryHealth",
     "MissingExtra",
     "ModelComparison",
     "MonitorReport",
@@ -146,6 +150,7 @@ __all__ = [
     "metric",
     "metrics",
     "monitor",
+    "monitor_doctor",
     "ordered",
     "plan",
     "protect",

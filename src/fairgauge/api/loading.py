@@ -35,7 +35,8 @@ def load(path: str | Path) -> Loaded:
 
     Returns
     -------
-    Cube, Report, Comparison, ModelComparison, ThresholdChoice, Check, MonitorReport or Planned
+    Cube, Report, Comparison, ModelComparison, ThresholdChoice, Check, MonitorReport,
+    HistoryHealth or Planned
         Whichever the file states by its ``schema``.
 
     Raises

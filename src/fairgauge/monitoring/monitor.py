@@ -12,7 +12,7 @@ import numpy as np
 from fairgauge.catalogue.facts import described
 from fairgauge.catalogue.statistics import none_of
 from fairgauge.enums import Outcome, ReferenceRule
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, closest, quote
+from fairgauge.errors import CubeError, DataError, closest, quote
 from fairgauge.monitoring._attribution import (
     attribute,
     estimates,
@@ -30,8 +30,9 @@ from fairgauge.monitoring._comparison_counts import (
 )
 from fairgauge.monitoring._detection import baseline_limits, detect, divide_alpha
 from fairgauge.monitoring._fold import LARGEST, Fold, key_of, read_fold, write_fold
+from fairgauge.monitoring._history_checks import check_history
 from fairgauge.monitoring._largest_groups import largest_groups, with_references
-from fairgauge.monitoring._period_rows import counted_rows, rows_of_periods
+from fairgauge.monitoring._period_rows import counted_rows, fingerprint, rows_of_periods
 from fairgauge.monitoring._period_values import check_values
 from fairgauge.monitoring._spending import estimated, needs_label, spending
 from fairgauge.monitoring._undefined_periods import lacks_values
@@ -41,6 +42,7 @@ from fairgauge.monitoring.periods import Period, gaps, parse_period
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
+from fairgauge.results.history_health import HistoryHealth
 from fairgauge.results.monitor_results import (
     Alarm,
     Detector,
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
+    from fairgauge.results.history_health import HistoryFinding
     from fairgauge.results.monitor_results import Baseline
     from fairgauge.stats.arrays import Array
 
@@ -173,6 +176,7 @@ def monitor(
         comparisons=comparisons,
         own=tuple(map(described, asked.catalogue.own)),
         rows=tuple(rows_of_periods(periods, followed.rows)),
+        findings=_findings(asked, periods, followed),
         unmatched=_unmatched(asked, comparisons, cubes),
         sparse_groups=_sparse_groups(asked, comparisons),
         imported=held.imported,
@@ -263,16 +267,73 @@ def _check_alike(
         compared = [(t, 0) for t in range(max(checked, 1), len(cubes))]
         for t, other in compared if checked > 1 else [*compared, (0, 1)]:
             check_values(periods[t], cubes[t], periods[other], cubes[other], asked.question)
-    if all(rule.baseline is None for rule in asked.rules):
-        return
-    digests = {cube.digest: period for period, cube in new}
-    for i, rule in enumerate(asked.rules):
-        if rule.baseline is not None and rule.baseline.cube.digest in digests:
-            message = (
-                f"the baseline holds the counts of {digests[rule.baseline.cube.digest]}; it must "
-                "be of other rows than those that are monitored (start leaves periods out)"
-            )
-            raise SpecError(Problem(f"monitor.rules[{i}].of", message))
+
+
+def _findings(
+    asked: MonitorSpec, periods: Sequence[Period], followed: _Followed
+) -> tuple[HistoryFinding, ...]:
+    """Return what may be wrong with the rows of the periods."""
+    label = asked.question.label
+    later = asked.labels is Labels.LATER and label is not None
+    return check_history(
+        periods,
+        followed.rows,
+        overdue=followed.overdue,
+        baselines={
+            fingerprint(rule.baseline.cube): rule.baseline.source
+            for rule in asked.rules
+            if rule.baseline is not None
+        },
+        without=[str(label)] if later else [],
+    )
+
+
+def monitor_doctor(
+    history: History | str | Path | Mapping[str, Cube],
+    config: MonitorSpec | Config = None,
+    *,
+    at: str | None = None,
+) -> HistoryHealth:
+    """Check what the counts of a history show of the feed that brings the rows.
+
+    Looks for absent periods, labels that stopped coming, rows that were added twice, jumps of the
+    number of rows, values that are new, vanished or spelt in another way, and missing values that
+    become more or fewer. `monitor` checks the same.
+
+    Parameters
+    ----------
+    history, config, at
+        As for `monitor`.
+
+    Returns
+    -------
+    HistoryHealth
+        Its ``findings``, each with the periods, the figures and what to do.
+
+    Raises
+    ------
+    SpecError, DataError, CubeError
+        As for `monitor`.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> day = fg.confusion("sex", {"F": {"tp": 20, "fn": 7}, "M": {"tp": 65, "fn": 5}})
+    >>> question = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
+    >>> question |= {"monitor": {"rules": ["selection_rate.ratio >= 0.8"]}}
+    >>> health = fg.monitor_doctor({"2026-11-02": day, "2026-11-04": day}, question)
+    >>> [(each.problem.value, each.period) for each in health.findings]
+    [('gap', '2026-11-03')]
+    """
+    report = monitor(history, config, at=at)
+    return HistoryHealth(
+        version=report.version,
+        created=report.created,
+        history=report.history,
+        model=report.model,
+        periods=report.periods,
+        findings=report.findings,
+    )
 
 
 def _unmatched(

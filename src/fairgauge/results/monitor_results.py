@@ -15,6 +15,7 @@ from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.describers import in_words
+from fairgauge.results.history_health import HistoryFinding
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.verdicts import exit_code
 from fairgauge.values import Saved
@@ -272,18 +273,12 @@ class PeriodRows:
     start : its first moment in UTC, in ISO 8601.
     rows : the rows read, excluded ones with them.
     excluded : excluded rows by reason; a row without a label is in the rates that need none.
-    same_counts_as : the first period that holds the same counts, of too many rows for a
-        coincidence; None where no earlier one does.
-    new_values : for each column of label or prediction in which no row has a positive value, the
-        values that neither the first period nor the label has; often another coding.
     """
 
     period: str
     start: str
     rows: int
     excluded: Mapping[str, int]
-    same_counts_as: str | None = None
-    new_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,7 +357,8 @@ class MonitorReport(ResultOfMetrics):
     model : what is monitored: the title of the specification's document, or the history's name.
     spec : the question and the settings of the monitor.
     periods : the periods, in order.
-    rows : the rows of every period, those excluded, and periods that hold the same counts.
+    rows : the rows of every period, and those excluded.
+    findings : what may be wrong with the rows of some periods, as `fairgauge.monitor_doctor` finds.
     absent : periods between the first and the last that the history does not hold.
     waiting : periods that the rules that need labels have not entered: the first has a row without
         its label, and the others may wait for their turn.
@@ -406,6 +402,7 @@ class MonitorReport(ResultOfMetrics):
     labels_due: int | None = None
     late_groups: tuple[tuple[str, str, str], ...]
     rows: tuple[PeriodRows, ...] = ()
+    findings: tuple[HistoryFinding, ...] = ()
     inconclusive: Outcome = Outcome.INCONCLUSIVE
     comparisons: tuple[MonitoredComparison, ...]
     unmatched: tuple[Unmatched, ...] = ()

@@ -161,6 +161,10 @@ RESULTS = {
     "plan of a table": lambda: fg.plan(CUBE),
     "check": lambda: fg.check(PUBLISHED, rules="selection_rate.ratio >= 0.8"),
     "check of a reference": lambda: fg.check(PUBLISHED, reference="B", test="pearson"),
+    "health of a history": lambda: fg.monitor_doctor(
+        dict.fromkeys(("2026-01-01", "2026-01-02", "2026-01-07"), CUBE),
+        asked("selection_rate.ratio >= 0.8"),
+    ),
     "monitor": lambda: fg.monitor(
         days(8, 4, 0.1),
         asked(GOAL, "balanced_accuracy.difference >= -0.5", fg.rule(CAUGHT, at_least=0.1)),

@@ -15,10 +15,12 @@ import duckdb
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.docs.page_blocks import DOCS, blocks
 from tests.needs import missing
 
 import fairgauge as fg
 from fairgauge.cli import main
+from fairgauge.results.monitor_results import MonitorState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -171,6 +173,47 @@ def test_prometheus_reads_the_metrics(sixty_days, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("state", "suspected", "alerts"),
+    [
+        ("no alarm", 0, []),
+        ("alarm", 0, ["FairnessAlarm"]),
+        ("waiting for labels", 0, ["FairnessUndecided"]),
+        ("insufficient data", 2, ["FairnessRowsSuspected", "FairnessUndecided"]),
+    ],
+)
+def test_the_recommended_alerts_fire(tmp_path, state, suspected, alerts):
+    """The rules are those of the page; the gauges are named as a monitor writes them."""
+    if shutil.which("promtool") is None:
+        missing("promtool")
+    page = (DOCS / "how-to" / "first-bad-week.md").read_text(encoding="utf-8")
+    rules = next(each.body for each in blocks(page) if each.title == "fairgauge.rules.yml")
+    (tmp_path / "rules.yml").write_text(rules, encoding="utf-8")
+    series = [
+        {"series": f'fairgauge_monitor_state{{model="m",state="{each}"}}',
+         "values": f"{int(str(each) == state)}x5"}
+        for each in MonitorState
+    ]  # fmt: skip
+    series += [
+        {"series": 'fairgauge_rows_suspected{model="m",problem="gap"}', "values": f"{suspected}x5"},
+        {"series": 'fairgauge_last_period_timestamp_seconds{model="m"}', "values": "0x5"},
+    ]
+    names = re.findall(r"alert: (\w+)", rules)
+    expected = []
+    for name in names:
+        labels = (
+            {"model": "m"} if name == "FairnessRowsSuspected" else {"model": "m", "state": state}
+        )
+        fires = [{"exp_labels": labels}] * (name in alerts)
+        expected.append({"eval_time": "5m", "alertname": name, "exp_alerts": fires})
+    test = {"rule_files": ["rules.yml"], "tests": [
+        {"interval": "1m", "input_series": series, "alert_rule_test": expected}]}  # fmt: skip
+    (tmp_path / "test.yml").write_text(json.dumps(test), encoding="utf-8")
+    done = subprocess.run(["promtool", "test", "rules", str(tmp_path / "test.yml")], text=True,
+                          capture_output=True, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_names_in_metrics_can_do_no_harm():
     group = 'a"} 1\nfairgauge_alarm{x="\\'
     counts = {"2026-01-01": fg.confusion("sex", {group: {"tp": 30, "fn": 70}, "M": {"tp": 80}})}
@@ -268,10 +311,6 @@ def texts_in(history):
 
 FAULTS = {
     "a group that is not there": (CONFIG.replace('"M"}', '"X"}'), "has no value 'X'"),
-    "the rows of the baseline": (
-        CONFIG.replace("between = [-0.05, 0.05]", 'within = 0.1\nof = "baseline.cube.json"'),
-        "the baseline holds the counts of 2026-01-04",
-    ),
 }
 
 
@@ -280,9 +319,6 @@ FAULTS = {
 def test_a_run_that_ends_with_an_error_leaves_the_history_as_it_was(
     folder, history, config, message
 ):
-    audit = folder / "audit.toml"
-    audit.write_text(CONFIG.partition("[monitor]")[0], encoding="utf-8")
-    fairgauge("count", folder / "3.csv", "-c", audit, "-o", folder / "baseline.cube.json")
     (folder / "faulty.toml").write_text(config, encoding="utf-8")
     before = texts_in(folder / history)
     args = (folder / history, folder / "3.csv", "--period", "2026-01-04", "-c")
@@ -531,13 +567,14 @@ def test_a_folder_that_writes_outcomes_in_two_ways_is_refused_as_a_monitor_does(
 
 def test_a_feed_that_stands_still_is_warned_of(folder):
     result = run(folder, "2.csv", "2026-01-04")
-    assert "Warning: 2026-01-04 holds the same counts of 300 rows as 2026-01-03" in result.stderr
+    assert (
+        "Warning: On 2026-01-04: the same counts as those of 2026-01-03 (300 rows)" in result.stderr
+    )
     assert "the stated probability of a false alarm does not hold" in result.stderr
     result = run(folder, "2.csv", "2026-01-05", "--allow-duplicates")
     assert "the same counts" not in result.stderr
-    assert [each.same_counts_as for each in fg.monitor(folder / "history").rows] == [
-        None, None, None, "2026-01-03", "2026-01-03",
-    ]  # fmt: skip
+    (found,) = fg.monitor(folder / "history").findings
+    assert (found.period, found.last, found.other) == ("2026-01-04", "2026-01-05", "2026-01-03")
     assert "the same counts" not in run(folder, "3.csv", "2026-01-06").stderr
 
 
@@ -559,7 +596,7 @@ def test_a_file_with_another_coding_of_the_predictions_is_refused(folder):
 def test_a_positive_value_with_a_blank_is_warned_of(folder):
     recode(folder / "3.csv", {"0": "0", "1": "1 "})
     result = run(folder, "3.csv", "2026-01-04", "-q")
-    assert "Warning: On 2026-01-04 no row has the positive value in predicted" in result.stderr
+    assert "Warning: On 2026-01-04: no row has the positive value in predicted" in result.stderr
 
 
 def test_a_stray_value_of_the_feature_is_named_with_advice(folder):
@@ -580,4 +617,52 @@ def test_a_stray_value_of_the_feature_is_named_with_advice(folder):
 
 def test_a_late_period_with_the_counts_of_a_later_one_is_warned_of(folder):
     result = run(folder, "0.csv", "2025-12-31")
-    assert "Warning: 2026-01-01 holds the same counts of 300 rows as 2025-12-31" in result.stderr
+    assert (
+        "Warning: On 2026-01-01: the same counts as those of 2025-12-31 (300 rows)" in result.stderr
+    )
+
+
+def spell(path: Path) -> None:
+    """Write every other F as f."""
+    header, *rows = path.read_text().splitlines()
+    rows = ["f" + row[1:] if row[0] == "F" and i % 2 else row for i, row in enumerate(rows)]
+    path.write_text("\n".join([header, *rows]) + "\n")
+
+
+def test_half_of_a_group_spelt_in_another_way_is_warned_of(folder):
+    spell(folder / "3.csv")
+    result = run(folder, "3.csv", "2026-01-04", "-q")
+    assert "Warning: On 2026-01-04: 50 rows with f in sex, which reads like F." in result.stderr
+
+
+def test_a_run_names_the_gap_before_its_period_and_rows_that_stand_twice(folder):
+    result = run(folder, "3.csv", "2026-01-06")
+    assert "Warning: On 2026-01-05: this period has no counts." in result.stderr
+    header, *rows = (folder / "3.csv").read_text().splitlines()
+    (folder / "3.csv").write_text("\n".join([header, *rows, *rows]) + "\n")
+    for day in range(10, 24):
+        write_day(folder / "day.csv", np.random.default_rng(day), shift=0.0)
+        assert run(folder, "day.csv", f"2026-01-{day}").exit_code == 0
+    twice = run(folder, "3.csv", "2026-01-24")
+    assert "are multiples of 2 (600 rows), as if every row stood 2 times" in twice.stderr
+
+
+def test_the_doctor_states_what_may_be_wrong_and_ends_with_a_code(folder):
+    healthy = fairgauge("monitor", "doctor", folder / "history", "-q")
+    assert (healthy.exit_code, healthy.stdout) == (0, 'NOTHING FOUND  History of loans "2026"\n')
+    spell(folder / "3.csv")
+    run(folder, "3.csv", "2026-01-06")
+    before = texts_in(folder / "history")
+    result = fairgauge("monitor", "doctor", folder / "history", "--format", "json")
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert found["schema"] == "fairgauge.history_health/1"
+    assert [(e["problem"], e["period"], e["value"]) for e in found["findings"]] == [
+        ("gap", "2026-01-05", None),
+        ("spelling", "2026-01-06", "f"),
+    ]
+    assert "which reads like F" in found["findings"][1]["says"]
+    assert texts_in(folder / "history") == before
+    assert fairgauge("monitor", "doctor", folder / "history", "--at", "2026-01-03").exit_code == 0
+    absent = fairgauge("monitor", "doctor", folder / "nowhere")
+    assert (absent.exit_code, "there is no history" in absent.stderr) == (2, True)

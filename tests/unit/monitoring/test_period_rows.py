@@ -7,7 +7,6 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
-import pytest
 from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names
 
 import fairgauge as fg
@@ -57,15 +56,3 @@ def test_a_report_without_excluded_rows_mentions_none():
     report = fg.monitor({day_names(1)[0]: cube(40)}, asked(RATIO))
     assert report.rows[0].excluded == {}
     assert "Excluded" not in str(report)
-
-
-@pytest.mark.parametrize(("size", "twin"), [(4, None), (40, "2026-01-01")])
-def test_the_same_counts_are_reported_unless_a_coincidence_explains_them(size, twin):
-    counts = {
-        name: cube(size // 4, of=size // 2, others=size // 4, size=size // 2)
-        for name in day_names(2)
-    }
-    report = fg.monitor(counts, asked(RATIO))
-    assert [each.same_counts_as for each in report.rows] == [None, twin]
-    noted = "hold the counts of an earlier one: 2026-01-02 (those of 2026-01-01)"
-    assert (noted in " ".join(str(report).split())) == (twin is not None)

@@ -9,6 +9,7 @@ from tests.monitored_days import QUESTION, RATIO, asked, day_names
 import fairgauge as fg
 from fairgauge.errors import DataError
 from fairgauge.render import render
+from fairgauge.results.history_health import HistoryProblem
 
 TEXTS = QUESTION | {"positive": "yes"}
 
@@ -72,7 +73,7 @@ def test_another_coding_is_an_error_where_earlier_periods_are_folded(tmp_path):
 )
 def test_the_same_values_are_no_other_coding(days):
     report = fg.monitor(dict(zip(day_names(len(days)), days, strict=True)), asked(RATIO))
-    assert [dict(rows.new_values) for rows in report.rows] == [{}] * len(days)
+    assert not [e for e in report.findings if e.problem is HistoryProblem.NO_POSITIVE]
 
 
 @pytest.mark.parametrize("first", [[GOOD], []], ids=["a later period", "the first period"])
@@ -80,10 +81,11 @@ def test_a_new_value_beside_no_positive_one_is_named(first):
     blank = day([0, 1], ["0", "1 "])
     days = dict(zip(day_names(2), [*first, blank], strict=False))
     report = fg.monitor(days, asked(RATIO))
-    assert dict(report.rows[-1].new_values) == {"prediction": ("1 ",)}
+    found = [each for each in report.findings if each.problem is HistoryProblem.NO_POSITIVE]
+    assert [(each.column, each.value) for each in found] == [("prediction", "1 ")]
     text = " ".join(render(report, "text").split())
     assert (
-        f"On {report.periods[-1]} no row has the positive value in prediction, and some have"
+        f"On {report.periods[-1]}: no row has the positive value in prediction, and some have"
         in text
     )
 
@@ -93,7 +95,7 @@ def test_a_new_negative_value_beside_positive_ones_is_nothing_to_warn_of():
     after = day(["no", "yes"], ["withdrawn", "yes"], question=TEXTS)
     spec = asked(RATIO) | {"positive": "yes"}
     report = fg.monitor({"2026-01-01": before, "2026-01-02": after}, spec)
-    assert not report.rows[-1].new_values
+    assert not [e for e in report.findings if e.problem is HistoryProblem.NO_POSITIVE]
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])

@@ -107,9 +107,7 @@ def run(
     if asked_anew:
         _keep(held, spec)
     draft.store_decided(held)
-    _warn_of_values(report, str(named))
-    if not allow_duplicates:
-        _warn_of_same_counts(report, str(named))
+    _warn_of_rows(report, str(named), allow_duplicates=allow_duplicates)
     return _show(report, shown, outputs, mlflow=mlflow)
 
 
@@ -147,6 +145,40 @@ def status(
 
     report = monitor(history, config, at=at, **given_options(flags))
     return _show(report, shown, outputs, table=table, mlflow=mlflow)
+
+
+@command.command("doctor", short_help="Check a history for rows that may be wrong.")
+@click.argument("history")
+@click.option("-c", "--config", metavar="FILE", help="Another specification than the last used.")
+@click.option("--at", metavar="P", help="The last period to consider.")
+@shows_result("history_health")
+def doctor(
+    history: str,
+    config: str | None,
+    at: str | None,
+    format_: str,
+    outputs: tuple[str, ...],
+    full: bool,
+    quiet: bool,
+) -> int:
+    """Check what the counts of HISTORY show of the feed; nothing is changed.
+
+    Looks for absent periods, labels that stopped coming, rows that were added twice, jumps of the
+    number of rows, values that are new, vanished or spelt in another way, and missing values that
+    become more or fewer. Exit code: 0 nothing found, 1 something may be wrong, 2 an error, 3 no
+    period.
+
+    \b
+    fairgauge monitor doctor history
+    """  # noqa: D301 - the paragraph mark of click
+    shown = shown_options(format_, full=full, quiet=quiet)
+    check_outputs(outputs, [config] if config else [])
+
+    from fairgauge.monitoring.monitor import monitor_doctor
+
+    health = monitor_doctor(history, config, at=at)
+    show_result(health, shown, outputs)
+    return health.exit_code
 
 
 @command.command("import", short_help="Add values that SageMaker Clarify found earlier.")
@@ -215,30 +247,18 @@ def _keep(held: History, spec: MonitorSpec) -> None:
     held.keep_spec(spec)
 
 
-def _warn_of_values(report: MonitorReport, period: str) -> None:
-    """Warn where values of the period may be mistakes: a stray group, or another coding."""
-    from fairgauge.render.words.monitor_sentences import describe_new_values, describe_sparse_group
+def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool) -> None:
+    """Warn where the rows of the period may be wrong: a stray group, or a finding about them."""
+    from fairgauge.render.words.monitor_sentences import describe_sparse_group
+    from fairgauge.results.history_health import HistoryProblem
 
     for each in report.sparse_groups:
         if each.first == period:
             print_message(describe_sparse_group(each), prefix="Warning: ")
-    for rows in report.rows:
-        if rows.period == period:
-            for text in describe_new_values(rows):
-                print_message(text, prefix="Warning: ")
-
-
-def _warn_of_same_counts(report: MonitorReport, period: str) -> None:
-    """Warn where another period holds the counts of this one, as of a feed that stands still."""
-    for each in report.rows:
-        if each.same_counts_as is not None and period in (each.period, each.same_counts_as):
-            print_message(
-                f"{each.period} holds the same counts of {each.rows:,} rows as "
-                f"{each.same_counts_as}; if they are the same rows, the periods are not "
-                "independent, and the stated probability of a false alarm does not hold "
-                "(--allow-duplicates adds them without this warning)",
-                prefix="Warning: ",
-            )
+    for finding in report.findings:
+        allowed = allow_duplicates and finding.problem is HistoryProblem.SAME_COUNTS
+        if finding.concerns(period) and not allowed:
+            print_message(finding.says, prefix="Warning: ")
 
 
 def _counted(data: tuple[str, ...], at: Where, spec: MonitorSpec, config: str | None) -> Cube:

@@ -21,13 +21,13 @@ from fairgauge.render._document_tree import (
     Unit,
 )
 from fairgauge.render.documents._document_parts import TONES, document_of, listed
+from fairgauge.render.documents.history_document import feed_findings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import metric_words, shown, shown_range, signed, unit
 from fairgauge.render.words.monitor_sentences import (
     describe_baseline,
     describe_insufficient,
-    describe_new_values,
     describe_promise,
     describe_sparse_group,
     describe_undefined,
@@ -39,7 +39,7 @@ from fairgauge.render.words.monitor_sentences import (
 from fairgauge.results.monitor_results import Detector, MonitorState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fairgauge.render._document_tree import DocumentTree
     from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport
@@ -88,6 +88,7 @@ def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTre
         listed("alarms", "Alarms", *_alarms(report)),
         listed("comparisons", "Monitored comparisons", *comparisons, short="Comparisons"),
         *_series(report),
+        listed("feed", "Rows that may be wrong", *feed_findings(report.findings), short="Rows"),
         listed("imported", earlier, *_imported(report), short="Earlier system"),
         listed("notes", "Notes", *_notes(report)),
         listed("method", "Method", *_method(report)),
@@ -221,7 +222,7 @@ def _series(report: MonitorReport) -> Iterator[Section]:
     """Yield the charts of every comparison, those with an alarm first."""
     ordered = sorted(report.comparisons, key=lambda each: each.state is not MonitorState.ALARM)
     parts = tuple(
-        Section(f"series-{i}", name_of(each), tuple(_charts(each)),
+        Section(f"series-{i}", name_of(each), tuple(_charts(each, report.absent)),
                 folded=each.alarm is None and len(ordered) > 1)
         for i, each in enumerate(ordered[:_MOST_CHARTS])
         if each.points
@@ -230,14 +231,19 @@ def _series(report: MonitorReport) -> Iterator[Section]:
         yield listed("series", "Over time", *parts)
 
 
-def _charts(each: MonitoredComparison) -> Iterator[Block]:
-    times = tuple(point.period for point in each.points)
+def _charts(each: MonitoredComparison, absent: Sequence[str]) -> Iterator[Block]:
+    # periods without counts have a place, so that no line spans them
+    points_by_time = {point.period: point for point in each.points}
+    times = tuple(sorted({*points_by_time, *absent}))
     since = alarm = None
     if each.alarm is not None:
         since, alarm = times.index(each.alarm.since), times.index(each.alarm.period)
     kind = unit(each.definition)
-    marks = tuple(Mark(p.value, p.low, p.high, p.sparse) for p in each.points)
-    running = tuple(Mark(p.running, p.running_low, p.running_high) for p in each.points)
+    held = [points_by_time.get(time) for time in times]
+    marks = tuple(Mark(p.value, p.low, p.high, p.sparse) if p else Mark(None) for p in held)
+    running = tuple(
+        Mark(p.running, p.running_low, p.running_high) if p else Mark(None) for p in held
+    )
     notes = ["The green band is tolerated; bars are 95% CIs of single periods."]
     if any(mark.value is not None for mark in running):
         notes.append(
@@ -262,7 +268,7 @@ def _charts(each: MonitoredComparison) -> Iterator[Block]:
         yield TimeChart(
             "Evidence that it left the tolerated range (logarithmic)",
             times,
-            tuple(Mark(p.evidence) for p in each.points),
+            tuple(Mark(p.evidence if p else None) for p in held),
             Unit.NUMBER,
             threshold=each.threshold,
             since=since,
@@ -305,11 +311,9 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
         if each.lacks_baseline
     ][:_MOST_NAMED]
     notes += list(map(describe_sparse_group, report.sparse_groups))[:_MOST_NAMED]
-    notes += [text for rows in report.rows for text in describe_new_values(rows)][:_MOST_NAMED]
     notes += [
         f"{name_of(each)}. {text}" for each in report.undefined for text in describe_undefined(each)
     ][:_MOST_NAMED]
-    notes += _same_counts(report)
     notes += _excluded(report)
     if report.absent:
         named = numbers.listing(list(report.absent), most=_MOST_NAMED)
@@ -361,20 +365,6 @@ def _labels(report: MonitorReport) -> Iterator[str]:
             f"{count:,} {numbers.plural(count, 'period waits', 'periods wait')} for labels, from "
             f"{report.waiting[0]}{split if turn else ''}. Rules that need labels enter a period, "
             f"in order, once no row lacks one{until}"
-        )
-
-
-def _same_counts(report: MonitorReport) -> Iterator[str]:
-    pairs = [
-        f"{each.period} (those of {each.same_counts_as})"
-        for each in report.rows
-        if each.same_counts_as is not None
-    ]
-    if pairs:
-        yield (
-            f"Periods that hold the counts of an earlier one: "
-            f"{numbers.listing(pairs, most=_MOST_NAMED)}. If they are the same rows, the periods "
-            "are not independent, and the stated probability of a false alarm does not hold."
         )
 
 

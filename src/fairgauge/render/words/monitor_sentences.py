@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         Decomposition,
         MonitoredComparison,
         MonitorReport,
-        PeriodRows,
         PooledPeriods,
         SparseGroup,
     )
@@ -45,7 +44,6 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SMALL = 0.0005
 _HARDLY = 0.1
 _CLEAR = 2.0
-_MOST_VALUES = 5
 _POINT_DIGITS = 3
 """The digits of a share that percentage points show."""
 
@@ -160,18 +158,6 @@ def _undefined(each: MonitoredComparison) -> str:
     if len(each.undefined) > 1:
         when = f"in the last {len(each.undefined):,} periods, {first.period} to {last.period}"
     return f"undefined {when}{why}"
-
-
-def describe_new_values(rows: PeriodRows) -> Iterator[str]:
-    """Describe the columns of a period that may be coded in another way than before."""
-    for column, values in rows.new_values.items():
-        held = numbers.listing([called(value) for value in values], most=_MOST_VALUES)
-        when = capitalised(within_period(rows.period))
-        yield (
-            f"{when} no row has the positive value in {called(column)}, and some have "
-            f"{held}, which neither the first period nor the label has. If this is the positive "
-            "value in another way, correct it and add the period again (--replace)."
-        )
 
 
 def describe_promise(report: MonitorReport) -> str:

@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from fairgauge.render.words.display_names import printable
+from fairgauge.results.history_health import HistoryProblem
 from fairgauge.results.monitor_results import MonitorState
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def _lines(report: MonitorReport) -> Iterator[str]:
     yield from _gauge("fairgauge_undefined", "1 where the last period has no value, 0 otherwise.",
                       report, lambda each: float(bool(each.undefined)))  # fmt: skip
     yield from _states(report)
+    yield from _findings(report)
     yield "# HELP fairgauge_periods Periods that the monitor holds."
     yield "# TYPE fairgauge_periods gauge"
     yield f"fairgauge_periods{{{_label('model', report.model)}}} {len(report.periods)}"
@@ -57,6 +59,17 @@ def _lines(report: MonitorReport) -> Iterator[str]:
         yield "# TYPE fairgauge_last_period_timestamp_seconds gauge"
         model = _label("model", report.model)
         yield f"fairgauge_last_period_timestamp_seconds{{{model}}} {_number(start.timestamp())}"
+
+
+def _findings(report: MonitorReport) -> Iterator[str]:
+    """Yield whether something may be wrong with the rows of the last period."""
+    yield "# HELP fairgauge_rows_suspected Findings about the rows of the last period."
+    yield "# TYPE fairgauge_rows_suspected gauge"
+    last = report.periods[-1] if report.periods else ""
+    for problem in HistoryProblem:
+        count = sum(e.problem is problem and e.concerns(last) for e in report.findings)
+        inside = _inside({"model": report.model, "problem": str(problem)})
+        yield f"fairgauge_rows_suspected{{{inside}}} {count}"
 
 
 def _states(report: MonitorReport) -> Iterator[str]:

@@ -1,0 +1,322 @@
+"""Checks of a history: what the counts of its periods show of the feed that brings the rows.
+
+Each check compares a period with what the periods before it lead to expect. The bounds are chosen
+so that a feed that does not change is hardly ever suspected, also where its volume has a weekly
+course: how often it is was measured (docs/monitoring.md).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fairgauge.monitoring.periods import Length, gaps
+from fairgauge.results.history_health import HistoryFinding, HistoryProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fairgauge.monitoring._period_rows import CountedRows
+    from fairgauge.monitoring.periods import Period
+    from fairgauge.stats.arrays import Array
+
+_RARE = math.log(1e-6)
+"""The log of the probability below which something is no coincidence."""
+_FEWEST_PERIODS = 7
+_RECENT_PERIODS = 14
+_FEWEST_ROWS = 5
+_COINCIDENCE = 1e-4
+_LAGS = {
+    Length.HOUR: tuple(168 * k for k in (1, 2, 3, 4)),
+    Length.DAY: (7, 14, 21, 28),
+    Length.WEEK: (1, 2, 3, 4),
+    Length.MONTH: (1, 2, 3, 4),
+}
+"""The periods before one whose median is what it is expected to be: those of the same weekday."""
+_MEMORY = 56
+"""Deviations from what was expected, by which the next one is judged."""
+_DEVIATIONS = 6.0
+_VOLUME = math.log(1.5)
+_SHARE, _DRIFT = 0.05, 0.03
+_WEEK = 7
+_FEWEST_CELLS = 4
+_SATURDAY = 5
+
+
+class _Suspected(NamedTuple):
+    """What may be wrong with one period, by its number."""
+
+    at: int
+    problem: HistoryProblem
+    column: str | None = None
+    value: str | None = None
+    other: str | None = None
+    rows: int | None = None
+    share: float | None = None
+    expected: float | None = None
+
+
+def check_history(
+    periods: Sequence[Period],
+    counted: Sequence[CountedRows],
+    *,
+    overdue: Sequence[str] = (),
+    baselines: Mapping[str, str] | None = None,
+    without: Sequence[str] = (),
+) -> tuple[HistoryFinding, ...]:
+    """Return what may be wrong with the periods of a history.
+
+    Parameters
+    ----------
+    periods, counted : the periods, in order, and the rows that each of them counts.
+    overdue : the periods whose labels are due and missing.
+    baselines : the files of baselines by their fingerprints.
+    without : columns whose missing values mean nothing, such as labels that come later.
+    """
+    if not periods:
+        return ()
+    names = [str(period) for period in periods]
+    late = set(overdue)
+    suspected = [
+        *(_Suspected(t, HistoryProblem.OVERDUE_LABELS) for t, n in enumerate(names) if n in late),
+        *_of_volume(periods, counted),
+        *_same_counts(names, counted, baselines or {}),
+        *_values(counted),
+        *_missing(periods, counted, without),
+    ]
+    found = [*_gaps(periods), *_in_a_row(suspected, names)]
+    return tuple(sorted(found, key=lambda each: (each.period, each.problem, each.column or "")))
+
+
+def _in_a_row(suspected: Sequence[_Suspected], names: Sequence[str]) -> Iterator[HistoryFinding]:
+    """Yield findings, one for the same thing in successive periods."""
+    runs: dict[tuple[object, ...], list[list[_Suspected]]] = {}
+    for each in sorted(suspected, key=lambda each: each.at):
+        sign = None if each.share is None else each.share > (each.expected or 0)
+        if each.problem is HistoryProblem.VOLUME:
+            sign = (each.rows or 0) > (each.expected or 0)
+        held = runs.setdefault((each.problem, each.column, each.value, sign), [])
+        if held and held[-1][-1].at == each.at - 1:
+            held[-1].append(each)
+        else:
+            held.append([each])
+    for held in runs.values():
+        for run in held:
+            first = run[0]._asdict()
+            yield HistoryFinding(period=names[first.pop("at")], last=names[run[-1].at], **first)
+
+
+def _gaps(periods: Sequence[Period]) -> Iterator[HistoryFinding]:
+    """Yield gaps: absent periods, but those of a weekday or an hour that no period is of."""
+    slots = {_slot(each) for each in periods}
+    new = len(periods) < 2 * _WEEK  # too few to know which days there are
+
+    def expected(each: Period) -> bool:
+        weekday = each.length is Length.DAY and each.start.weekday() < _SATURDAY
+        return _slot(each) in slots or (new and weekday)
+
+    run: list[Period] = []
+    absent = gaps(list(periods))
+    for i, each in enumerate(absent):
+        if expected(each):
+            run.append(each)
+        after = each.following()
+        if run and (i + 1 == len(absent) or absent[i + 1] != after):
+            yield HistoryFinding(
+                problem=HistoryProblem.GAP, period=str(run[0]), last=str(run[-1]),
+                other=str(after), rows=len(run),
+            )  # fmt: skip
+        if i + 1 < len(absent) and absent[i + 1] != after:
+            run = []
+
+
+def _slot(period: Period) -> int:
+    if period.length is Length.DAY:
+        return period.start.weekday()
+    return period.start.hour if period.length is Length.HOUR else 0
+
+
+def _of_volume(periods: Sequence[Period], counted: Sequence[CountedRows]) -> Iterator[_Suspected]:
+    """Yield jumps of the number of rows, and periods of which every row stands several times."""
+    rows = np.maximum([each.rows for each in counted], 1).astype(np.float64)
+    usual, wide = _expected(periods, np.log(rows))
+    apart = np.log(rows) - usual
+    sampling = np.sqrt(2 / np.maximum(rows, np.exp(usual)))
+    jumped = np.abs(apart) > np.maximum(_VOLUME, _DEVIATIONS * np.maximum(wide, sampling))
+    usually = [each.divisor > 1 for each in counted]
+    for t, each in enumerate(counted):
+        times = each.divisor
+        alike = bool(jumped[t]) and abs(apart[t] - math.log(times)) < math.log(4 / 3)
+        unlikely = -each.cells * math.log(times) < _RARE
+        if (
+            times > 1
+            and sum(usually[:t]) * 2 <= t
+            and (unlikely or (alike and each.cells >= _FEWEST_CELLS))
+        ):
+            yield _Suspected(t, HistoryProblem.DOUBLED_ROWS, rows=each.rows, expected=float(times))
+        elif jumped[t]:
+            expected = float(np.exp(usual[t]))
+            yield _Suspected(t, HistoryProblem.VOLUME, rows=each.rows, expected=expected)
+
+
+def _same_counts(
+    names: Sequence[str], counted: Sequence[CountedRows], baselines: Mapping[str, str]
+) -> Iterator[_Suspected]:
+    """Yield periods with the counts of earlier ones, where that is no coincidence."""
+    before: dict[str, list[int]] = {}
+    for t, each in enumerate(counted):
+        if each.digest in baselines:
+            source = baselines[each.digest]
+            yield _Suspected(t, HistoryProblem.SAME_AS_BASELINE, other=source, rows=each.rows)
+        same = before.setdefault(each.digest, [])
+        if same and _by_coincidence(t, len(same), each.coincidence) < _COINCIDENCE:
+            yield _Suspected(t, HistoryProblem.SAME_COUNTS, other=names[same[0]], rows=each.rows)
+        same.append(t)
+
+
+def _by_coincidence(periods: int, same: int, log_chance: float) -> float:
+    """Return about how probable so many of the periods before have the same counts by chance."""
+    return math.exp(min(math.log(math.comb(periods, same)) + same * log_chance, 0.0))
+
+
+def _values(counted: Sequence[CountedRows]) -> Iterator[_Suspected]:
+    """Yield values that are new, vanished or spelt in another way than before."""
+    for column in dict.fromkeys(name for each in counted for name in each.values):
+        held = [each.values.get(column, {}) for each in counted]
+        sizes = [sum(each.values()) for each in held]
+        yield from _spellings(column, held)
+        yield from _vanished(column, held, sizes)
+        yield from _new_values(column, held, sizes)
+    for t, each in enumerate(counted):
+        for column, values in each.new_values.items():
+            for value in values:
+                yield _Suspected(t, HistoryProblem.NO_POSITIVE, column, value)
+
+
+def _spellings(column: str, held: Sequence[Mapping[str, int]]) -> Iterator[_Suspected]:
+    """Yield values that differ from one of more rows in case and spaces alone."""
+    total: dict[str, int] = {}
+    alike: dict[str, dict[str, None]] = {}
+    for t, values in enumerate(held):
+        for value, rows in values.items():
+            total[value] = total.get(value, 0) + rows
+            alike.setdefault(" ".join(value.split()).casefold(), {})[value] = None
+        for value, rows in values.items():
+            several = alike[" ".join(value.split()).casefold()]
+            known = max(several, key=lambda each: total[each])
+            if known != value:
+                yield _Suspected(t, HistoryProblem.SPELLING, column, value, known, rows)
+
+
+def _vanished(
+    column: str, held: Sequence[Mapping[str, int]], sizes: Sequence[int]
+) -> Iterator[_Suspected]:
+    """Yield values that all periods of the last two weeks had, and enough rows would have."""
+    since: dict[str, int] = {}
+    least: dict[str, float] = {}
+    for t, values in enumerate(held):
+        for value in set(since) - set(values):
+            if t - since[value] < _FEWEST_PERIODS and value not in least:
+                del since[value]
+                continue
+            if value not in least:
+                window = range(max(since[value], t - _RECENT_PERIODS), t)
+                least[value] = min(held[s][value] / sizes[s] for s in window)
+            if least[value] < 1 and sizes[t] * math.log1p(-least[value]) < _RARE:
+                yield _Suspected(
+                    t, HistoryProblem.VANISHED_VALUE, column, value,
+                    rows=sizes[t], expected=least[value] * sizes[t],
+                )  # fmt: skip
+            else:
+                del since[value], least[value]
+        for value in values:
+            if value in least:
+                del since[value], least[value]
+            since.setdefault(value, t)
+
+
+def _new_values(
+    column: str, held: Sequence[Mapping[str, int]], sizes: Sequence[int]
+) -> Iterator[_Suspected]:
+    """Yield values that come for the first time, with too many rows for a rare one."""
+    known: set[str] = set(held[0])
+    before = sizes[0]
+    spelt = {" ".join(value.split()).casefold() for value in known}
+    for t in range(1, len(held)):
+        for value, rows in held[t].items():
+            if value in known or t < _FEWEST_PERIODS or rows < _FEWEST_ROWS:
+                continue
+            if " ".join(value.split()).casefold() in spelt:
+                continue  # another spelling
+            every = before + sizes[t]
+            chance = sum(math.log((sizes[t] - i) / (every - i)) for i in range(min(rows, 50)))
+            if chance < _RARE:
+                yield _Suspected(t, HistoryProblem.NEW_VALUE, column, value, rows=rows)
+        known.update(held[t])
+        spelt.update(" ".join(value.split()).casefold() for value in held[t])
+        before += sizes[t]
+
+
+def _missing(
+    periods: Sequence[Period], counted: Sequence[CountedRows], without: Sequence[str]
+) -> Iterator[_Suspected]:
+    """Yield shares of missing values that jump, or that drift from those of the first weeks."""
+    rows = np.maximum([each.rows for each in counted], 1).astype(np.float64)
+    for column in dict.fromkeys(name for each in counted for name in each.missing):
+        if column in without:
+            continue
+        share = np.array([each.missing.get(column, 0) for each in counted]) / rows
+        usual, wide = _expected(periods, share)
+        variances = [each * (1 - each) / rows for each in (share, usual)]
+        sampling = np.sqrt(np.fmax(np.fmax(*variances), 1 / rows**2))
+        far = _DEVIATIONS * np.maximum(wide, sampling)
+        jumped = np.abs(share - usual) > np.maximum(_SHARE, far)
+        first = share[: 2 * _WEEK].mean()
+        spread = share[: 4 * _WEEK].std() / math.sqrt(_WEEK)
+        for t in range(len(share)):
+            recent = share[max(t - _WEEK + 1, 0) : t + 1].mean()
+            drifted = abs(recent - first) > max(_DRIFT, _DEVIATIONS * spread)
+            if jumped[t] or (t >= 4 * _WEEK and drifted):
+                yield _Suspected(
+                    t, HistoryProblem.MISSING_VALUES, column, rows=int(rows[t]),
+                    share=float(share[t]), expected=float(usual[t] if jumped[t] else first),
+                )  # fmt: skip
+
+
+def _expected(periods: Sequence[Period], values: Array) -> tuple[Array, Array]:
+    """Return what every period is expected to be, and by how much it may differ.
+
+    The expected value is the median of the same weekdays of four weeks, nan where there is none;
+    how far values lie from it is the median deviation of the last eight weeks, infinite of too few.
+    Few deviations are known imprecisely and count for more.
+    """
+    length = periods[0].length
+    place = np.array([_ordinal(each) for each in periods])
+    place -= place[0]
+    lags = _LAGS[length]
+    line = np.full(place[-1] + 1 + lags[-1], np.nan)
+    line[place + lags[-1]] = values
+    earlier = np.stack([line[place + lags[-1] - lag] for lag in lags])
+    known = ~np.isnan(earlier).all(axis=0)
+    usual = np.full(len(values), np.nan)
+    usual[known] = np.nanmedian(earlier[:, known], axis=0)
+    apart = np.abs(values - usual)
+    wide = np.full(len(values), np.inf)
+    for t in range(len(values)):
+        past = apart[max(t - _MEMORY, 0) : t]
+        past = past[~np.isnan(past)]
+        if len(past) >= _FEWEST_PERIODS:
+            wide[t] = 1.4826 * float(np.median(past)) * (1 + _FEWEST_PERIODS / len(past))
+    return usual, wide
+
+
+def _ordinal(period: Period) -> int:
+    """Return the number of a period among all of its length."""
+    start = period.start
+    if period.length is Length.MONTH:
+        return start.year * 12 + start.month
+    hours = int((start - dt.datetime(1970, 1, 5, tzinfo=dt.UTC)).total_seconds()) // 3_600
+    return hours // {Length.HOUR: 1, Length.DAY: 24, Length.WEEK: 168}[period.length]

@@ -1,0 +1,48 @@
+"""The document of the health of a history: what may be wrong with the rows of some periods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.render._document_tree import Items, Tone
+from fairgauge.render.documents._document_parts import document_of, listed
+from fairgauge.render.words import numbers
+from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
+from fairgauge.results.history_health import HistoryFinding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.render._document_tree import Block, DocumentTree
+    from fairgauge.results.history_health import HistoryHealth
+
+
+def history_document(health: HistoryHealth, *, full: bool = True) -> DocumentTree:
+    """Build the document of the health of a history."""
+    del full  # it has no summary
+    count = len(health.findings)
+    found = f"{count:,} {numbers.plural(count, 'finding', 'findings')}"
+    size = len(health.periods)
+    span = f"{size:,} {numbers.plural(size, 'period', 'periods')}"
+    if health.periods:
+        span += f", {health.periods[0]} to {health.periods[-1]}"
+    return document_of(
+        health,
+        title=f"History of {health.model}",
+        beside=span,
+        verdict=found.upper() if count else "NOTHING FOUND" if size else "NO PERIODS",
+        tone=Tone.BAD if count else Tone.GOOD if size else Tone.UNSURE,
+        sections=[listed("feed", "Rows that may be wrong", *feed_findings(health.findings))],
+        file_name="history",
+    )
+
+
+def feed_findings(findings: Sequence[HistoryFinding]) -> Iterator[Block]:
+    """Yield the sentences of all findings."""
+    if findings:
+        yield Items(tuple(each.says for each in findings))
+
+
+def findings_of(health: HistoryHealth) -> FlatTable:
+    """Return a row for every finding."""
+    return table_of_records(HistoryFinding, health.findings)

@@ -1,0 +1,131 @@
+"""What may be wrong with the rows of a period, as sentences with what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.monitor_sentences import within_period
+from fairgauge.results.history_health import HistoryProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairgauge.results.history_health import HistoryFinding
+
+_AGAIN = "correct the rows and add the period again (--replace)"
+
+
+def describe_history_finding(each: HistoryFinding) -> str:
+    """Describe a finding: when, what, and what to do."""
+    return f"{capitalised(_when(each))}: {_SAYS[each.problem](each)}"
+
+
+def _when(each: HistoryFinding) -> str:
+    if each.period == each.last:
+        return within_period(each.period)
+    return f"from {each.period} to {each.last}"
+
+
+def _rows(each: HistoryFinding) -> str:
+    return numbers.count(each.rows or 0) + numbers.plural(each.rows or 0, " row", " rows")
+
+
+def _value(each: HistoryFinding) -> str:
+    return f"{called(each.value or '')} in {called(each.column or '')}"
+
+
+def _gap(each: HistoryFinding) -> str:
+    what = numbers.plural(each.rows or 0, "this period has", "these periods have")
+    return f"{what} no counts. Add them, or find out why the feed stopped."
+
+
+def _overdue(each: HistoryFinding) -> str:
+    del each
+    return (
+        "labels are due and missing. Add the periods again with their labels (--replace), or find "
+        "out why they stopped."
+    )
+
+
+def _doubled(each: HistoryFinding) -> str:
+    times = f"{each.expected or 0:,.0f}"
+    return (
+        f"the numbers of rows of all cells are multiples of {times} ({_rows(each)}), as if every "
+        f"row stood {times} times. If it does, {_AGAIN}."
+    )
+
+
+def _same_counts(each: HistoryFinding) -> str:
+    return (
+        f"the same counts as those of {each.other} ({_rows(each)}). If they are the same rows, the "
+        "periods are not independent, and the stated probability of a false alarm does not hold: "
+        f"{_AGAIN}."
+    )
+
+
+def _baseline(each: HistoryFinding) -> str:
+    return (
+        f"the counts of the baseline {called(each.other or '')} ({_rows(each)}). If they are the "
+        "same rows, the baseline must be counted of others, or monitoring must start later (start)."
+    )
+
+
+def _volume(each: HistoryFinding) -> str:
+    return (
+        f"{_rows(each)}, where about {numbers.count(round(each.expected or 0))} are usual. If some "
+        f"are absent or repeated, {_AGAIN}."
+    )
+
+
+def _spelling(each: HistoryFinding) -> str:
+    return (
+        f"{_rows(each)} with {_value(each)}, which reads like {called(each.other or '')}. If they "
+        f"are the same, {_AGAIN}; each spelling is a group or an outcome of its own."
+    )
+
+
+def _new_value(each: HistoryFinding) -> str:
+    return (
+        f"{_rows(each)} with {_value(each)}, which no earlier period has. If it is a mistake, "
+        f"{_AGAIN}."
+    )
+
+
+def _vanished(each: HistoryFinding) -> str:
+    return (
+        f"no row with {_value(each)}; at least {each.expected or 0:,.0f} are usual among "
+        f"{_rows(each)}. If they are absent by mistake, {_AGAIN}."
+    )
+
+
+def _no_positive(each: HistoryFinding) -> str:
+    return (
+        f"no row has the positive value in {called(each.column or '')}, and some have "
+        f"{called(each.value or '')}, which neither the first period nor the label has. If this is "
+        f"the positive value in another way, {_AGAIN}."
+    )
+
+
+def _missing(each: HistoryFinding) -> str:
+    return (
+        f"{numbers.percent(each.share or 0)} of {_rows(each)} have no value in "
+        f"{called(each.column or '')}, where {numbers.percent(each.expected or 0)} are usual. Find "
+        "out why: rows without a value are in no rate that needs it."
+    )
+
+
+_SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
+    HistoryProblem.GAP: _gap,
+    HistoryProblem.OVERDUE_LABELS: _overdue,
+    HistoryProblem.DOUBLED_ROWS: _doubled,
+    HistoryProblem.SAME_COUNTS: _same_counts,
+    HistoryProblem.SAME_AS_BASELINE: _baseline,
+    HistoryProblem.VOLUME: _volume,
+    HistoryProblem.SPELLING: _spelling,
+    HistoryProblem.NEW_VALUE: _new_value,
+    HistoryProblem.VANISHED_VALUE: _vanished,
+    HistoryProblem.NO_POSITIVE: _no_positive,
+    HistoryProblem.MISSING_VALUES: _missing,
+}

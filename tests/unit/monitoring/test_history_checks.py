@@ -1,0 +1,218 @@
+"""The checks of a history: every disturbance is found, and a steady feed is hardly suspected."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names, days
+
+import fairgauge as fg
+from fairgauge.monitoring._history_checks import check_history
+from fairgauge.monitoring._period_rows import CountedRows
+from fairgauge.monitoring.periods import parse_period
+from fairgauge.results.history_health import HistoryProblem
+
+if TYPE_CHECKING:
+    from fairgauge.results.history_health import HistoryFinding
+
+BRANCHES = [f"b{i}" for i in range(12)]
+SHARES = np.array([0.3, 0.2, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.01, 0.007, 0.003])
+
+
+def weekly(day: int, spread: float, rng: np.random.Generator) -> float:
+    """Return the expected rows of a day: a third at weekends, and more or less by chance."""
+    return 400 * (0.33 if day % 7 >= 5 else 1.0) * float(rng.lognormal(0, spread))
+
+
+def counted(rows: int, rng: np.random.Generator, missing: float = 0.02) -> CountedRows:
+    """Return what a day of rows comes to, from cells of branches by sex and decision."""
+    chances = np.outer(np.outer(SHARES, [0.4, 0.6]).ravel(), [0.6, 0.4]).ravel()
+    cells = rng.multinomial(rows, chances)
+    of_branch = cells.reshape(12, -1).sum(axis=1)
+    held = cells[cells > 0]
+    absent = int(rng.binomial(rows, missing))
+    values = {"branch": {b: int(n) for b, n in zip(BRANCHES, of_branch, strict=True) if n}}
+    return CountedRows(
+        digest=repr(cells.tolist()), rows=rows, excluded={}, new_values={}, values=values,
+        missing={"branch": absent}, divisor=int(np.gcd.reduce(held)) if len(held) else 1,
+        cells=len(held), coincidence=-50.0,
+    )  # fmt: skip
+
+
+def suspected(years: int, length: int, spread: float, seed: int = 3) -> Counter[HistoryProblem]:
+    """Return in how many steady years each check finds something, whatever the day it starts."""
+    rng = np.random.default_rng(seed)
+    found: Counter[HistoryProblem] = Counter()
+    names = [parse_period(name) for name in day_names(length)]
+    for year in range(years):
+        held = []
+        for t in range(length):
+            missing = 0.02 if (t + year) % 7 < 5 else 0.05
+            held.append(counted(int(rng.poisson(weekly(t + year, spread, rng))), rng, missing))
+        found.update({each.problem for each in check_history(names, held)})
+    return found
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.2])
+def test_a_steady_feed_with_a_weekly_course_is_hardly_suspected(spread: float) -> None:
+    found = suspected(60, 120, spread)
+    assert sum(found.values()) <= 1, found
+
+
+def rows_of(day: int, *, factor: int = 1, rng: np.random.Generator | None = None) -> pd.DataFrame:
+    rng = rng or np.random.default_rng(day)
+    size = int(rng.poisson(400 if day % 7 < 5 else 130)) * factor
+    frame = pd.DataFrame({"sex": rng.choice(["F", "M"], size)})
+    frame["branch"] = rng.choice(BRANCHES[:4], size, p=[0.4, 0.3, 0.2, 0.1])
+    frame["label"] = rng.integers(0, 2, size).astype(float)
+    frame["prediction"] = rng.integers(0, 2, size)
+    return frame
+
+
+ASKED = asked(RATIO) | {"strata": "branch"}
+QUESTION_OF_ROWS = QUESTION | {"strata": "branch"}
+
+
+def history(change, at: int = 40, length: int = 42) -> dict[str, fg.Cube]:
+    """Return days of which those from one on are changed; None leaves one out."""
+    made = {}
+    for t, name in enumerate(day_names(length)):
+        rows = change(rows_of(t), t) if t >= at else rows_of(t)
+        if rows is not None:
+            made[name] = fg.count(rows, **QUESTION_OF_ROWS)
+    return made
+
+
+def half_spelt(rows, _day):
+    lower = (np.arange(len(rows)) % 2 == 0) & (rows["sex"] == "F")
+    return rows.assign(sex=np.where(lower, "f", rows["sex"]))
+
+
+def relabelled(rows, _day):
+    return rows.assign(branch=rows["branch"].replace("b1", "c1"))
+
+
+def half_missing(rows, _day):
+    return rows.assign(sex=rows["sex"].where(np.arange(len(rows)) % 2 == 0))
+
+
+DISTURBANCES = {
+    "twice": (lambda rows, day: pd.concat([rows] * (2 if day == 40 else 1)),
+              {("doubled rows", None, None)}),
+    "a gap": (lambda rows, day: None if day == 40 else rows, {("gap", None, None)}),
+    "spelling": (half_spelt, {("spelling", "sex", "f")}),
+    "another name": (relabelled, {("new value", "branch", "c1"),
+                                  ("vanished value", "branch", "b1")}),
+    "no women": (lambda rows, _: rows[rows["sex"] == "M"],
+                 {("vanished value", "sex", "F")}),
+    "a tenth": (lambda rows, _: rows.iloc[: len(rows) // 10], {("volume", None, None)}),
+    "four times": (lambda rows, day: rows_of(day, factor=4), {("volume", None, None)}),
+    "no sex": (half_missing, {("missing values", "sex", None)}),
+    "the same file": (lambda _, __: rows_of(33), {("same counts", None, None)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(DISTURBANCES))
+def test_every_disturbance_is_found_and_named(name: str) -> None:
+    change, expected = DISTURBANCES[name]
+    health = fg.monitor_doctor(history(change), ASKED)
+    found = {(each.problem.value, each.column, each.value) for each in health.findings}
+    assert expected <= found
+    assert health.exit_code == 1
+    for each in health.findings:
+        assert each.period >= "2026-02-10"
+        assert each.says.endswith(".")
+    assert fg.monitor(history(change), ASKED).findings == health.findings
+
+
+def test_nothing_is_found_in_a_steady_history() -> None:
+    health = fg.monitor_doctor(history(lambda rows, _: rows), ASKED)
+    assert (health.findings, health.exit_code) == ((), 0)
+    assert "NOTHING FOUND" in str(health)
+    assert fg.monitor_doctor({}, ASKED).exit_code == 3
+    assert fg.monitor_doctor({}, ASKED).findings == ()
+
+
+def found_in(counts: dict[str, fg.Cube]) -> list[HistoryFinding]:
+    return list(fg.monitor_doctor(counts, asked(RATIO)).findings)
+
+
+def test_a_feed_of_weekdays_has_no_gaps_at_weekends() -> None:
+    first = dt.date(2026, 1, 1)
+    weekdays = [n for n in day_names(40) if dt.date.fromisoformat(n).weekday() < 5]
+    made = days(40, 99, 0.4)
+    assert found_in({name: made[name] for name in weekdays}) == []
+    (gap,) = found_in({name: made[name] for name in weekdays if name != "2026-01-21"})
+    assert (gap.problem, gap.period, gap.other, gap.rows) == (
+        HistoryProblem.GAP, "2026-01-21", "2026-01-22", 1,
+    )  # fmt: skip
+    assert first.weekday() == 3
+    start = weekdays[:6]  # a Thursday to the Thursday after, without its Tuesday
+    assert [e.period for e in found_in({n: made[n] for n in start if n != "2026-01-06"})] == [
+        "2026-01-06"
+    ]
+
+
+def test_the_same_counts_by_coincidence_are_nothing_to_warn_of() -> None:
+    """Days of fixed sizes have the counts of earlier ones again and again."""
+    made = days(300, 999, 0.4, seed=2)
+    digests = Counter(each.digest for each in made.values())
+    assert max(digests.values()) > 1
+    assert found_in(made) == []
+
+
+def test_a_feed_that_stands_still_is_found_though_its_counts_are_coarse() -> None:
+    made = days(30, 99, 0.4)
+    still = dict.fromkeys(day_names(36)[30:], made[day_names(30)[-1]])
+    found = found_in(made | still)
+    assert {each.problem for each in found} == {HistoryProblem.SAME_COUNTS}
+    assert {each.other for each in found} == {day_names(30)[-1]}
+
+
+def test_drifting_missing_values_are_found_where_no_day_jumps() -> None:
+    rng = np.random.default_rng(4)
+    names = [parse_period(name) for name in day_names(100)]
+    held = [counted(2_000, rng, 0.01 + 0.0012 * t) for t in range(100)]
+    found = [e for e in check_history(names, held) if e.problem is HistoryProblem.MISSING_VALUES]
+    assert len(found) == 1
+    assert found[0].last == day_names(100)[-1]
+    assert check_history(names, held, without=["branch"]) == ()
+
+
+def test_a_baseline_with_the_counts_of_a_day_is_a_warning(tmp_path) -> None:
+    made = days(10, 99, 0.4)
+    made["2026-01-03"].save(tmp_path / "base.cube.json")
+    rule = {"metric": "selection_rate.difference", "within": 0.1, "groups": "F"}
+    report = fg.monitor(made, asked(rule | {"of": str(tmp_path / "base.cube.json")}))
+    (found,) = report.findings
+    assert (found.problem, found.period) == (HistoryProblem.SAME_AS_BASELINE, "2026-01-03")
+    assert "the counts of the baseline base.cube.json (300 rows)" in found.says
+    assert report.comparisons[0].evidence is not None
+
+
+def test_a_chart_has_a_place_for_periods_without_counts() -> None:
+    from fairgauge.render.documents.monitor_document import _charts
+
+    made = days(10, 99, 0.4)
+    report = fg.monitor({n: c for n, c in made.items() if n != "2026-01-05"}, asked(RATIO))
+    for chart in list(_charts(report.comparisons[0], report.absent))[:2]:
+        assert chart.times == tuple(day_names(10))
+        assert [mark.value is None for mark in chart.marks].index(True) == 4
+
+
+def test_findings_of_the_last_period_are_gauges() -> None:
+    from fairgauge.render import render
+
+    report = fg.monitor(history(half_spelt), ASKED)
+    text = render(report, "openmetrics")
+    assert 'fairgauge_rows_suspected{model="counts",problem="spelling"} 1' in text
+    assert 'fairgauge_rows_suspected{model="counts",problem="gap"} 0' in text
+
+
+def test_a_handful_of_rows_proves_nothing() -> None:
+    assert found_in(dict.fromkeys(day_names(30), cube(1, of=2, others=1, size=2))) == []
