@@ -11,9 +11,7 @@ from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
 from fairgauge.results.history_health import HistoryFinding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.render._document_tree import Block, DocumentTree
+    from fairgauge.render._document_tree import DocumentTree
     from fairgauge.results.history_health import HistoryHealth
 
 
@@ -26,21 +24,16 @@ def history_document(health: HistoryHealth, *, full: bool = True) -> DocumentTre
     span = f"{size:,} {numbers.plural(size, 'period', 'periods')}"
     if health.periods:
         span += f", {health.periods[0]} to {health.periods[-1]}"
+    sentences = Items(tuple(each.says for each in health.findings))
     return document_of(
         health,
         title=f"History of {health.model}",
         beside=span,
         verdict=found.upper() if count else "NOTHING FOUND" if size else "NO PERIODS",
         tone=Tone.BAD if count else Tone.GOOD if size else Tone.UNSURE,
-        sections=[listed("feed", "Rows that may be wrong", *feed_findings(health.findings))],
+        sections=[listed("feed", "Rows that may be wrong", sentences)] if count else [],
         file_name="history",
     )
-
-
-def feed_findings(findings: Sequence[HistoryFinding]) -> Iterator[Block]:
-    """Yield the sentences of all findings."""
-    if findings:
-        yield Items(tuple(each.says for each in findings))
 
 
 def findings_of(health: HistoryHealth) -> FlatTable:

@@ -21,7 +21,6 @@ from fairgauge.render._document_tree import (
     Unit,
 )
 from fairgauge.render.documents._document_parts import TONES, document_of, listed
-from fairgauge.render.documents.history_document import feed_findings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import metric_words, shown, shown_range, signed, unit
@@ -88,7 +87,7 @@ def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTre
         listed("alarms", "Alarms", *_alarms(report)),
         listed("comparisons", "Monitored comparisons", *comparisons, short="Comparisons"),
         *_series(report),
-        listed("feed", "Rows that may be wrong", *feed_findings(report.findings), short="Rows"),
+        listed("feed", "Rows that may be wrong", *_feed(report), short="Rows"),
         listed("imported", earlier, *_imported(report), short="Earlier system"),
         listed("notes", "Notes", *_notes(report)),
         listed("method", "Method", *_method(report)),
@@ -277,6 +276,11 @@ def _charts(each: MonitoredComparison, absent: Sequence[str]) -> Iterator[Block]
         )
     if each.alarm is None:
         yield Paragraph(each.says)
+
+
+def _feed(report: MonitorReport) -> Iterator[Block]:
+    if report.findings:
+        yield Items(tuple(each.says for each in report.findings))
 
 
 def _imported(report: MonitorReport) -> Iterator[Block]:
