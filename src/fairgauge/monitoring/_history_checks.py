@@ -178,7 +178,7 @@ def _same_counts(
 
 
 def _by_coincidence(periods: int, same: int, log_chance: float) -> float:
-    """Return about how probable so many of the periods before have the same counts by chance."""
+    """Return about how probable so many of the periods before have the same counts by coincidence."""
     return math.exp(min(math.log(math.comb(periods, same)) + same * log_chance, 0.0))
 
 

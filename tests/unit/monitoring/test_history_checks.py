@@ -25,7 +25,7 @@ SHARES = np.array([0.3, 0.2, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.01, 0.00
 
 
 def weekly(day: int, spread: float, rng: np.random.Generator) -> float:
-    """Return the expected rows of a day: a third at weekends, and more or less by chance."""
+    """Return the expected rows of a day: a third at weekends, and more or less at random."""
     return 400 * (0.33 if day % 7 >= 5 else 1.0) * float(rng.lognormal(0, spread))
 
 
