@@ -178,7 +178,7 @@ def _same_counts(
 
 
 def _by_coincidence(periods: int, same: int, log_chance: float) -> float:
-    """Return about how probable so many of the periods before have the same counts by coincidence."""
+    """Return about how probable it is that so many earlier periods have the same counts."""
     return math.exp(min(math.log(math.comb(periods, same)) + same * log_chance, 0.0))
 
 
@@ -275,10 +275,12 @@ def _missing(
         far = _DEVIATIONS * np.maximum(wide, sampling)
         jumped = np.abs(share - usual) > np.maximum(_SHARE, far)
         first = share[: 2 * _WEEK].mean()
-        spread = share[: 4 * _WEEK].std() / math.sqrt(_WEEK)
+        spread = float(share[: 4 * _WEEK].var())
         for t in range(len(share)):
             recent = share[max(t - _WEEK + 1, 0) : t + 1].mean()
-            drifted = abs(recent - first) > max(_DRIFT, _DEVIATIONS * spread)
+            both = (first + recent) / 2
+            of_day = max(spread, both * (1 - both) * float((1 / rows).mean()))
+            drifted = abs(recent - first) > max(_DRIFT, _DEVIATIONS * math.sqrt(of_day / _WEEK))
             if jumped[t] or (t >= 4 * _WEEK and drifted):
                 yield _Suspected(
                     t, HistoryProblem.MISSING_VALUES, column, rows=int(rows[t]),
