@@ -379,7 +379,7 @@ class DiagnosticCode(StrEnum):
     MISSING_GROUPS = "missing_groups"  # rows, total, ruled; cases, total_cases of a count column
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
     COVERAGE = "coverage"  # metric, share, of
-    ADJUSTED_P = "adjusted_p"  # procedures
+    ADJUSTED_P = "adjusted_p"  # comparisons, homogeneity
     HOMOGENEITY = "homogeneity"
     # rate, groups, p, significant; of the large groups: range, expected_range, between_sd
     PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
@@ -406,7 +406,7 @@ class DiagnosticCode(StrEnum):
     NOT_RECODED = "not_recoded"  # values, rows
     RECODING = "recoding"  # line: a recoding that spellings suggest
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high, allowed
-    FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise, simultaneous
+    FAILS_TOGETHER = "fails_together"  # comparisons, confidence, fails, remaining, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
     TEXT = "text"  # text: of a report saved by version 1
@@ -430,12 +430,6 @@ class FindingReason(StrEnum):
     RULE_FAILED = "rule_failed"  # a rule on the rate fails for the group
     REVERSES = "reverses_after_adjusting"  # for the strata: Simpson's paradox
     DISAPPEARS = "disappears_after_adjusting"
-
-
-class FamilyProcedure(StrEnum):
-    """How p-values are adjusted for a family of comparisons."""
-
-    HOLM = "holm"
 
 
 class Direction(StrEnum):

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Never, Unpack
 from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import DiagnosticCode, Multiplicity, Outcome, Role, Task, Threshold, Uncounted
+from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, quote
-from fairgauge.measure.decide import judge
-from fairgauge.measure.familywise import false_fail_notes, judge_familywise
+from fairgauge.measure.familywise import judge_together, remaining_notes
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import measure, reversed_scores
 from fairgauge.measure.other_references import reference_notes
@@ -345,11 +344,11 @@ def _judged(
         stricter = replace(spec, confidence=confidence, metrics=())  # those of the rules alone
         return measure(cube, stricter, by_rows)
 
-    if spec.multiplicity is Multiplicity.PER_DECISION:
-        verdicts = judge(measured, spec.rules)
-    else:
-        verdicts = judge_familywise(measured, spec, measure_at)
-    notes = [*false_fail_notes(measured, spec), *reference_notes(measured, spec.rules, verdicts)]
+    verdicts = judge_together(measured, spec, measure_at)
+    notes = [
+        *remaining_notes(measured, spec, verdicts),
+        *reference_notes(measured, spec.rules, verdicts),
+    ]
     if spec.inconclusive is None:
         return verdicts, notes
     return _counted_as(verdicts, notes, Outcome(spec.inconclusive))
@@ -363,8 +362,6 @@ def _counted_as(
     changed = sum(one != other for one, other in zip(verdicts, decided, strict=True))
     if not changed:
         return verdicts, notes
-    if outcome is Outcome.FAIL:  # the probability of a false fail is that of decided verdicts
-        notes = [note for note in notes if note.code is not DiagnosticCode.FALSE_FAIL]
     note = Diagnostic.note(DiagnosticCode.COUNTED_AS, verdicts=changed, outcome=str(outcome))
     return decided, [*notes, note]
 

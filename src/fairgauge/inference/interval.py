@@ -17,7 +17,7 @@ import numpy as np
 from fairgauge.enums import IntervalMethod, Method, Status
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import as_count
-from fairgauge.results.scopes import Interval, simultaneous_interval
+from fairgauge.results.scopes import Interval
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS
 from fairgauge.stats.intervals import (
@@ -75,8 +75,8 @@ class Intervals:
     reason : why there is no interval, where there is none.
     expected : what sampling variation alone gives under no difference; NaN where unknown.
     corrected : the values less that, where it can be taken off; NaN elsewhere.
-    simultaneous : limits that hold together for all groups of a feature, for the group that is
-        singled out as the most extreme; NaN where there are none.
+    together : the limits at a higher confidence level, which hold together with those of all other
+        comparisons of a report; None where there are none.
     """
 
     low: Array
@@ -87,7 +87,7 @@ class Intervals:
     reason: Reason | None = None
     expected: Array | None = None
     corrected: Array | None = None
-    simultaneous: Limits | None = None
+    together: Callable[[float], Limits] | None = None
 
     def containing(self, value: Array, limits: tuple[float, float]) -> Intervals:
         """Return the intervals, clipped to the range of the metric, that contain the value.
@@ -103,12 +103,16 @@ class Intervals:
         low, high = np.minimum(low, value), np.maximum(high, value)  # not off by rounding
         low, high, p = (np.where(held, each, np.nan) for each in (low, high, self.p))
         reason = self.reason or Reason.of(ReasonCode.VALUE_OUTSIDE_INTERVAL)
-        wider = self.simultaneous
-        if wider is not None:
-            ends = (np.minimum(np.maximum(each, limits[0]), limits[1]) for each in wider)
+
+        def together(confidence: float) -> Limits:
+            """Return wider limits, clipped as these are; unknown where these are."""
+            assert self.together is not None
+            ends = (np.clip(each, *limits) for each in self.together(confidence))
             below, above = (np.where(held, each, np.nan) for each in ends)
-            wider = np.minimum(below, low), np.maximum(above, high)  # unknown stays unknown
-        return replace(self, low=low, high=high, p=p, reason=reason, simultaneous=wider)
+            return np.minimum(below, low), np.maximum(above, high)
+
+        wider = together if self.together else None
+        return replace(self, low=low, high=high, p=p, reason=reason, together=wider)
 
 
 def insufficient_clusters(clusters: Array | tuple[Array, Array]) -> list[Reason | None]:
@@ -207,7 +211,6 @@ class Certainty(TypedDict, total=False):
     status: Status
     reason: Reason | None
     interval: Interval | None
-    simultaneous: Interval | None
     p_value: float | None
     expected: float | None
     corrected: float | None
@@ -225,12 +228,7 @@ def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
         "corrected": _at(intervals.corrected, at),
     }
     if known:
-        alone = Interval(low, high, level, tuple(intervals.methods[at]))
-        fields["interval"] = alone
-        if intervals.simultaneous is not None:
-            low, high = (float(each[at]) for each in intervals.simultaneous)
-            if not (math.isnan(low) or math.isnan(high)):
-                fields["simultaneous"] = simultaneous_interval(alone, low, high)
+        fields["interval"] = Interval(low, high, level, tuple(intervals.methods[at]))
         fields["p_value"] = None if math.isnan(p) else p
     return fields
 

@@ -27,7 +27,7 @@ from fairgauge.catalogue.standardised_differences import (
 )
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule, Status
-from fairgauge.inference.evidence import FEWEST_GROUPS, is_one_test, stricter
+from fairgauge.inference.evidence import FEWEST_GROUPS, stricter
 from fairgauge.inference.interval import (
     CLUSTERS_TOO_FEW,
     JACKKNIFE_UNDEFINED,
@@ -55,7 +55,6 @@ from fairgauge.stats.absolute_sum import absolute_sum_quantile, absolute_sum_tai
 from fairgauge.stats.contrasts import fold
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.many import shrunken_rates, tukey_adjusted, tukey_level
-from fairgauge.stats.multiplicity import simultaneous_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -171,8 +170,8 @@ class Uncertainty:
             value = np.where(np.isclose(value, right), value, np.nan)
         if how is not self:
             made = self.whichever_is_chosen(made)
-        elif metric.scope != "table":
-            made = replace(made, simultaneous=self._of_all_groups(metric, compared, made))
+        if metric.scope != "table" and self._has_other_levels(metric, compared):
+            made = replace(made, together=partial(self._at_level, metric, compared))
         return self._simultaneous(made.containing(value, metric.range))
 
     def of_pooled(
@@ -190,25 +189,21 @@ class Uncertainty:
             pooled = partial(pooled_jackknife_interval, metric, compared, weights, value)
         try:
             made = pooled(self._with_reference.spec)
-            if self._with_reference is self:
-                strict = self._strict(metric, compared, made.p)
-                wider = made if strict is self.spec else pooled(strict)
-                made = replace(made, simultaneous=(wider.low, wider.high))
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
-        made = self.whichever_is_chosen(made)
+
+        def together(confidence: float) -> Limits:
+            """Return the limits of every group at another level."""
+            wider = pooled(self._spec_at(confidence))
+            return wider.low, wider.high
+
+        made = replace(self.whichever_is_chosen(made), together=together)
         return self._simultaneous(made.containing(value, metric.range))
 
-    def _strict(self, metric: ComparisonMetric, compared: Comparisons, p: Array) -> Spec:
-        """Return the specification at whose confidence several comparisons hold together.
-
-        Two groups that mirror each other are one comparison.
-        """
-        p = p[~np.isnan(p)]
-        pair = len(p) == _PAIR
-        if len(p) < _PAIR or (pair and is_one_test(metric, p.tolist(), compared.mirrored)):
-            return self.spec
-        confidence = simultaneous_level(len(p), self.spec.confidence)
+    def _spec_at(self, confidence: float) -> Spec:
+        """Return the specification of comparisons at a level, whichever reference is chosen."""
+        if self._with_reference is not self:
+            confidence = tukey_level(self._candidates, confidence)
         return replace(self.spec, confidence=confidence)
 
     def of_feature(self, metric: Across, groups: EveryGroup, spread: GroupSpread) -> Intervals:
@@ -269,22 +264,25 @@ class Uncertainty:
             return no_intervals(len(value), refused.reason)
         return made.containing(value, metric.range)
 
-    def _of_all_groups(
-        self, metric: ComparisonMetric, compared: Comparisons, alone: Intervals
-    ) -> Limits | None:
-        """Return limits that hold together for the groups of a feature, over all rows.
+    def _has_other_levels(self, metric: ComparisonMetric, compared: Comparisons) -> bool:
+        """Return whether a metric has limits at any level: random draws are too few far out."""
+        if isinstance(metric, Contrast):
+            return not is_drawn(metric, compared, self.spec.method)
+        closed = isinstance(metric, (Imbalance, StandardisedDifference, ConditionalDisparity))
+        return closed and compared.group.clusters is None
 
-        Those of a single comparison are its own. None where the method has no limits at other
-        levels.
-        """
-        margin, wider = compared.margin, alone
-        strict = self._strict(metric, compared, alone.p[margin])
-        if strict is not self.spec:
-            if not isinstance(metric, Contrast) or is_drawn(metric, compared, self.spec.method):
-                return None
-            comparison = self.compared(metric.of, compared)
-            wider = contrast_interval(metric, replace(comparison, ends=None), compared, strict)
-        return np.where(margin, wider.low, np.nan), np.where(margin, wider.high, np.nan)
+    def _at_level(
+        self, metric: ComparisonMetric, compared: Comparisons, confidence: float
+    ) -> Limits:
+        """Return the limits of a metric over all rows at another level; NaN within strata."""
+        spec = self._spec_at(confidence)
+        if isinstance(metric, Contrast):
+            comparison = self._with_reference.compared(metric.of, compared)
+            made = contrast_interval(metric, replace(comparison, ends=None), compared, spec)
+        else:
+            made = interval(metric, compared, Uncertainty(spec))
+        margin = compared.margin
+        return np.where(margin, made.low, np.nan), np.where(margin, made.high, np.nan)
 
     @property
     def spec_of_comparisons(self) -> Spec:
@@ -300,8 +298,7 @@ class Uncertainty:
             return intervals
         p = tukey_adjusted(intervals.p, self._candidates)
         methods = [(IntervalMethod.TUKEY, *each) if each else each for each in intervals.methods]
-        limits = (intervals.low, intervals.high)
-        return replace(intervals, p=p, methods=methods, simultaneous=limits)
+        return replace(intervals, p=p, methods=methods)
 
     def _simultaneous(self, intervals: Intervals) -> Intervals:
         """Return intervals of which one may be singled out, for several hold at once."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.across import is_smallest
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.enums import Decide, Insufficient, IntervalMethod, Outcome, ScopeKind, Status
+from fairgauge.enums import Decide, Insufficient, Outcome, ScopeKind, Status
 from fairgauge.identity import is_named, texts_of
 from fairgauge.inference.sample_size import POWER, detectable_disparity, needed_rows
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, all_of
@@ -111,48 +111,30 @@ def _of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]
         )
 
 
-@dataclass(frozen=True, slots=True)
-class IntervalDecision:
-    """What a comparison comes to that a confidence interval decides.
-
-    Attributes
-    ----------
-    outcome : pass, fail or inconclusive.
-    family : the comparisons whose intervals are simultaneous with its own; None where it is single.
-    """
-
-    outcome: Outcome
-    family: tuple[object, ...] | None
-
-
-def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[IntervalDecision]:
+def interval_decisions(measured: Measured, rules: Iterable[Rule]) -> list[Outcome]:
     """Return what each comparison comes to that a confidence interval decides.
 
-    A verdict is the worst of several where there are several classes or thresholds. Alternatives
-    are decided together: a false fail takes a false fail of every limit.
+    Two groups that mirror each other are one comparison. A verdict is the worst of several where
+    there are several classes or thresholds. Alternatives are decided together: a false fail takes
+    a false fail of every limit.
     """
-    return [decision for rule in rules for decision in _decisions_by_interval(measured, rule)]
+    return [outcome for rule in rules for outcome in _decisions_by_interval(measured, rule)]
 
 
-def _decisions_by_interval(measured: Measured, rule: Rule) -> Iterator[IntervalDecision]:
-    by_comparison: dict[tuple[object, ...], list[IntervalDecision]] = {}
+def _decisions_by_interval(measured: Measured, rule: Rule) -> Iterator[Outcome]:
+    by_comparison: dict[tuple[object, ...], list[Outcome]] = {}
     for limit in rule.limits:
-        of_limit: dict[tuple[object, ...], list[IntervalDecision]] = {}
+        of_limit: dict[tuple[object, ...], list[Outcome]] = {}
         for each in _subjects(measured, limit):
             if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
                 group = None if _of_all_groups(limit) else each.standing
                 key = each.feature, group, each.class_scope, each.threshold
-                outcome = _decided(each, limit, measured.worst_cases)[0]
-                together = IntervalMethod.TUKEY in each.interval.methods
-                family = (limit.metric, each.feature, each.class_scope, each.threshold)
-                decision = IntervalDecision(outcome, family if together else None)
-                of_limit.setdefault(key, []).append(decision)
-        for side, sides in of_limit.items():
-            worst = min(sides, key=lambda each: _WORST_FIRST.index(each.outcome))
-            by_comparison.setdefault(side, []).append(worst)
-    for decisions in by_comparison.values():
-        if len(decisions) == len(rule.limits):
-            yield min(decisions, key=lambda each: _BEST_FIRST.index(each.outcome))
+                of_limit.setdefault(key, []).append(_decided(each, limit, measured.worst_cases)[0])
+        for comparison, sides in of_limit.items():
+            by_comparison.setdefault(comparison, []).append(min(sides, key=_WORST_FIRST.index))
+    for outcomes in by_comparison.values():
+        if len(outcomes) == len(rule.limits):
+            yield min(outcomes, key=_BEST_FIRST.index)
 
 
 def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:

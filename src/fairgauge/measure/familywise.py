@@ -1,4 +1,4 @@
-"""Many verdicts: the probability of a false fail among them, and verdicts that limit it.
+"""Many verdicts: which fails remain when all comparisons are judged together.
 
 A verdict of its own fails falsely in at most half of one minus its confidence level. Holm's
 step-down procedure keeps all of them together at that. Passes are not adjusted: the overall verdict
@@ -18,7 +18,6 @@ from fairgauge.results.scopes import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from fairgauge.measure.decide import IntervalDecision
     from fairgauge.question.specification import Spec
     from fairgauge.results.estimates import Measured
     from fairgauge.results.verdicts import Verdict
@@ -28,10 +27,12 @@ _OUTSIDE = (
 )  # fmt: skip
 
 
-def judge_familywise(
+def judge_together(
     measured: Measured, spec: Spec, measure_at: Callable[[float], Measured]
 ) -> tuple[Verdict, ...]:
-    """Decide as `judge` does, and keep only the fails that all comparisons together allow.
+    """Decide as `judge` does, and state which fails remain with all comparisons judged together.
+
+    With ``multiplicity="familywise"`` the others are inconclusive.
 
     Parameters
     ----------
@@ -45,9 +46,9 @@ def judge_familywise(
     next is tested at the level divided by m - r. Berger (1982), Technometrics 24, 295-300.
     """
     verdicts = judge(measured, spec.rules)
-    decisions = interval_decisions(measured, spec.rules)
-    family, failed = len(decisions), 0
-    if not _fails(decisions):
+    outcomes = interval_decisions(measured, spec.rules)
+    family, failed = len(outcomes), 0
+    if family == 1 or not _fails(outcomes):
         return verdicts
     while True:
         level = 1 - (1 - spec.confidence) / (family - failed)
@@ -56,55 +57,40 @@ def judge_familywise(
         if rejected in (failed, family):
             break
         failed = rejected
+    familywise = spec.multiplicity is Multiplicity.FAMILYWISE
     return tuple(
-        _kept(given, strict, family)
+        _judged(given, strict, family, familywise=familywise)
         for given, strict in zip(verdicts, judge(stricter, spec.rules, explain=False), strict=True)
     )
 
 
-def _fails(decisions: Sequence[IntervalDecision]) -> int:
-    return sum(each.outcome is Outcome.FAIL for each in decisions)
+def _fails(outcomes: Sequence[Outcome]) -> int:
+    return outcomes.count(Outcome.FAIL)
 
 
-def _kept(given: Verdict, strict: Verdict, family: int) -> Verdict:
-    """Return the verdict, inconclusive where it fails at its own level alone."""
-    fails_alone = given.outcome is Outcome.FAIL and given.reason.code in _OUTSIDE
-    if not fails_alone or strict.outcome is Outcome.FAIL:
+def _judged(given: Verdict, strict: Verdict, family: int, *, familywise: bool) -> Verdict:
+    """Return the verdict, and of a fail by an interval whether it remains."""
+    if given.outcome is not Outcome.FAIL or given.reason.code not in _OUTSIDE:
         return given
+    remains = strict.outcome is Outcome.FAIL
+    if remains or not familywise:
+        return replace(given, remains=remains)
     reason = Reason.of(ReasonCode.FAMILYWISE, comparisons=family)
     return replace(given, outcome=Outcome.INCONCLUSIVE, reason=reason)
 
 
-def false_fail_notes(measured: Measured, spec: Spec) -> Iterator[Diagnostic]:
-    """Note how likely a false overall fail is, where several comparisons are decided."""
-    decisions = interval_decisions(measured, spec.rules)
-    if len(decisions) < 2:
-        return
-    familywise = spec.multiplicity is Multiplicity.FAMILYWISE
-    together = [each.family for each in decisions if each.family is not None]
-    yield Diagnostic.note(
-        DiagnosticCode.FALSE_FAIL,
-        comparisons=len(decisions),
-        confidence=spec.confidence,
-        probability=_probability(decisions, spec.confidence, familywise=familywise),
-        familywise=familywise,
-        simultaneous=len(together) or None,
-    )
-
-
-def _probability(
-    decisions: Sequence[IntervalDecision], confidence: float, *, familywise: bool
-) -> float:
-    """Return the probability of any false fail, or the most that it can be.
-
-    Of single intervals it is that of independent comparisons. Simultaneous intervals of a family
-    miss any true value in at most one minus the confidence level; with these it is the sum.
-    """
-    error = 1 - confidence
-    if familywise:
-        return error / 2
-    families = {each.family for each in decisions if each.family is not None}
-    single = sum(each.family is None for each in decisions)
-    if not families:
-        return 1 - (1 - error / 2) ** single
-    return min(1.0, len(families) * error + single * error / 2)
+def remaining_notes(
+    measured: Measured, spec: Spec, verdicts: Sequence[Verdict]
+) -> Iterator[Diagnostic]:
+    """Note how many comparisons are decided, and how many fails remain of those that there are."""
+    comparisons = len(interval_decisions(measured, spec.rules))
+    if comparisons > 1:
+        remaining = [each.remains for each in verdicts if each.remains is not None]
+        yield Diagnostic.note(
+            DiagnosticCode.FAILS_TOGETHER,
+            comparisons=comparisons,
+            confidence=spec.confidence,
+            fails=len(remaining),
+            remaining=sum(remaining),
+            familywise=spec.multiplicity is Multiplicity.FAMILYWISE,
+        )

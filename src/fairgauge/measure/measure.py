@@ -27,6 +27,7 @@ from fairgauge.inference.groups.families import (
     adjusted_estimates,
     adjustment_notes,
     central_rates,
+    family_notes,
     homogeneity_notes,
     reversed_ranking,
 )
@@ -52,9 +53,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Rate, Statistic
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.cube import Cube
     from fairgauge.inference.evidence import FeatureGroups
+    from fairgauge.inference.groups.families import Family
     from fairgauge.measure._small_groups import Small
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
@@ -115,7 +117,12 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     rowwise, notes = _of_rows(resolution, by_rows)
     estimates += rowwise
     diagnostics += notes
-    tested = adjusted_estimates(mark_estimates(estimates, small))
+    homogeneity = [note for part in parts for note in part.homogeneity]
+    together = {key: limits for part in parts for key, limits in part.together.items()}
+    tested = adjusted_estimates(
+        mark_estimates(estimates, small), together, homogeneity, spec.confidence
+    )
+    pairs = [pair for part in parts for pair in part.compare_pairs(tested.family)]
     worst: dict[ComparisonKey, WorstCase] = {}
     adequate: dict[ComparisonKey, Adequate] = {}
     for part in parts:
@@ -130,7 +137,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         diagnostics=(
             *diagnostics,
             *adjustment_notes(tested.estimates),
-            *tested.diagnostics,
+            *family_notes(tested.family, homogeneity, spec.confidence),
         ),
         scores=tuple(counts for each in binned for counts in score_counts(each, first)),
         threshold_references=tuple(
@@ -138,7 +145,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
             for each in binned
             for references in threshold_references(each, first, spec, resolution.metrics)
         ),
-        pairs=tuple(mark_pairs([pair for part in parts for pair in part.pairs], small)),
+        pairs=tuple(mark_pairs(pairs, small)),
         worst_cases=worst,
         adequate=adequate,
         group_ids={
@@ -166,10 +173,14 @@ class _MeasuredFeature:
     ) -> None:
         spec = resolution.spec
         slices = [Slice(counts, outcome, spec) for outcome in resolution.outcomes]
-        self.pairs: list[GroupPair] = []
+        self._spec = spec
+        self._rates = central_rates(rates)
+        self._every_group: FeatureGroups | None = None
+        self.homogeneity: list[Diagnostic] = []
         self.worst_cases: dict[ComparisonKey, WorstCase] = {}
         measured = _multiclass if resolution.task is Task.MULTICLASS else _thresholds
         self.groups, self.totals, self.estimates = measured(slices, rates, resolution.metrics)
+        self.together = {key: limits for each in slices for key, limits in each.together.items()}
         self.other_references: tuple[OtherReference, ...] = ()
         self.diagnostics = [
             *_strata_coverage(slices[0], resolution.metrics),
@@ -194,17 +205,20 @@ class _MeasuredFeature:
         if resolution.task is Task.BINARY and len(counts.groups) > 1:
             groups = slices[0].all_groups()
             large = admissible_groups(counts, spec)
-            self.diagnostics += homogeneity_notes(central_rates(rates), groups, spec, large)
-            self._compare_pairs(central_rates(rates), groups, spec)
+            self.homogeneity = list(homogeneity_notes(self._rates, groups, spec, large))
+            if len(groups.names) >= FEWEST_GROUPS:
+                from fairgauge.inference.groups.pairwise import pairs_not_listed
 
-    def _compare_pairs(self, rates: Sequence[Rate], groups: FeatureGroups, spec: Spec) -> None:
+                self.diagnostics += pairs_not_listed(groups)
+                self._every_group = groups
+
+    def compare_pairs(self, family: Family) -> list[GroupPair]:
         """Compare every two groups; of two groups, their comparison is an estimate already."""
-        if len(groups.names) < FEWEST_GROUPS:
-            return
-        from fairgauge.inference.groups.pairwise import pairs_not_listed, pairwise
+        if self._every_group is None:
+            return []
+        from fairgauge.inference.groups.pairwise import pairwise
 
-        self.diagnostics += pairs_not_listed(groups)
-        self.pairs += pairwise(rates, groups, spec)
+        return pairwise(self._rates, self._every_group, self._spec, family)
 
 
 def _clusters_spanning_groups(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
@@ -344,6 +358,7 @@ def _multiclass(
             estimates += _by_class(metric, asked, slices, simultaneous, whole)
         if statistic is not None and statistic.name in of_all:
             estimates += _of_classes(whole, metric, of_all[statistic.name], NO_CLASS)
+    slices[0].together |= whole.together
     return groups, totals, estimates
 
 

@@ -133,6 +133,7 @@ class Slice:
         best = spec.reference is ReferenceRule.BEST
         candidates = int(admissible_groups(counts, spec).sum()) if best else 1
         self.uncertainty = Uncertainty(spec, simultaneous, candidates)
+        self.together: dict[ComparisonKey, tuple[Callable[[float], Limits], int]] = {}
         self._comparisons: dict[tuple[Compared, MetricScope, bool], Comparisons] = {}
 
     def groups(
@@ -201,7 +202,7 @@ class Slice:
         obstacle = obstacle or self._protection(metric)
         compared = self.compared(metric, obstacle)
         base = self._unmeasured(metric, class_scope)
-        made: Callable[[int], Result] | None = None
+        made: _Completed | _Bounded | None = None
         if obstacle is None:
             made = (
                 self._made(metric, compared)
@@ -209,9 +210,10 @@ class Slice:
                 else self._bounded(metric, compared)
             )
         refused: Result = {"status": Status.NOT_APPLICABLE, "reason": obstacle}
+        together = made.intervals.together if made else None
         for i, group in enumerate(compared.groups.tolist()):
             scope = self.scopes[compared.slots[i]]
-            yield replace(
+            estimate = replace(
                 base,
                 **named(self.counts, group),
                 reference=compared.each[i],
@@ -219,6 +221,9 @@ class Slice:
                 scope=POOLED if metric.scope == "pooled" else scope,
                 **(made(i) if made else refused),
             )
+            if together and compared.slots[i] == 0:
+                self.together[estimate.key] = together, i
+            yield estimate
 
     def across(
         self,
@@ -331,6 +336,8 @@ class Slice:
                 code = ReasonCode.NO_COMMON_STRATUM if rate is None else ReasonCode.BOTH_SIDES_ZERO
                 yield replace(estimate, status=Status.UNDEFINED, reason=Reason.of(code))
             else:
+                if intervals.together:
+                    self.together[estimate.key] = intervals.together, i
                 yield replace(
                     estimate, value=value, **certainty(intervals, i, self.spec.confidence)
                 )
@@ -489,15 +496,24 @@ class Slice:
         """Compute the bounds of all comparisons of a metric at once."""
         assert isinstance(metric, Contrast)
         group, reference = self.both(self.sides, metric, compared)
+        margin = compared.slots == 0
         ours = self._range(compared.groups, compared.slots)
         theirs = self._range(compared.references, compared.slots)
+
+        def together(confidence: float) -> Limits:
+            """Return the limits at another level."""
+            how = Uncertainty(replace(self.spec, confidence=confidence))
+            wider = contrast_intervals(metric, ours, theirs, margin, how)
+            return wider.low, wider.high
+
         return _Bounded(
             value=metric.value(group, reference, self.spec.profile),
             bounds=contrast_bounds(metric, ours, theirs),
             rates=metric.side_values(group, reference, self.spec.profile),
             sizes=metric.sizes(group, reference),
-            intervals=contrast_intervals(
-                metric, ours, theirs, compared.slots == 0, self.uncertainty
+            intervals=replace(
+                contrast_intervals(metric, ours, theirs, margin, self.uncertainty),
+                together=together,
             ),
             confidence=self.spec.confidence,
         )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.enums import AfterAdjusting, Status
+from fairgauge.enums import AfterAdjusting
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
@@ -67,18 +67,17 @@ def singled_out(each: Estimate) -> Estimate:
 
 
 def is_significant(each: Estimate) -> bool:
-    """Return whether an estimate on enough data differs significantly from "no difference".
+    """Return whether an estimate differs significantly from "no difference".
 
-    The adjusted p-value decides where there is one, then the p-value, then the interval. The lowest
-    accuracy of all groups has no value that means "no difference": nothing is tested of it.
+    It does where the interval that holds together with those of all comparisons excludes "no
+    difference"; where there is none, where the adjusted p-value is small. What is in no family,
+    for insufficient data or without a test, does not.
     """
-    neutral = each.definition.neutral
-    if each.status is not Status.OK or each.value is None or math.isnan(neutral):
+    if each.p_adjusted is None or each.value is None or each.confidence is None:
         return False
-    p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
-    if p_value is not None and each.confidence is not None:
-        return p_value <= 1 - each.confidence
-    return each.interval is not None and neutral not in each.interval
+    if each.simultaneous is not None:
+        return each.definition.neutral not in each.simultaneous
+    return each.p_adjusted <= 1 - each.confidence
 
 
 def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | None:

@@ -55,9 +55,13 @@ class Estimate:
         counts are exact. The value is then that of the rounded counts, and the interval the union
         of those of the range.
     interval : its confidence interval, None where there is none.
-    simultaneous : the interval that holds together with those of all groups of the feature: for the
-        group that is singled out as the most extreme. None where there is none.
-    p_value, p_adjusted : of "no difference", alone and adjusted for all groups that are compared.
+    simultaneous : the interval that holds together with those of all comparisons of the report;
+        None where there is none.
+    p_value, p_adjusted : of "no difference", alone and adjusted for all comparisons and tests of
+        the report in a single step (Sidak): below one minus the level just where ``simultaneous``
+        excludes "no difference". The second is None where nothing is decided: insufficient data,
+        single strata.
+    p_holm : adjusted for the same step by step (Holm); no sentence and no mark uses it.
     n_group, n_reference : the rows in the denominators of both sides.
     rate_group, rate_reference : the numbers that are compared.
     error : the most that the value can be off because scores were binned, None where it is exact.
@@ -85,6 +89,7 @@ class Estimate:
     simultaneous: Interval | None = None
     p_value: Share | None = None
     p_adjusted: Share | None = None
+    p_holm: Share | None = None
     n_group: Finite | None = None
     n_reference: Finite | None = None
     rate_group: float | None = None
@@ -197,8 +202,8 @@ class GroupPair:
     ratio : ``group / other``, never above 1; None where both rates are 0.
     ratio_low, ratio_high : its simultaneous interval, by the methods of that of the difference.
     pairs : how many pairs the simultaneous level covers.
-    p_adjusted : of "no difference", adjusted for all pairs (Tukey); below one minus the level
-        exactly where the interval of the difference excludes 0.
+    p_adjusted : of "no difference", adjusted for all pairs (Tukey) and all other comparisons of the
+        report; below one minus the level exactly where the interval of the difference excludes 0.
     status, reason : whether the pair can be relied on, and if not, why.
     definition : the rate itself.
     """

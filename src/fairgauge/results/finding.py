@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fairgauge.enums import FamilyProcedure, FindingReason
+from fairgauge.enums import FindingReason
 from fairgauge.results.codec import Finite, Inline, Share
 from fairgauge.results.describers import in_words
 from fairgauge.results.estimates import Estimate
@@ -20,28 +20,6 @@ from fairgauge.results.scopes import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FindingFamily:
-    """The comparisons that the p-value of a finding is adjusted for.
-
-    Attributes
-    ----------
-    procedure : how it is adjusted.
-    size : how many rates of features (at a threshold, of a class) are judged together: those of
-        ``features``, ``rates`` and ``thresholds`` that the data give.
-    features, rates, thresholds : of which features, in which rates, at which thresholds.
-    groups : how many groups are compared in the rate of the finding; the p-value of its estimate is
-        adjusted for these before it is adjusted for the rates.
-    """
-
-    procedure: FamilyProcedure
-    size: int
-    features: tuple[str, ...]
-    rates: tuple[str, ...]
-    thresholds: tuple[Finite, ...]
-    groups: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """A disparity that a report leads with: the group of a feature that fares worst in a rate.
 
@@ -51,17 +29,15 @@ class Finding:
     why : why it is a finding, the criterion that chose it first.
     estimate : the comparison of the group that fares worst: its difference, or its ratio where only
         ratios are asked for.
-    interval : the confidence interval that a report shows of it: the simultaneous one, because the
-        group is chosen as the most extreme of several.
-    p_adjusted : of "no difference", adjusted for the family; None where there is no test.
-    family : what it is adjusted for.
+    interval : the confidence interval that a report shows of it: the one that holds together with
+        those of all comparisons of the report.
+    p_adjusted : of "no difference", adjusted for these; None where there is no test.
     ratio : the ratio beside a difference.
     adjusted, adjusted_for : the same comparison adjusted for the strata, and their column.
     beside : the significant contrast of the same group in the rate that is reported with this one:
         the true and the false positive rate are one finding.
     others, others_beside : the significant contrasts of other groups in these two rates, the
         largest first.
-    unconfirmed : those of other groups that are significant only before adjusting for the family.
     limits, ratio_limits : the limits of rules on the difference and on the ratio of the rate, in
         the direction group minus reference: no number is rounded onto one of them.
     one_of_thresholds : whether the report has the same comparison at other thresholds.
@@ -77,7 +53,6 @@ class Finding:
     why: tuple[FindingReason, ...]
     interval: Inline[Interval | None]
     p_adjusted: Share | None
-    family: FindingFamily
     estimate: Estimate
     ratio: Estimate | None = None
     adjusted: Estimate | None = None
@@ -85,7 +60,6 @@ class Finding:
     adjusted_for: str | None = None
     others: tuple[Estimate, ...] = ()
     others_beside: tuple[Estimate, ...] = ()
-    unconfirmed: tuple[Estimate, ...] = ()
     limits: tuple[Finite, ...] = ()
     ratio_limits: tuple[Finite, ...] = ()
     one_of_thresholds: bool = False

@@ -17,13 +17,12 @@ from fairgauge.enums import Average, ClassKind, ScopeKind, Status
 from fairgauge.results.disparities import is_significant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.estimates import Estimate, Group, GroupPair
-    from fairgauge.results.finding import Finding
     from fairgauge.results.report import Report
     from fairgauge.results.scopes import ClassScope
 
@@ -190,11 +189,6 @@ def reference_group(section: FeatureResults, metric: str) -> str | None:
     return None if only is None else only.group
 
 
-def comparisons(section: FeatureResults, metric: str) -> int:
-    """Return how many comparisons of a metric are tested."""
-    return sum(e.metric == metric and e.p_adjusted is not None for e in section.estimates)
-
-
 def sections_of(report: Report) -> list[FeatureResults]:
     """Sort a report into sections: a feature, a threshold and a class each."""
     catalogue = report.catalogue
@@ -326,46 +320,29 @@ def is_across(each: Estimate) -> bool:
     return each.reference is None or each.definition.scope == "feature"
 
 
-def searched_rates(sections: Iterable[FeatureResults]) -> Iterator[tuple[FeatureResults, str]]:
+def searched_rates(
+    sections: Iterable[FeatureResults], ruled: Collection[str] = ()
+) -> Iterator[tuple[FeatureResults, str]]:
     """Yield the sections and rates in which findings are sought: the central rates, or others.
 
-    Single classes and averages over them repeat what the worst class and all classes at once show,
-    so that they would be sought twice, and adjusted for twice.
+    Those that rules are on, the metrics ``ruled``, are sought, too. Single classes and averages
+    over them repeat what the worst class and all classes at once show.
     """
     for section in sections:
         if section.class_scope.kind not in (ClassKind.CLASS, ClassKind.AVERAGE):
-            for rate in _rates_of_findings(section):
+            for rate in _rates_of_findings(section, ruled):
                 yield section, rate
 
 
-def _rates_of_findings(section: FeatureResults) -> list[str]:
+def _rates_of_findings(section: FeatureResults, ruled: Collection[str]) -> list[str]:
     """Return the rates that can make a finding: the central ones, and others where none is."""
     compared = list(dict.fromkeys(filter(None, map(section.compared_rate, section.metrics))))
     central = [rate for rate in compared if rate in CENTRAL_RATES]
     ambivalent = [rate for rate in compared if section.rate_row(rate).ambivalent]
     if not set(ambivalent).intersection(central):
         central += ambivalent
-    return central or compared
-
-
-def unconfirmed(
-    sections: Iterable[FeatureResults], findings: Sequence[Finding]
-) -> list[tuple[FeatureResults, str]]:
-    """Return the rates with a significant difference that is none once all rates are adjusted for.
-
-    These are no findings, though tables mark them as significant in their own rate.
-    """
-    sections = list(sections)
-    stated = set()
-    for finding in findings:
-        section = section_of(sections, finding.estimate)
-        beside = finding.beside and section.compared_rate(finding.beside.metric)
-        stated |= {(section.key, rate) for rate in (finding.rate, beside)}
-    return [
-        (section, rate)
-        for section, rate in searched_rates(sections)
-        if (section.key, rate) not in stated and any(map(is_significant, section.contrasts(rate)))
-    ]
+    asked = [section.compared_rate(each) for each in section.metrics if each in ruled]
+    return list(dict.fromkeys([*central, *filter(None, asked)])) or compared
 
 
 def insignificant(

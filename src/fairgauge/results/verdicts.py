@@ -35,6 +35,8 @@ class Verdict:
     class_scope, threshold : the class and the threshold that decide, where there are several.
     feature_id, group_id : what they are; None of a group that the data do not have.
     outcome : pass, fail, inconclusive, not evaluated, or none.
+    remains : of a fail by a confidence interval, whether it is one when all comparisons that rules
+        decide are judged together (Holm); None where nothing else is judged, and of anything else.
     reason : why.
     value, interval : what the rule was compared with, None where there is nothing.
     alternatives : of a rule with alternatives, the verdict of each of its limits, the first one
@@ -52,6 +54,7 @@ class Verdict:
     class_scope: Inline[ClassScope] = NO_CLASS
     threshold: Finite | None = None
     outcome: Outcome
+    remains: bool | None = None
     reason: Annotated[Reason, Worded("says")]
     value: float | None = None
     interval: Inline[Interval | None] = None

@@ -1,14 +1,14 @@
-"""Families of p-values, and what the estimates of a feature show together.
+"""One family of tests: all that a report may mark as statistically significant, judged together.
 
-P-values are adjusted for the comparisons of a family; a test of homogeneity states whether the
-groups differ at all before any is singled out; adjusting for strata may reverse a difference
-(Simpson's paradox).
+P-values are adjusted and intervals widened for all comparisons that the data can decide, in all
+metrics and features; a test of homogeneity states whether the groups differ at all before any is
+singled out; adjusting for strata may reverse a difference (Simpson's paradox).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -20,19 +20,19 @@ from fairgauge.enums import (
     ClassKind,
     DiagnosticCode,
     IntervalMethod,
-    ReferenceKind,
     ScopeKind,
+    Status,
 )
-from fairgauge.inference.evidence import generator, is_one_test
+from fairgauge.inference.evidence import FEWEST_GROUPS, generator
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.results.disparities import after_adjusting
-from fairgauge.results.scopes import Diagnostic, Reference
+from fairgauge.results.scopes import ClassScope, Diagnostic, simultaneous_interval
 from fairgauge.stats.many import between_variance, expected_range
-from fairgauge.stats.multiplicity import adjust
-from fairgauge.stats.significance import homogeneity
+from fairgauge.stats.multiplicity import holm, sidak, simultaneous_level
+from fairgauge.stats.significance import homogeneity as homogeneity_test
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,69 +40,150 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import FeatureGroups
     from fairgauge.question.specification import Spec
-    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.estimates import ComparisonKey, Estimate
+    from fairgauge.stats.arrays import Limits
 
 _PAIR = 2
 _CHANCE = 0.5
 _REPLICATES = 500
 
 
+Together: TypeAlias = "Mapping[ComparisonKey, tuple[Callable[[float], Limits], int]]"
+"""What gives the limits of comparisons at any level, and the place of each in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The tests that a report judges together.
+
+    Attributes
+    ----------
+    size : how many: comparisons (two groups that mirror each other are one, all pairs of a chosen
+        reference one set), tests of homogeneity, and sets of all pairs of groups.
+    level : the confidence level at which single intervals hold together.
+    """
+
+    size: int
+    level: float
+
+
 @dataclass(frozen=True, slots=True)
 class AdjustedEstimates:
-    """Estimates with their p-values adjusted, and how."""
+    """Estimates with their p-values adjusted and their intervals widened, and the family."""
 
     estimates: tuple[Estimate, ...]
-    diagnostics: tuple[Diagnostic, ...]
+    family: Family
 
 
-def adjusted_estimates(estimates: Sequence[Estimate]) -> AdjustedEstimates:
-    """Adjust p-values for the number of groups that a metric compares in a feature.
+def adjusted_estimates(
+    estimates: Sequence[Estimate],
+    together: Together,
+    homogeneity: Sequence[Diagnostic],
+    confidence: float,
+) -> AdjustedEstimates:
+    """Adjust p-values for all that the report tests, and give the intervals that agree with them.
 
-    A family is one metric in one feature (and one class and threshold), over all rows; the pooled
-    comparisons are one of their own. Two groups that are each other's reference are one comparison.
+    Comparisons that cannot be decided are in no family. Those of the worst class have what the
+    comparison in that class has.
+
+    Parameters
+    ----------
+    homogeneity : the tests of homogeneity; of three and more groups all pairs are compared, too.
     """
-    families: dict[tuple[object, ...], list[int]] = {}
+    members: dict[Hashable, list[int]] = {}
     for i, each in enumerate(estimates):
-        tested = each.p_value is not None and each.scope.kind is not ScopeKind.STRATUM
-        if tested and each.class_scope.kind is not ClassKind.WORST:
-            key = (each.metric, each.feature, each.class_scope, each.threshold, each.scope)
-            families.setdefault(key, []).append(i)
-    made = list(estimates)
-    used = set()
-    for family in families.values():
-        p = [estimates[i].p_value for i in family]
-        if any(_adjusted_already(estimates[i]) for i in family):
-            adjusted, how = np.array(p, dtype=float), "tukey"
-        elif _mirrored([estimates[i] for i in family]):
-            adjusted, how = np.array(p, dtype=float), "holm"
-        else:
-            adjusted, how = adjust(np.array(p, dtype=float))
-        used.add(how)
-        for i, value in zip(family, adjusted.tolist(), strict=True):
-            made[i] = replace(made[i], p_adjusted=value)
-    return AdjustedEstimates(tuple(made), tuple(_adjustment_notes(used)))
+        if _is_tested(each):
+            members.setdefault(_member(each), []).append(i)
+    tests = [each["p"] for each in homogeneity]
+    sets = sum(each["groups"] >= FEWEST_GROUPS for each in homogeneity)
+    size = max(len(members) + len(tests) + sets, 1)
+    family = Family(size, simultaneous_level(size, confidence))
+    smallest = [min(estimates[i].p_value or 0.0 for i in of) for of in members.values()]
+    steps = holm([*smallest, *tests, *[1.0] * sets]).tolist()
+    wider = _wider(together, family.level)
+    made = [_with_simultaneous(each, wider) for each in estimates]
+    for places, least, step in zip(members.values(), smallest, steps, strict=False):
+        for i in places:
+            p = estimates[i].p_value or 0.0
+            step_of = step if p == least else min(1.0, step * p / least)
+            made[i] = replace(made[i], p_adjusted=float(sidak(p, size)), p_holm=step_of)
+    of_classes = {each.key: each for each in made if each.class_scope.kind is ClassKind.CLASS}
+    return AdjustedEstimates(tuple(_worst_class(each, of_classes) for each in made), family)
 
 
-def _adjusted_already(each: Estimate) -> bool:
-    """Return whether the interval holds for all pairs of groups, and the p-value with it."""
-    return each.interval is not None and IntervalMethod.TUKEY in each.interval.methods
+def _is_tested(each: Estimate) -> bool:
+    """Return whether a report may mark an estimate as statistically significant."""
+    decidable = each.status is Status.OK and each.p_value is not None and each.feature is not None
+    worst = each.class_scope.kind is ClassKind.WORST
+    return decidable and not worst and each.scope.kind is not ScopeKind.STRATUM
 
 
-def _mirrored(family: list[Estimate]) -> bool:
-    """Return whether two groups are each other's reference, so that both tests are one."""
-    if len(family) != _PAIR:
-        return False
-    one, two = family
-    sizes = (one.n_group, one.n_reference) == (two.n_reference, two.n_group)
-    others = all(each.reference == Reference(ReferenceKind.OTHERS) for each in family)
-    p = [each.p_value or 0.0 for each in family]
-    return sizes and is_one_test(one.definition, p, others)
+def _member(each: Estimate) -> Hashable:
+    """Return which test of the family a comparison is.
+
+    The difference and the ratio of a rate are one test, and so are those of its complement and of
+    two groups that mirror each other; whatever the data choose as the reference, all pairs are.
+    """
+    metric: object = each.metric
+    if isinstance(each.definition, Contrast):
+        of = each.definition.of
+        metric = of.name
+        if isinstance(of, Rate):
+            every, some = of.among.coefficients, of.of.coefficients
+            rest = tuple(a - b for a, b in zip(every, some, strict=True))
+            metric = (every, frozenset({some, rest}))
+    chosen = each.interval is not None and IntervalMethod.TUKEY in each.interval.methods
+    group = None if chosen else each.mirror_of or each.group
+    return metric, each.feature, group, each.scope, each.class_scope, each.threshold
 
 
-def _adjustment_notes(used: set[str]) -> Iterator[Diagnostic]:
-    if used:
-        procedures = tuple(sorted(used, reverse=True))
-        yield Diagnostic.note(DiagnosticCode.ADJUSTED_P, procedures=procedures)
+def _wider(together: Together, level: float) -> dict[ComparisonKey, tuple[float, float]]:
+    """Return the limits of every comparison that hold together with all others."""
+    every = {limits: limits(level) for limits, _ in together.values()}
+    return {
+        key: (float(every[limits][0][at]), float(every[limits][1][at]))
+        for key, (limits, at) in together.items()
+    }
+
+
+def _with_simultaneous(
+    each: Estimate, wider: Mapping[ComparisonKey, tuple[float, float]]
+) -> Estimate:
+    low, high = wider.get(each.key, (np.nan, np.nan))
+    if each.interval is None or each.class_scope.kind is ClassKind.WORST or np.isnan(low + high):
+        return each
+    return replace(each, simultaneous=simultaneous_interval(each.interval, low, high))
+
+
+def _worst_class(each: Estimate, of_classes: Mapping[ComparisonKey, Estimate]) -> Estimate:
+    if each.class_scope.kind is not ClassKind.WORST or each.class_scope.name is None:
+        return each
+    own = replace(each, class_scope=ClassScope(ClassKind.CLASS, each.class_scope.name))
+    of_class = of_classes.get(own.key)
+    if of_class is None:
+        return each
+    return replace(
+        each,
+        simultaneous=of_class.simultaneous,
+        p_adjusted=of_class.p_adjusted,
+        p_holm=of_class.p_holm,
+    )
+
+
+def family_notes(
+    family: Family, homogeneity: Sequence[Diagnostic], confidence: float
+) -> Iterator[Diagnostic]:
+    """Yield the tests of homogeneity, judged together with all others, and what is judged so."""
+    for each in homogeneity:
+        p = float(sidak(each["p"], family.size))
+        judged = {"p_adjusted": p, "significant": p < 1 - confidence}
+        parameters = dict(each.parameters) | judged
+        yield replace(each, parameters=tuple(sorted(parameters.items())))
+    if family.size > 1:
+        tests = len(homogeneity)
+        yield Diagnostic.note(
+            DiagnosticCode.ADJUSTED_P, comparisons=family.size, homogeneity=tests or None
+        )
 
 
 def central_rates(rates: Iterable[Statistic]) -> list[Rate]:
@@ -131,7 +212,7 @@ def homogeneity_notes(
         if np.count_nonzero(known) < _PAIR:
             continue
         x, n = share.x[known], share.n[known]
-        p = float(homogeneity(x, n)[1])
+        p = float(homogeneity_test(x, n)[1])
         size = _differences(x[large[known]], n[large[known]], rate, spec)
         some = int(np.count_nonzero(large[known]))
         yield Diagnostic.note(
@@ -141,7 +222,6 @@ def homogeneity_notes(
             groups=len(n),
             large=some if some < len(n) else None,
             p=p,
-            significant=p < 1 - spec.confidence,
             **size,
         )
 

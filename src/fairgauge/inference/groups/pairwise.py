@@ -25,6 +25,7 @@ from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.many import tukey_critical, tukey_p
+from fairgauge.stats.multiplicity import sidak
 from fairgauge.stats.significance import invert_z, two_sided
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.statistics import Rate
     from fairgauge.inference.evidence import FeatureGroups
+    from fairgauge.inference.groups.families import Family
     from fairgauge.inference.interval import Methods
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.sides import Index
@@ -71,7 +73,9 @@ class _PairIntervals:
         return np.lexsort((self.rates[0] - self.rates[1], -distance))
 
 
-def pairwise(rates: Sequence[Rate], groups: FeatureGroups, spec: Spec) -> list[GroupPair]:
+def pairwise(
+    rates: Sequence[Rate], groups: FeatureGroups, spec: Spec, family: Family
+) -> list[GroupPair]:
     """Compare every two groups in some rates, those that differ most first.
 
     Fewer than three groups give none: their comparison is an estimate already. Of very many pairs,
@@ -80,7 +84,7 @@ def pairwise(rates: Sequence[Rate], groups: FeatureGroups, spec: Spec) -> list[G
     size = len(groups.names)
     if size < FEWEST_GROUPS or _pairs(size) > _MOST_COMPARED:
         return []
-    every = ((rate, _compared(rate, groups, spec.confidence)) for rate in rates)
+    every = ((rate, _compared(rate, groups, family.level)) for rate in rates)
     kept = [
         (rate, compared.take(compared.by_size()[:MOST_LISTED]))
         for rate, compared in every
@@ -90,7 +94,7 @@ def pairwise(rates: Sequence[Rate], groups: FeatureGroups, spec: Spec) -> list[G
     return [
         pair
         for (rate, compared), (p, too_few) in zip(kept, tested, strict=True)
-        for pair in _group_pairs(rate, compared, p, too_few, groups, spec)
+        for pair in _group_pairs(rate, compared, sidak(p, family.size), too_few, groups, spec)
     ]
 
 

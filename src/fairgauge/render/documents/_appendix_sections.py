@@ -21,8 +21,6 @@ from fairgauge.render._document_tree import (
     Table,
 )
 from fairgauge.render.documents._metric_blocks import (
-    PAIRS_OF_CANDIDATES,
-    for_any_reference,
     interval_note,
     listed_row,
 )
@@ -37,13 +35,11 @@ from fairgauge.render.words.metric_words import (
     compared_rate,
 )
 from fairgauge.results.codec import plain
-from fairgauge.results.sections import comparisons
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from fairgauge.results.report import Report
-    from fairgauge.results.sections import FeatureResults
 
 _LONGEST_SPEC = 20_000
 _MOST_LISTED = 3_000
@@ -72,7 +68,7 @@ def data_blocks(report: Report) -> Iterator[Block]:
         yield Items(tuple(notes[:_MOST_NOTES]))
 
 
-def method_blocks(report: Report, results: Sequence[FeatureResults]) -> Iterator[Block]:
+def method_blocks(report: Report) -> Iterator[Block]:
     """Yield how values, intervals and p-values are made."""
     spec = report.spec
     yield Paragraph(
@@ -97,7 +93,7 @@ def method_blocks(report: Report, results: Sequence[FeatureResults]) -> Iterator
     yield Paragraph(
         "Confidence intervals state which values are compatible with these rows. They do not "
         "cover errors in labels or groups, nor who is missing from the data. p-values test "
-        f"“no difference” and are adjusted for {_families(results)}. "
+        f"“no difference”{_family(report)}. "
         f"Seed {spec.get('seed')}, {numbers.count(spec.get('replicates') or 0)} replicates "
         "where random numbers are drawn."
     )
@@ -121,22 +117,10 @@ def method_blocks(report: Report, results: Sequence[FeatureResults]) -> Iterator
     )
 
 
-def _families(results: Sequence[FeatureResults]) -> str:
-    """Return for what p-values are adjusted: for how many comparisons, by feature, or all pairs."""
-    of: dict[str, int] = {}
-    any_reference = False
-    for section in results:
-        counts = [comparisons(section, metric) for metric in section.metrics]
-        if for_any_reference(section):
-            any_reference = True
-            continue
-        of.setdefault(called(section.feature), max(counts, default=0))
-    named = [f"{count:,} in {name}" for name, count in of.items() if count]
-    listed = f" ({numbers.listing(named)})" if named else ""
-    number = f"the number of groups that a metric compares in a feature{listed}"
-    if not any_reference:
-        return number
-    return f"{PAIRS_OF_CANDIDATES}{f', or for {number}' if named else ''}"
+def _family(report: Report) -> str:
+    """Return for what p-values are adjusted: how many comparisons and tests."""
+    sizes = [e["comparisons"] for e in report.diagnostics if e.code is DiagnosticCode.ADJUSTED_P]
+    return f" and are adjusted for {sizes[0]:,} comparisons and tests" if sizes else ""
 
 
 def where_numbers_are(report: Report) -> str:

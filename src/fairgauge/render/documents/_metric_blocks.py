@@ -9,7 +9,6 @@ from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.enums import (
     ClassKind,
     DiagnosticCode,
-    IntervalMethod,
     ReferenceKind,
     Status,
 )
@@ -55,7 +54,7 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency, why_insufficient
 from fairgauge.results.disparities import distance, singled_out
-from fairgauge.results.sections import comparisons, reference_group
+from fairgauge.results.sections import reference_group
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -76,12 +75,10 @@ _MOST_LINKED = 24
 _LARGE = 10
 """The value from which on a column of a table has one decimal."""
 _OVERALL = "overall"
-SIGNIFICANT = "* statistically significant (adjusted for the groups)"
+SIGNIFICANT = "* statistically significant (adjusted for all comparisons)"
 DIFFERENCE = "diff."
 OTHERS = "all other groups"
-PAIRS_OF_CANDIDATES = "all pairs of the groups that are large enough to be the reference"
-"""For what p-values of comparisons with a reference that the data choose are adjusted."""
-TOGETHER = "The confidence intervals are simultaneous: they hold for all groups together."
+TOGETHER = "The confidence intervals are simultaneous: they hold for all comparisons together."
 BY_ITSELF = (
     "Each confidence interval is for a single comparison; statistical significance is based on the "
     "adjusted p-value, so an interval can exclude “no difference” without being significant."
@@ -129,20 +126,10 @@ def _meaning(rate: Statistic | None) -> tuple[str, ...]:
 
 
 def adjustment_note(section: FeatureResults, metric: str) -> tuple[str, ...]:
-    """Return for how many comparisons the p-values of a metric are adjusted."""
-    count = comparisons(section, metric)
-    if count > 1 and for_any_reference(section, metric):
-        return (f"p-values adjusted for {PAIRS_OF_CANDIDATES} (Tukey).",)
-    return (f"p-values adjusted for {count:,} comparisons.",) if count > 1 else ()
-
-
-def for_any_reference(section: FeatureResults, metric: str = "") -> bool:
-    """Return whether comparisons hold for any group that the data might have made the reference."""
-    return any(
-        each.interval is not None and IntervalMethod.TUKEY in each.interval.methods
-        for each in section.estimates
-        if metric in ("", each.metric)
-    )
+    """Return that the p-values of a metric are adjusted, and for what."""
+    own = (each for each in section.estimates if each.metric == metric)
+    adjusted = any(each.p_adjusted not in (None, each.p_value) for each in own)
+    return ("p-values adjusted for all comparisons of the report.",) if adjusted else ()
 
 
 def interval_note(shown_estimates: Iterable[Estimate]) -> tuple[str, ...]:
@@ -176,7 +163,8 @@ def metric_chart(section: FeatureResults, metric: str) -> Chart:
     kept = found
     if len(found) > _MOST_CHART_ROWS:
         far = {id(e) for e in sorted(found, key=size_of, reverse=True)[:_MOST_CHART_ROWS]}
-        kept = [singled_out(each) for each in found if id(each) in far]
+        kept = [each for each in found if id(each) in far]
+    kept = [singled_out(each) if each.simultaneous else each for each in kept]
     more = len(found) - len(kept)
     definition = section.metric_row(metric)
     return Chart(
@@ -220,7 +208,10 @@ def adjusted_table(
         (
             Cell(section.rate_row(rate).title),
             Cell(called(overall.group), name=True),
-            *(Cell(f"{_marked_value(e)}", below=_range_of(e)) for e in (overall, adjusted)),
+            *(
+                Cell(_marked_value(each), below=_range_of(each))
+                for each in map(singled_out, (overall, adjusted))
+            ),
         )
         for rate, (overall, adjusted) in pairs.items()
     ]
@@ -491,6 +482,7 @@ def overview_row(
         if found is None:
             cells.append(Cell(value))
             continue
+        found = singled_out(found)
         tone = Tone.SOFT if not significant(found) else Tone.PLAIN
         mark = Mark(found.value, found.low, found.high, sparse=found.status is Status.TOO_FEW)
         cells.append(Cell(value, below=_marked_value(found), tone=tone, mark=mark))
@@ -533,8 +525,8 @@ def pairs_section(section: FeatureResults, i: int, most: int, report: Report) ->
     blocks.append(
         Paragraph(
             "The group with the lower rate is listed first. The confidence intervals of a rate are "
-            f"simultaneous at {level:.4g}%, and the p-values are adjusted for all pairs"
-            f"{_other_family(section)}."
+            f"simultaneous at {level:.4g}%, and the p-values are adjusted for all pairs and all "
+            "other comparisons of the report."
         )
     )
     for rate, pairs in by_rate.items():
@@ -551,14 +543,6 @@ def pairs_section(section: FeatureResults, i: int, most: int, report: Report) ->
             )
         )
     return Section(f"pairs-{i}", "Every pair of groups", tuple(blocks), folded=True)
-
-
-def _other_family(section: FeatureResults) -> str:
-    """Return for what the p-values of the same pairs are adjusted elsewhere, where some are."""
-    if not any(reference_group(section, metric) for metric in section.metrics):
-        return ""
-    family = PAIRS_OF_CANDIDATES if for_any_reference(section) else "comparisons with the reference"
-    return f"; those of findings, for {family}"
 
 
 def pairs_words(pairs: Sequence[GroupPair]) -> str:

@@ -66,7 +66,7 @@ from fairgauge.render.documents.report_notes import (
 )
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
-from fairgauge.render.words.diagnostic_sentences import false_fail_sentence
+from fairgauge.render.words.diagnostic_sentences import remaining_sentence
 from fairgauge.render.words.display_names import called, capitalised, group_called, printable
 from fairgauge.render.words.finding_sentences import (
     adjusted_sentence,
@@ -75,7 +75,6 @@ from fairgauge.render.words.finding_sentences import (
     no_finding_sentence,
     other_groups_sentence,
     other_results_sentences,
-    unconfirmed_sentence,
 )
 from fairgauge.render.words.limitations import CAVEAT, LIMITS
 from fairgauge.render.words.metric_words import (
@@ -95,7 +94,6 @@ from fairgauge.results.sections import (
     on_one_screen,
     section_of,
     sections_of,
-    unconfirmed,
 )
 
 if TYPE_CHECKING:
@@ -226,7 +224,6 @@ class _Summary:
         self.results = results
         self.findings = report.findings[: self.most_findings]
         self.more_findings = len(report.findings) - len(self.findings)
-        self.unconfirmed = unconfirmed(results, report.findings)
         self.rules = rules_of(report)
         self.column = called(report.spec.get("strata") or "the strata")
         self.terms = terms_of(report)
@@ -238,7 +235,7 @@ class _Summary:
             blocks: tuple[Block, ...] = (
                 Facts(tuple(self._rule_lines())),
                 *self._small_groups(),
-                *self._false_fail(),
+                *self._remaining(),
             )
             yield listed("rules", "Rules", *blocks)
         yield listed("findings", "Findings", *self._finding_sentences())
@@ -276,14 +273,11 @@ class _Summary:
             words = rule_words(self.rules.get(each.rule), each.rule, each.worst.definition)
             yield words, outcome_words(each.verdicts, self.report)
 
-    def _false_fail(self) -> Iterator[Block]:
-        """Yield how likely a false fail is, where the overall verdict is one."""
-        if self.report.verdict is Outcome.FAIL:
-            for each in self.report.diagnostics:
-                if each.code is DiagnosticCode.FALSE_FAIL:
-                    yield Paragraph(
-                        false_fail_sentence(each), spare=1, about="the probability of a false fail"
-                    )
+    def _remaining(self) -> Iterator[Block]:
+        """Yield which fails remain when all comparisons are judged together."""
+        for each in self.report.diagnostics:
+            if each.code is DiagnosticCode.FAILS_TOGETHER and (text := remaining_sentence(each)):
+                yield Paragraph(text, spare=1, about="which fails remain")
 
     def _small_groups(self) -> Iterator[Block]:
         """Yield why the result is inconclusive where small groups alone make it so."""
@@ -311,9 +305,6 @@ class _Summary:
         if equal:
             sentence = no_finding_sentence(equal, by_class)
             rest.append(Paragraph(sentence, spare=2, about=_NOT_SIGNIFICANT))
-        if self.unconfirmed:
-            sentence = unconfirmed_sentence(self.unconfirmed)
-            rest.append(Paragraph(sentence, spare=3, about=_NOT_SIGNIFICANT))
         rest += map(Paragraph, self._adjustment_sentences())
         small = list(self._insufficient())
         if not self.findings and not rest:
@@ -474,7 +465,7 @@ class _Full(_Summary):
         if (name := self.report.spec.get("preset")) is not None:
             yield listed("preset", "Preset", *preset_blocks(name, self.report, self.results))
         yield listed("data", "Data", *data_blocks(report))
-        yield listed("methods", "Methods", *method_blocks(report, self.results))
+        yield listed("methods", "Methods", *method_blocks(report))
         yield listed("limits", "What this report does not show", Items(LIMITS), short="Limits")
         yield listed("all", "All numbers", *number_blocks(report))
         yield listed("glossary", "Glossary", *glossary_sections(report))
@@ -489,7 +480,7 @@ class _Full(_Summary):
                 "simultaneous ones, which can be wider."
             )
         yield from self._small_groups()
-        yield from self._false_fail()
+        yield from self._remaining()
 
     def _other_intervals(self) -> bool:
         """Return whether a finding shows another interval than the rule on its metric."""

@@ -22,13 +22,6 @@ _TASKS = {
     "multiclass": "classes, each against all others",
     "regression": "numbers (a regression)",
 }
-_OF_A_FEATURE = "all groups that a metric compares in a feature"
-_FAMILIES = {
-    "tukey": "(Tukey) for all pairs of the groups that are large enough to be the reference",
-    "holm": f"(Holm) for {_OF_A_FEATURE}",
-    "benjamini-hochberg": f"(Benjamini and Hochberg, over 20 groups) for {_OF_A_FEATURE}",
-}
-"""For what p-values are adjusted, by procedure."""
 
 
 def describe_diagnostic(diagnostic: Diagnostic) -> str:
@@ -36,16 +29,18 @@ def describe_diagnostic(diagnostic: Diagnostic) -> str:
     return _DESCRIBED[diagnostic.code](diagnostic)
 
 
-def false_fail_sentence(d: Diagnostic) -> str:
-    """Return in one line how likely a false overall fail is; the notes have the whole sentence."""
-    comparisons = f"{d['comparisons']:,} comparisons"
-    probability = f"{100 * d['probability']:.2g}%"
-    if d["familywise"]:
-        return f"Probability of a false FAIL in {comparisons}: at most {probability}."
-    return (
-        f"Probability of a false FAIL in {comparisons}: up to {probability} "
-        f"({50 * (1 - d['confidence']):.2g}% with --multiplicity familywise)."
-    )
+def remaining_sentence(d: Diagnostic) -> str:
+    """Return in one line how many fails remain when all comparisons are judged together."""
+    fails, remaining = d["fails"], d["remaining"]
+    if not fails or d["familywise"]:
+        return ""
+    when = f"when all {d['comparisons']:,} comparisons are judged together (Holm)."
+    if remaining == fails == 1:
+        return f"The fail remains {when}"
+    if remaining == fails:
+        return f"All {fails:,} fails remain {when}"
+    verb = plural(remaining, "remains", "remain")
+    return f"{remaining:,} of {fails:,} {plural(fails, 'fail', 'fails')} {verb} {when}"
 
 
 def _task(d: Diagnostic) -> str:
@@ -112,7 +107,14 @@ def _coverage(d: Diagnostic) -> str:
 
 
 def _adjusted(d: Diagnostic) -> str:
-    return f"p-values are adjusted {' or '.join(_FAMILIES[each] for each in d['procedures'])}"
+    tests = d.get("homogeneity") or 0
+    among = f", {tests:,} {plural(tests, 'test', 'tests')} of homogeneity among them" * bool(tests)
+    return (
+        "what is marked as statistically significant is adjusted for all "
+        f"{d['comparisons']:,} comparisons of the report that the data can decide{among} (Šidák): "
+        "together they mark a difference where there is none with a probability of at most one "
+        "minus the confidence level"
+    )
 
 
 def _homogeneity(d: Diagnostic) -> str:
@@ -124,13 +126,13 @@ def _homogeneity(d: Diagnostic) -> str:
     )
     hidden = d.get("range") is None or (d["significant"] and not _shows_a_difference(d))
     size = "" if hidden else f": {_size(d)}"
-    p = "p < 0.001" if d["p"] < 0.001 else f"p = {d['p']:.3f}"
+    p = numbers.probability(d.get("p_adjusted") or d["p"], "adjusted p")
     which = ""
     if d["significant"] and d["groups"] > 2:
         which = ". It does not show which groups differ"
     return (
         f"{title} {significant} between the {d['groups']} groups in one test of all groups "
-        f"(chi-square test of homogeneity, {p}, not adjusted for other tests){size}{which}"
+        f"(chi-square test of homogeneity, {p}){size}{which}"
     )
 
 
@@ -379,28 +381,13 @@ def _text(d: Diagnostic) -> str:
     return str(d["text"])
 
 
-def _false_fail(d: Diagnostic) -> str:
-    comparisons = f"{d['comparisons']:,} comparisons"
-    probability = f"{100 * d['probability']:.2g}%"
-    if d["familywise"]:
-        return (
-            f"{comparisons} are decided together (Holm): if all of them truly met their limits, "
-            f"the overall verdict would be fail with a probability of at most {probability}"
-        )
-    level = f"{100 * d['confidence']:.4g}%"
-    limited = f'multiplicity = "familywise" limits it to {50 * (1 - d["confidence"]):.2g}%'
-    if together := d.get("simultaneous"):
-        which = "which" if together == d["comparisons"] else f"{together:,} of which"
-        return (
-            f"{comparisons} are decided on {level} confidence intervals, {which} are simultaneous "
-            "for the groups of a feature: even if all true values were exactly at their limits, "
-            f"the overall verdict would be fail with a probability of at most about {probability}; "
-            f"{limited}"
-        )
+def _fails_together(d: Diagnostic) -> str:
+    limit = f"{50 * (1 - d['confidence']):.2g}%"
+    which = "fail only if they do" if d["familywise"] else "each state whether they would fail"
     return (
-        f"each of {comparisons} is decided on its own {level} confidence interval: if all true "
-        "values were exactly at their limits and the comparisons independent, the overall verdict "
-        f"would be fail with a probability of {probability}; {limited}"
+        f"{d['comparisons']:,} comparisons are decided, and {which} when all are judged together "
+        f"(Holm): by that standard at most {limit} of audits whose groups all meet their limits "
+        "fail any"
     )
 
 
@@ -469,7 +456,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.RECODING: _recoding,
     DiagnosticCode.UNMATCHED: _unmatched,
     DiagnosticCode.LIMITS_OUTSIDE_RANGE: _limits,
-    DiagnosticCode.FALSE_FAIL: _false_fail,
+    DiagnosticCode.FAILS_TOGETHER: _fails_together,
     DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
     DiagnosticCode.REFERENCE_TIED: _reference_tied,
     DiagnosticCode.TEXT: _text,

@@ -77,12 +77,10 @@ def _other_groups(finding: Finding) -> Iterator[str]:
 
     ``Also statistically significant: Black (25.0% vs 39.4%; −14.4 pp, CI −26.3 to −2.1).``
     """
-    before = "Statistically significant only before adjusting for all rates together"
     beside = f"{_ALSO} in {_rate_of(finding.beside).title}" if finding.beside else _ALSO
     for words, others in (
         (_ALSO, finding.others),
         (beside, finding.others_beside),
-        (before, finding.unconfirmed),
     ):
         if others:
             named = [
@@ -308,15 +306,6 @@ def _tested(each: Estimate) -> bool:
         return False
     one_sided = each.definition.neutral in each.definition.range
     return each.p_value is not None or (each.interval is not None and not one_sided)
-
-
-def unconfirmed_sentence(of: Sequence[tuple[FeatureResults, str]]) -> str:
-    """Return which rates have differences that are not significant once all are adjusted for."""
-    by_feature: dict[str, list[str]] = {}
-    for section, rate in of:
-        by_feature.setdefault(called(section.name), []).append(section.rate_row(rate).title)
-    words = "; ".join(f"{listing(rates)} ({name})" for name, rates in by_feature.items())
-    return f"Statistically significant only before adjusting for all rates together: {words}."
 
 
 def no_finding_sentence(

@@ -41,15 +41,15 @@ VERDICTS = ("rule", "metric", "feature", "group", "class_scope", "class", "avera
 PAIRS = ("feature", "rate", "group", "other", "class_scope", "class", "average", "threshold",
          "rate_group", "rate_other", "difference", "low", "high", "ratio", "ratio_low",
          "ratio_high", "pairs", "p_adjusted", "status", "reason")  # fmt: skip
-FINDINGS = ("metric", "rate", "why", *_SUBJECT, *_INTERVAL, "p_value", "p_adjusted", "procedure",
-            "family_size", "rate_group", "rate_reference", "n_group", "n_reference", "ratio",
+FINDINGS = ("metric", "rate", "why", *_SUBJECT, *_INTERVAL, "p_value", "p_adjusted",
+            "rate_group", "rate_reference", "n_group", "n_reference", "ratio",
             "ratio_low", "ratio_high", "adjusted", "adjusted_low", "adjusted_high", "adjusted_for",
             "beside", "beside_value", "beside_low", "beside_high", "others", "says")  # fmt: skip
 """The intervals are those that findings show, the simultaneous ones; the order is the reports'."""
 TEXTS = frozenset(
     ("metric", "set", "feature", "group", "other", "reference", "reference_kind", "scope",
      "stratum", "class_scope", "class", "average", "method", "status", "reason", "says", "rule",
-     "rate", "outcome", "direction", "why", "procedure", "adjusted_for", "beside", "others")
+     "rate", "outcome", "direction", "why", "adjusted_for", "beside", "others")
 )  # fmt: skip
 """The columns that hold text; the others hold numbers."""
 
@@ -143,7 +143,6 @@ def findings_of(report: Report) -> FlatTable:
 
 def _finding(finding: Finding) -> Row:
     row = _flat(to_dict(finding.estimate)) | _flat(to_dict(finding))
-    row |= {"procedure": str(finding.family.procedure), "family_size": finding.family.size}
     for name in ("ratio", "adjusted", "beside"):
         contrast = getattr(finding, name)
         if contrast is not None:
