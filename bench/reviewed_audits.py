@@ -51,6 +51,7 @@ from bench.audit_designs import (
 )
 from bench.coverage import cluster_sizes
 from bench.coverage import confusion as class_shares
+from bench.families_of_tests import family_designs
 from bench.further_designs import further_designs
 from bench.last_round import hostile_designs
 
@@ -487,7 +488,13 @@ def _last_round() -> Iterator[Design]:
 
 DESIGNS = tuple(
     chain(
-        _reviewed(), _of_decisions(), _wide(), _last_round(), hostile_designs(), further_designs()
+        _reviewed(),
+        _of_decisions(),
+        _wide(),
+        _last_round(),
+        hostile_designs(),
+        further_designs(),
+        family_designs(),
     )
 )
 

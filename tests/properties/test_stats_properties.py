@@ -186,17 +186,14 @@ p_values = st.lists(st.one_of(st.floats(0, 1), st.just(np.nan)), min_size=1, max
 @check(p_values, st.randoms())
 def test_adjusted_p_values(p, shuffler):
     p = np.array(p)
-    for method in (multiplicity.holm, multiplicity.benjamini_hochberg):
-        adjusted = method(p)
-        known = ~np.isnan(p)
-        assert (np.isnan(adjusted) == ~known).all()
-        assert (adjusted[known] >= p[known]).all()
-        assert (adjusted[known] <= 1).all()
-        order = np.array(shuffler.sample(range(len(p)), len(p)))
-        np.testing.assert_allclose(method(p[order]), adjusted[order])
-        np.testing.assert_allclose(method(p[known]), adjusted[known])
-    holm, hochberg = multiplicity.holm(p), multiplicity.benjamini_hochberg(p)
-    assert (holm[~np.isnan(p)] >= hochberg[~np.isnan(p)] - TINY).all()
+    adjusted = multiplicity.holm(p)
+    known = ~np.isnan(p)
+    assert (np.isnan(adjusted) == ~known).all()
+    assert (adjusted[known] >= p[known]).all()
+    assert (adjusted[known] <= 1).all()
+    order = np.array(shuffler.sample(range(len(p)), len(p)))
+    np.testing.assert_allclose(multiplicity.holm(p[order]), adjusted[order])
+    np.testing.assert_allclose(multiplicity.holm(p[known]), adjusted[known])
 
 
 @check(st.integers(1, 40), st.integers(0, 10_000))

@@ -465,6 +465,7 @@ def _decide(each: _Subject, rule: Rule) -> Decision:
 def _with_needs(reason: Reason, estimate: Estimate, rule: Rule) -> Reason:
     """Return why a verdict is open, with what would settle it and what the data could show."""
     needed = needed_rows(estimate, rule.low, rule.high)
+    rows = (estimate.n_group or 0) + (estimate.n_reference or 0)
     detectable = detectable_disparity(estimate)
     return Reason.of(
         ReasonCode.CROSSES,
@@ -475,7 +476,8 @@ def _with_needs(reason: Reason, estimate: Estimate, rule: Rule) -> Reason:
         most=needed.most if needed else None,
         power=POWER,
         on_limit=True if needed and needed.rows > _MOST_ROWS else None,
-        rows=(estimate.n_group or 0) + (estimate.n_reference or 0),
+        rows=rows,
+        share=(estimate.n_group or 0) / rows if rows else None,
         detectable=detectable.difference if detectable else None,
         detectable_ratio=detectable.ratio if detectable else None,
     )

@@ -469,27 +469,56 @@ def test_a_gap_to_a_group_of_few_rows_is_told():
     assert gap.reason == Reason.of(ReasonCode.FEW_ROWS, n=13, minimum=20).on("reference")
 
 
-def test_p_values_are_adjusted_by_holm_over_the_groups_of_a_metric():
-    report = five_groups()
-    every = [e for e in report.estimates if e.metric == "selection_rate.difference"]
-    p = sorted(e.p_value for e in every)
-    least = min(every, key=lambda e: e.p_value)
-    assert least.p_adjusted == pytest.approx(min(1.0, 5 * p[0]))
+def test_p_values_are_adjusted_for_all_that_a_report_tests():
+    """Three rates of labels, predictions and both; what has insufficient data is in no family."""
+    groups = ["selection_rate.difference", "selection_rate.ratio"]
+    report = five_groups(groups)
+    every = [e for e in report.estimates if e.metric in groups]
     (note,) = notes(report, DiagnosticCode.ADJUSTED_P)
-    assert note["procedures"] == ("holm",)
+    tests = len(notes(report, DiagnosticCode.HOMOGENEITY))
+    assert note["comparisons"] == 5 + 2 * tests  # of three and more groups all pairs, too
+    assert note["homogeneity"] == tests
+    for each in every:
+        expected = 1 - (1 - each.p_value) ** note["comparisons"]
+        assert each.p_adjusted == pytest.approx(expected)
+        assert (each.p_adjusted < 0.05) == (each.definition.neutral not in each.simultaneous)
+        assert each.p_value <= each.p_holm <= min(1, note["comparisons"] * each.p_value)
 
 
 def test_two_groups_are_one_comparison():
     report = pair((56, 0, 14, 10), (48, 0, 32, 10), metrics="DPPL")
-    assert all(e.p_adjusted == e.p_value for e in report.estimates)
+    assert not notes(report, DiagnosticCode.ADJUSTED_P)
+    assert [e.mirror_of for e in report.estimates].count(None) == 1
+    assert all(e.p_adjusted == pytest.approx(e.p_value) for e in report.estimates)
 
 
-def test_more_than_twenty_groups_are_adjusted_for_the_false_discovery_rate():
-    cells = {f"g{i}": {"tp": 30 + i, "fn": 70 - i} for i in range(22)}
+@pytest.mark.parametrize("groups", [20, 21, 22])
+def test_a_further_group_makes_no_p_value_smaller(groups):
+    cells = {f"g{i}": {"tp": 30 + i, "fn": 70 - i} for i in range(groups)}
     report = fg.audit(fg.confusion("g", cells), metrics="DPPL")
     (note,) = notes(report, DiagnosticCode.ADJUSTED_P)
-    assert note["procedures"] == ("benjamini-hochberg",)
-    assert "Benjamini and Hochberg" in note.message
+    assert note["comparisons"] >= groups
+    single = [1 - (1 - e.p_value) ** groups for e in report.estimates]
+    assert all(e.p_adjusted >= p - 1e-9 for e, p in zip(report.estimates, single, strict=True))
+
+
+def test_groups_that_cannot_be_decided_are_in_no_family():
+    cells = {"F": {"tp": 80, "fn": 120}, "M": {"tp": 120, "fn": 80}}
+    few = {"tp": 5, "fn": 6}
+    asked = {"metrics": "DPPL", "reference": {"g": "M"}}
+    alone, further, below = (
+        fg.audit(fg.confusion("g", each), **asked, **options)
+        for each, options in (
+            (cells, {}),
+            (cells | {"N": few}, {}),
+            (cells | {"N": {"tp": 40, "fn": 50}}, {"min_n": 100}),
+        )
+    )
+    assert not notes(alone, DiagnosticCode.ADJUSTED_P)
+    for each in (further, below):
+        (note,) = notes(each, DiagnosticCode.ADJUSTED_P)
+        assert note["comparisons"] == 1 + 2 * note["homogeneity"]
+    assert further["DPPL", "g", "N"].p_adjusted is None
 
 
 def test_homogeneity_is_told_with_what_chance_alone_would_give():

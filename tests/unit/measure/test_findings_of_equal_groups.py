@@ -7,7 +7,6 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.render.words.finding_sentences import describe_finding
-from fairgauge.results.sections import sections_of, unconfirmed
 
 _REPORTS = 120
 
@@ -34,19 +33,6 @@ def test_few_reports_of_equal_groups_open_with_a_difference(sizes):
         for finding in found:
             assert finding.interval is None or 0 not in finding.interval
     assert opened / _REPORTS <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / _REPORTS)
-
-
-def test_what_one_rate_alone_shows_is_stated_and_no_finding():
-    """Of these reports, the first in which a rate is significant before all are adjusted for."""
-    for seed in range(_REPORTS):
-        report = equal_groups(seed, [400] * 5)
-        sections = sections_of(report)
-        found = report.findings
-        if not found and unconfirmed(sections, found):
-            break
-    assert "significant only before adjusting for all rates together: " in str(report)
-    marked = {rate for _, rate in unconfirmed(sections, found)}
-    assert marked.isdisjoint(finding.rate for finding in found)
 
 
 def test_a_finding_among_several_groups_shows_its_simultaneous_interval():

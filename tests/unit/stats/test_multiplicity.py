@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.stats.multiplicity import adjust, benjamini_hochberg, holm, holm_levels
+from fairgauge.stats.multiplicity import holm, holm_levels, sidak, simultaneous_level
 
 
 def test_holm():
@@ -31,17 +31,8 @@ def test_a_p_value_is_at_most_its_level_just_where_holm_rejects(p, level):
     assert (levels <= level).all()
 
 
-def test_benjamini_hochberg():
-    """The example of Benjamini & Hochberg (1995), section 4: four rejections at 5 %."""
-    p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240]
-    p += [0.4262, 0.5719, 0.6528, 0.7590, 1.0]
-    assert (benjamini_hochberg(p) <= 0.05).sum() == 4
-    assert (holm(p) <= 0.05).sum() == 3
-
-
 def test_nan_passes_through_and_is_not_counted():
     np.testing.assert_array_equal(holm([0.02, np.nan, 0.03]), [0.04, np.nan, 0.04])
-    np.testing.assert_allclose(benjamini_hochberg([np.nan, 0.02, 0.03]), [np.nan, 0.03, 0.03])
     assert np.isnan(holm([np.nan])).all()
 
 
@@ -50,15 +41,11 @@ def test_families_along_the_last_axis():
     np.testing.assert_allclose(holm(p), [[0.02, 0.04], [0.03, np.nan]])
 
 
-def test_an_empty_family():
-    adjusted, method = adjust([])
-    assert adjusted.size == 0
-    assert method == "holm"
-
-
-def test_the_method_follows_the_number_of_comparisons():
-    assert adjust([0.01] * 20)[1] == "holm"
-    assert adjust([0.01] * 20 + [np.nan])[1] == "holm"
-    assert adjust([0.01] * 21)[1] == "benjamini-hochberg"
-    with pytest.raises(ValueError, match=r"one family is a list of p-values; found shape \(1, 2\)"):
-        adjust([[0.1, 0.2]])
+@pytest.mark.parametrize("comparisons", [1, 2, 21, 4_000])
+def test_a_single_step_adjustment_inverts_the_simultaneous_level(comparisons):
+    p = np.array([1e-12, 0.0003, 0.04, 1.0, np.nan])
+    adjusted = sidak(p, comparisons)
+    level = 1 - simultaneous_level(comparisons, 0.95)
+    assert ((adjusted < 0.05) == (p < level)).all()
+    np.testing.assert_allclose(adjusted[:4], 1 - (1 - p[:4]) ** comparisons, rtol=1e-3)
+    assert np.isnan(adjusted[4])

@@ -88,14 +88,14 @@ def adjusted_estimates(
 
     Parameters
     ----------
-    homogeneity : the tests of homogeneity; of three and more groups all pairs are compared, too.
+    homogeneity : the tests of homogeneity; for each all pairs of groups are compared, too.
     """
     members: dict[Hashable, list[int]] = {}
     for i, each in enumerate(estimates):
         if _is_tested(each):
             members.setdefault(_member(each), []).append(i)
     tests = [each["p"] for each in homogeneity]
-    sets = sum(each["groups"] >= FEWEST_GROUPS for each in homogeneity)
+    sets = len(tests)
     size = max(len(members) + len(tests) + sets, 1)
     family = Family(size, simultaneous_level(size, confidence))
     smallest = [min(estimates[i].p_value or 0.0 for i in of) for of in members.values()]
@@ -209,7 +209,7 @@ def homogeneity_notes(
         share = statistic_interval(rate, evidence).share
         assert share is not None
         known = share.n > 0
-        if np.count_nonzero(known) < _PAIR:
+        if np.count_nonzero(known) < FEWEST_GROUPS:  # the comparison of two is the test
             continue
         x, n = share.x[known], share.n[known]
         p = float(homogeneity_test(x, n)[1])

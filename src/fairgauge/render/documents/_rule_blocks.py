@@ -179,7 +179,8 @@ def _details(verdict: Verdict, report: Report) -> str:
     held = _held(verdict) if verdict.value is not None else ""
     significance = _SIGNIFICANCE.get(verdict.reason.code, "")
     needed = rows_needed(verdict.reason)
-    parts = [", ".join(filter(None, [held, significance])), needed, _unknown(verdict)]
+    alone = "not with all comparisons judged together" if verdict.remains is False else ""
+    parts = [", ".join(filter(None, [held, significance])), alone, needed, _unknown(verdict)]
     return "; ".join(filter(None, [_which(verdict, report), *parts]))
 
 

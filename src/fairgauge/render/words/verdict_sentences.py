@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from fairgauge.results.verdicts import Verdict
 
 _MOST_ROWS = 1e6
+_MOST_TIMES = 10
+"""Times the rows at hand that somebody may be able to collect."""
 _MOST_LINES = 20
 _LONGEST_LINE = 600
 _POWER = "80% power"
@@ -40,14 +42,14 @@ def describe_verdict(verdict: Verdict) -> str:
     """Return why a verdict is what it is, as a sentence without the rule and the group."""
     reason = verdict.reason
     if verdict.alternatives and reason.code not in _OF_ALL_LIMITS | NOT_EVALUABLE:
-        return _alternatives(verdict)
+        return f"{_alternatives(verdict)}{_remaining(verdict)}"
     if reason.code is ReasonCode.FEW_ROWS and isinstance(verdict.definition, Statistic):
         reason = reason.on("group")  # a rule on a rate of one group has no other side
     text = (
         _DESCRIBED[reason.code](verdict) if reason.code in _DESCRIBED else describe_reason(reason)
     )
     where = _which(verdict) if not verdict.alternatives else ""  # every limit has its own
-    return f"{text} ({where})" if where else text
+    return f"{text} ({where}){_remaining(verdict)}" if where else f"{text}{_remaining(verdict)}"
 
 
 def describe_unmet(report: Report, verdicts: Sequence[Verdict]) -> str:
@@ -90,7 +92,15 @@ def describe_evidence(verdict: Verdict) -> str:
     else:
         return describe_verdict(verdict)
     which = _which(verdict)
-    return f"{text} ({which})" if which else text
+    return f"{text} ({which}){_remaining(verdict)}" if which else f"{text}{_remaining(verdict)}"
+
+
+def _remaining(verdict: Verdict) -> str:
+    """Return whether a fail remains when all comparisons are judged together."""
+    if verdict.remains is None:
+        return ""
+    does = "remains" if verdict.remains else "does not remain"
+    return f"; it {does} when all comparisons are judged together"
 
 
 def _which(verdict: Verdict) -> str:
@@ -209,32 +219,38 @@ def _crosses(verdict: Verdict) -> str:
 
 
 def rows_needed(reason: Reason) -> str:
-    """Return in few words how many rows would decide a rule, where that is known and practical."""
-    needed = reason.get("needed")
-    if needed is None or needed > _MOST_ROWS or reason.get("on_limit"):
+    """Return in few words how many rows of the group would decide a rule, where that helps."""
+    rows = _rows_of_group(reason)
+    if rows is None:
         return ""
-    return f"needs about {_rounded(needed):,} rows, has {count(reason['rows'])}"
+    needed, _, has = rows
+    return f"needs about {needed} of the group, has {has}"
 
 
 def _needed(reason: Reason) -> list[str]:
-    if reason.get("on_limit"):
-        return ["the value is at the limit, so that no number of rows would decide the rule"]
-    needed = reason.get("needed")
-    if needed is None:
+    rows = _rows_of_group(reason)
+    if rows is None:
         return []
-    if needed > _MOST_ROWS:
-        return ["deciding the rule would take more rows than is practical"]
-    least, most = reason.get("fewest"), reason.get("most")
-    between = ""
-    if least is not None and most is not None:
-        upper = f" to {_rounded(most):,}" if most <= _MOST_ROWS else " or more"
-        between = f"plausible: {_rounded(least):,}{upper}; "
-    return [
-        (
-            f"about {_rounded(needed):,} rows that the metric counts, of this composition, would "
-            f"decide the rule with {_POWER} ({between}these data have {count(reason['rows'])})"
-        )
-    ]
+    needed, plausible, has = rows
+    text = (
+        f"about {needed} rows of the group ({plausible}), and of its reference in proportion, "
+        f"would decide the rule with {_POWER}; there are {has}"
+    )
+    return [text]
+
+
+def _rows_of_group(reason: Reason) -> tuple[str, str, str] | None:
+    """Return how many rows of the group would decide a rule, their range, and how many there are.
+
+    None where it helps nobody: no number would, or many times as many as there are.
+    """
+    needed, least, most = (reason.get(name) for name in ("needed", "fewest", "most"))
+    if needed is None or reason.get("on_limit") or needed > _MOST_TIMES * reason["rows"]:
+        return None
+    share = reason.get("share") or 1.0
+    upper = f" to {_rounded(share * most):,}" if most <= _MOST_ROWS else " or more"
+    between = f"{_rounded(share * least):,}{upper}"
+    return f"{_rounded(share * needed):,}", between, count(share * reason["rows"])
 
 
 def _detectable(reason: Reason) -> list[str]:

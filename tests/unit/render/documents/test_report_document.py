@@ -19,7 +19,7 @@ from fairgauge.render.documents.report_document import report_document
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
 from fairgauge.render.words.metric_words import equivalents, metric_words, significant
-from fairgauge.results.disparities import after_adjusting
+from fairgauge.results.disparities import after_adjusting, singled_out
 from fairgauge.results.scopes import Interval
 from fairgauge.results.sections import adjustments, sections_of
 
@@ -50,10 +50,11 @@ def test_the_group_that_fares_worst_is_named_not_the_largest_or_the_surest():
 
 def test_groups_are_ranked_by_the_point_estimate_never_by_the_interval():
     """The narrower interval of the large group does not lift it above a larger difference."""
-    report = audit({"a": (4_500, 10_000), "b": (12, 40), "c": (5_600, 10_000)})
+    report = audit({"a": (4_500, 10_000), "b": (8, 40), "c": (5_600, 10_000)})
     first = report.findings[0]
     assert first.group == "b"
-    assert first.estimate.high > report["selection_rate.difference", "g", "a"].high
+    spans = [e.high - e.low for e in (first.estimate, report[first.metric, "g", "a"])]
+    assert spans[0] > spans[1]
 
 
 def test_of_a_rate_that_should_be_low_the_highest_is_worst():
@@ -106,7 +107,7 @@ def test_a_finding_reads_as_english():
     (first, *_) = audit({"Women": (362, 1_000), "Men": (532, 1_000)}).findings
     assert describe_finding(first) == (
         "Women (g) is selected less often than others: 36.2% vs 53.2% "
-        "(−17.0 pp, 95% CI −21.2 to −12.7; ratio 0.68, CI 0.62 to 0.75)."
+        "(−17.0 pp, simultaneous 95% CI −22.1 to −11.7; ratio 0.68, CI 0.60 to 0.77)."
     )
 
 
@@ -114,10 +115,7 @@ def test_a_vendors_difference_is_told_in_our_direction_with_its_own_sign_in_the_
     report = audit({"Women": (362, 1_000), "Men": (532, 1_000)}, metrics="clarify")
     first = next(f for f in report.findings if f.rate == "selection_rate")
     assert first.estimate.value == pytest.approx(0.17)
-    assert (
-        "Women (g) is selected less often than others: 36.2% vs 53.2% (−17.0 pp, 95% CI −21.2"
-        in (describe_finding(first))
-    )
+    assert "53.2% (−17.0 pp, simultaneous 95% CI −23.1" in (describe_finding(first))
     assert "−0.170*" in render(report, "text")
 
 
@@ -128,7 +126,8 @@ def estimate_pair(overall, adjusted):
     return tuple(
         dataclasses.replace(
             each, value=value, interval=Interval(low, high, 0.95, NEWCOMBE), p_value=None,
-            p_adjusted=None, status=Status.OK, simultaneous=None,
+            p_adjusted=0.5, status=Status.OK,
+            simultaneous=Interval(low, high, 0.95, NEWCOMBE),
         )
         for each, (value, low, high) in zip(pair, (overall, adjusted), strict=True)
     )  # fmt: skip
@@ -181,7 +180,7 @@ def test_ratios_are_compared_by_their_logarithms(adjusted, becomes):
             definition=find_metric("base_rate.ratio"),
             value=value,
             interval=Interval(low, high, 0.95, NEWCOMBE),
-            simultaneous=None,
+            simultaneous=Interval(low, high, 0.95, NEWCOMBE),
         )
         for value, low, high in ((0.8, 0.64, 0.99), adjusted)
     )
@@ -197,7 +196,7 @@ def test_a_ratio_without_a_finite_logarithm_does_not_change_little(ratio):
             definition=find_metric("base_rate.ratio"),
             value=value,
             interval=Interval(low, high, 0.95, NEWCOMBE),
-            simultaneous=None,
+            simultaneous=Interval(low, high, 0.95, NEWCOMBE),
         )
         for value, low, high in ((ratio, ratio, ratio), (0.9, 0.0, float("inf")))
     )
@@ -230,7 +229,7 @@ def test_marks_follow_one_rule_in_every_table(sample):
         (each.value, each.low, each.high): (
             "?" if each.status is Status.TOO_FEW else "*" if significant(each) else ""
         )
-        for each in report.estimates
+        for each in map(singled_out, report.estimates)
         if each.value is not None
     }
     for full in (False, True):
@@ -368,7 +367,7 @@ def test_what_adjusting_does_is_stated_of_differences_never_of_ratios():
     ]
     assert len(texts) == 1
     assert texts[0].startswith(
-        "Female (Gender), base rate: −14.2 pp, 95% CI −17.0 to −11.3 overall."
+        "Female (Gender), base rate: −14.2 pp, simultaneous 95% CI −17.3 to −10.9 overall."
     )
 
 
@@ -395,10 +394,12 @@ def test_groups_whose_names_need_their_feature_have_it():
 
 
 def test_the_comparisons_that_p_values_are_adjusted_for_are_counted():
-    report = audit({"a": (50, 100), "b": (60, 100), "c": (80, 100)})
-    assert "p-values adjusted for 3 comparisons." in render(report, "html")
-    two = audit({"a": (50, 100), "b": (80, 100)})
-    assert "p adjusted for" not in render(two, "html")  # both tests are one
+    report = audit({"a": (50, 100), "b": (60, 100), "c": (80, 100)}, metrics="DPPL")
+    page = render(report, "html")
+    assert "p-values adjusted for all comparisons of the report." in page
+    assert "are adjusted for 9 comparisons and tests." in page  # 3, 3 of homogeneity, 3 of pairs
+    two = render(audit({"a": (50, 100), "b": (80, 100)}, metrics="DPPL"), "html")
+    assert "adjusted for" not in two  # both tests are one
 
 
 def test_a_column_that_one_table_has_no_room_for_is_in_none():
