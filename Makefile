@@ -35,6 +35,7 @@ prepare:  ## install the programs that some tests need (apt-get: a browser, Post
 docs: $(BIN)/.run  ## write the pages that are made from the catalogue
 	$(BIN)/python docs/make_metric_pages.py docs/metrics docs/peers.md
 	$(BIN)/python docs/make_coverage_page.py
+	$(BIN)/python docs/make_monitoring_page.py
 	$(BIN)/python docs/make_option_page.py docs/options.md
 	$(BIN)/python docs/make_glossary_page.py docs/reference/glossary.md
 

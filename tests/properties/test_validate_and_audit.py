@@ -131,3 +131,15 @@ def test_the_command_line_agrees(tmp_path, flags, message):
     assert refused == [message is not None] * 2
     for result in results:
         assert message is None or message in result.stderr
+
+
+@pytest.mark.parametrize("column", ["score", "weight", "count"])
+def test_text_in_the_place_of_numbers_is_refused_by_both(tmp_path, column):
+    path = tmp_path / "rows.csv"
+    TABLE.select("g", "y", "p", risk=pl.lit("high")).write_csv(path)
+    decisions = [] if column == "score" else ["--prediction", "p"]
+    for command in ("audit", "validate"):
+        asked = [command, str(path), "--sensitive", "g", *decisions, f"--{column}", "risk"]
+        found = CliRunner().invoke(main, asked)
+        assert found.exit_code == 2
+        assert "column 'risk' must hold numbers, but has 'high'" in found.output

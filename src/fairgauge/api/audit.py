@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Never, Unpack
 
 from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import plan
+from fairgauge.cube.plan import Moment, Plan, plan
 from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, quote
 from fairgauge.measure.familywise import judge_together, remaining_notes
@@ -69,6 +69,17 @@ _OF_OUTCOMES = (
 """The options of outcomes, without which groups can be counted alone."""
 _MOST_REPEATED = 10_000_000
 """Cases of a count column up to which each becomes a row, for the metrics of single rows."""
+
+
+def _with_numbers(groups: Plan, spec: Spec) -> Plan:
+    """Return the plan of groups with sums of the columns of outcomes that must hold numbers.
+
+    They are read for this alone: text in one of them is refused, as in an audit.
+    """
+    numeric = plan(spec, median=spec.score_range[0]).numeric_columns
+    read = set(groups.numeric_columns)
+    sums = (Moment(f"sum_{i}", (c,), ("x",)) for i, c in enumerate(numeric) if c not in read)
+    return replace(groups, moments=(*groups.moments, *sums))
 
 
 @with_options
@@ -256,7 +267,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     elif at_hand(data):
         # all that is asked of groups, and of rows what states how often they count
         asked = replace(spec, **{name: getattr(Spec(), name) for name in _OF_OUTCOMES})
-        cube = data.count(plan(asked), spec.max_groups)
+        cube = data.count(_with_numbers(plan(asked), spec), spec.max_groups)
     else:
         return None
     rows_by_level = cube.rows_by_level()

@@ -114,6 +114,7 @@ def check(
     given: dict[str, Any] = {
         "rules": rules, "min_n": min_n, "min_share": min_share, "confidence": confidence,
     }  # fmt: skip
+    given = {name: value for name, value in given.items() if value is not None}
     asked = _asked(with_config(config, cast("Options", given)), references, chosen)
     sources, unread = read_sources(source, columns or {})
     _check_references(references, [table for each in sources for table in each.tables])

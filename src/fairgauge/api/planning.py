@@ -120,7 +120,9 @@ def plan(
     >>> fg.plan(rate=0.3, tolerance=0.05).needed[0]
     Needed(goal='to pass equal rates as within 0.05', group=1770, reference=1770)
     """
-    options = {**with_config(config, cast("Options", {**options, "confidence": confidence}))}
+    if confidence is not None:
+        options["confidence"] = confidence
+    options = {**with_config(config, cast("Options", options))}
     confidence = options.pop("confidence", None)
     confidence = _LEVEL if confidence is None else confidence
     stated = tolerance is not None

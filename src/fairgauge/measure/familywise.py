@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import DiagnosticCode, Multiplicity, Outcome
-from fairgauge.measure.decide import interval_decisions, judge
+from fairgauge.measure._decide import interval_decisions, judge
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.scopes import Diagnostic
 

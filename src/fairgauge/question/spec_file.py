@@ -63,6 +63,8 @@ def schema() -> dict[str, Json]:
 def with_config(config: Config, options: Options, *, judges: bool = False) -> Options:
     """Return the options of a specification file, and those given beside it, which override them.
 
+    An option that is None has its default, whatever the file has.
+
     An audit of a monitor's file ``judges`` by the rules of the monitor, where it has none of its
     own: a rule in the file is never passed over.
 
@@ -78,6 +80,7 @@ def with_config(config: Config, options: Options, *, judges: bool = False) -> Op
         raise SpecError(Problem("config", f"{message}, not {shown(config)}"))
     keys = dict(config) if isinstance(config, Mapping) else read_options(config)
     monitor = keys.pop(MONITOR, None)
+    keys = {name: value for name, value in keys.items() if options.get(name, value) is not None}
     given = {name: value for name, value in options.items() if value is not None}
     rules = monitor.get("rules") if judges and isinstance(monitor, Mapping) else None
     if rules is not None and keys.get("rules") is None and "rules" not in given:

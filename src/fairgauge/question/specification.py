@@ -160,7 +160,8 @@ def check_names(options: Mapping[str, object], positional: Sequence[object]) -> 
 def _unknown_option(name: str) -> Problem:
     if name in OTHER_NAMES:
         return Problem(name, f"is called {quote(OTHER_NAMES[name])} here")
-    return Problem(name, f"unknown option.{nearest(name, BY_NAME)} Allowed: {', '.join(BY_NAME)}")
+    near = nearest(name, ("config", *BY_NAME))
+    return Problem(name, f"unknown option.{near} Allowed: {', '.join(BY_NAME)}")
 
 
 def _with_preset(options: Mapping[str, object]) -> Mapping[str, object]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from fairgauge.enums import Missing, ReferenceKind, Role
+from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role
 from fairgauge.errors import DataError, Problem, SpecError, alternatives, listing, nearest, quote
 from fairgauge.identity import (
     EVERYONE,
@@ -605,6 +605,8 @@ def _find(
             f"column {quote(column)} has no value {quote(name)}.{nearest(name, known)} "
             f"It has {listing(known, _MOST_SHOWN)}"
         )
+        if path == "reference" and value in list(ReferenceRule):
+            message += f"; as a rule it stands alone (reference={value!r}, --reference {value})"
         problems.append(Problem(path, message))
         return None
 

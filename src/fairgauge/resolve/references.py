@@ -261,8 +261,9 @@ def admissible_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:
 
 def _favours_the_least(rate: Statistic) -> bool:
     """Return whether the least number is the best: of negative outcomes, such as labels, too."""
-    neither = isinstance(rate, Rate) and rate.better is Better.NEITHER
-    return rate.better is Better.LOWER or (neither and not rate.of.coefficients[0])
+    if isinstance(rate, Rate) and rate.better is Better.NEITHER:
+        return not rate.of.coefficients[0]
+    return rate.better is Better.LOWER
 
 
 def _favouring(metric: Metric | None, counts: GroupCounts) -> Statistic | None:

@@ -169,3 +169,28 @@ def test_frames_of_rates_are_all_made_by_methods():
     report = fg.audit(ROWS, **QUESTION)
     frames = [report.by_group(), report.overall(), report.difference(), report.ratio()]
     assert all("selection_rate" in frame.columns for frame in frames)
+
+
+def test_none_unsets_a_key_of_a_configuration(tmp_path: Path) -> None:
+    path = tmp_path / "audit.json"
+    path.write_text(json.dumps({**QUESTION, "confidence": 0.9}))
+    report = fg.audit(ROWS, config=path, prediction=None, confidence=None, score="risk")
+    assert (report.spec["prediction"], report.spec["confidence"]) == (None, 0.95)
+    assert fg.audit(ROWS, config=path).spec["confidence"] == 0.9
+    assert fg.plan(ROWS, config=path).confidence == 0.9
+
+
+def test_a_misspelt_config_is_recognised() -> None:
+    with pytest.raises(fg.SpecError, match="Did you mean 'config'"):
+        fg.audit(ROWS, **QUESTION, conifg="audit.toml")  # type: ignore[call-arg]
+
+
+def test_a_rule_for_a_misspelt_group_names_the_nearest_on_one_screen() -> None:
+    rule = fg.rule("selection_rate.ratio", at_least=0.8, groups=["FF"])
+    text = str(fg.audit(ROWS, **QUESTION, rules=[rule]))
+    assert "the nearest group is 'F'" in " ".join(text.split())
+
+
+def test_a_rule_in_the_place_of_a_value_is_explained() -> None:
+    with pytest.raises(fg.SpecError, match=r"as a rule it stands alone .*--reference others"):
+        fg.audit(ROWS, **QUESTION | {"reference": {"sex": "others"}})

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import fairgauge as fg
 from fairgauge.choosing.recommendation import Expected, recommend
 from fairgauge.cli._command_group import Commands
+from fairgauge.render.formats import render
 from fairgauge.results.planned import Needed
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired import paired_difference
@@ -229,3 +230,8 @@ def test_a_margin_is_planned_for_among_the_rows_of_its_rate():
 
 def test_fewer_discordant_rows_than_a_change_needs_are_never_enough():
     assert fg.plan(paired=0.01, tolerance=0.03).needed[0].total == math.inf
+
+
+def test_a_quiet_plan_has_no_verdict_to_lack():
+    quiet = render(fg.plan(rate=0.3), "text", quiet=True)
+    assert quiet == "Plan of an audit: 95% confidence intervals and 80% power\n"

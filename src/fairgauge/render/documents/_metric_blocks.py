@@ -52,7 +52,12 @@ from fairgauge.render.words.metric_words import (
     unit_name,
     with_unit,
 )
-from fairgauge.render.words.reason_sentences import describe_reason, insufficiency, why_insufficient
+from fairgauge.render.words.reason_sentences import (
+    INSUFFICIENT,
+    describe_reason,
+    insufficiency,
+    why_insufficient,
+)
 from fairgauge.results.disparities import distance, singled_out
 from fairgauge.results.sections import reference_group
 
@@ -599,7 +604,7 @@ def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
 
 def status_words(status: Status) -> str:
     """Return a status as words: ``insufficient data`` where the data are."""
-    return "insufficient data" if status is Status.TOO_FEW else str(status).replace("_", " ")
+    return INSUFFICIENT if status is Status.TOO_FEW else str(status).replace("_", " ")
 
 
 def place_of(metric: Metric) -> int:

@@ -35,7 +35,7 @@ from fairgauge.render.words.metric_words import (
     unit,
     unit_name,
 )
-from fairgauge.render.words.reason_sentences import insufficiency
+from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.words.verdict_sentences import (
     describe_evidence,
     limits_of,
@@ -180,7 +180,16 @@ def _details(verdict: Verdict, report: Report) -> str:
     significance = _SIGNIFICANCE.get(verdict.reason.code, "")
     needed = rows_needed(verdict.reason)
     alone = "not with all comparisons judged together" if verdict.remains is False else ""
-    parts = [", ".join(filter(None, [held, significance])), alone, needed, _unknown(verdict)]
+    absent = (
+        describe_reason(verdict.reason) if verdict.reason.code is ReasonCode.NO_ESTIMATE else ""
+    )
+    parts = [
+        ", ".join(filter(None, [held, significance])),
+        alone,
+        needed,
+        _unknown(verdict),
+        absent,
+    ]
     return "; ".join(filter(None, [_which(verdict, report), *parts]))
 
 

@@ -24,9 +24,10 @@ from fairgauge.render._document_tree import (
     Unit,
 )
 from fairgauge.render.documents._document_parts import TONES, document_of, listed
-from fairgauge.render.words.display_names import called
+from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.fault_sentences import describe_kind
 from fairgauge.render.words.numbers import listing, plural
+from fairgauge.render.words.reason_sentences import INSUFFICIENT
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.check import Decision
 from fairgauge.results.table_faults import FaultLevel
@@ -252,7 +253,7 @@ def _decision_words(smallest: SmallestReference) -> dict[Decision, tuple[str, st
         Decision.FAIL: ("fails", "fail"),
         Decision.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
         Decision.BELOW_SHARE: (f"is of a category {below}", f"are of categories {below}"),
-        Decision.FEW_PEOPLE: ("has insufficient data", "have insufficient data"),
+        Decision.FEW_PEOPLE: (f"has {INSUFFICIENT}", f"have {INSUFFICIENT}"),
         Decision.SMALL_REFERENCE: (
             "is compared with a reference of too few people",
             "are compared with a reference of too few people",
@@ -269,7 +270,7 @@ def _parts(smallest: SmallestReference) -> dict[SharePart, tuple[Decision, ...]]
         SharePart("fail", Tone.BAD, "F"): (Decision.FAIL,),
         SharePart("inconclusive", Tone.UNSURE, "?"): (Decision.INCONCLUSIVE,),
         SharePart(share, Tone.SOFT, "-"): (Decision.BELOW_SHARE,),
-        SharePart("insufficient data or no counts", Tone.PLAIN, "."): (
+        SharePart(f"{INSUFFICIENT} or no counts", Tone.PLAIN, "."): (
             Decision.FEW_PEOPLE,
             Decision.SMALL_REFERENCE,
             Decision.NOT_COMPUTED,
@@ -304,7 +305,7 @@ def _tables(check: Check) -> Table:
         Decision.FAIL: "Fail",
         Decision.INCONCLUSIVE: "Inconclusive",
         Decision.BELOW_SHARE: f"Below {100 * check.smallest_reference.share:g}%",
-        Decision.FEW_PEOPLE: "Insufficient data",
+        Decision.FEW_PEOPLE: capitalised(INSUFFICIENT),
         Decision.SMALL_REFERENCE: "Small reference",
         Decision.NOT_COMPUTED: "No counts",
     }

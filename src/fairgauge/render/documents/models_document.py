@@ -57,7 +57,12 @@ from fairgauge.render.words.metric_words import (
     with_unit,
 )
 from fairgauge.render.words.question_sentences import caveat
-from fairgauge.render.words.reason_sentences import describe_reason, insufficiency, why_insufficient
+from fairgauge.render.words.reason_sentences import (
+    INSUFFICIENT,
+    describe_reason,
+    insufficiency,
+    why_insufficient,
+)
 from fairgauge.results.model_comparison import DisparityChange, MarginTest
 
 if TYPE_CHECKING:
@@ -370,7 +375,7 @@ def _untested(each: Candidate) -> Iterator[str]:
                 what = f"{what} {describe_rate_shift(one.change)}"
         else:
             who, status, what = _of_whom(one), one.status, metric_words(one.definition)
-        why = "insufficient data"
+        why = INSUFFICIENT
         if status is Status.OK:
             why = f"not shown to be within the margin of {_margin_of(one)}"
         whose.setdefault((who, why), []).append(what)

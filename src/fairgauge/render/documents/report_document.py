@@ -85,7 +85,7 @@ from fairgauge.render.words.metric_words import (
     rate_heading,
     value_text,
 )
-from fairgauge.render.words.reason_sentences import RARE_OUTCOME, insufficiency
+from fairgauge.render.words.reason_sentences import INSUFFICIENT, RARE_OUTCOME, insufficiency
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.disparities import after_adjusting, is_ratio, singled_out
 from fairgauge.results.sections import (
@@ -374,7 +374,7 @@ class _Summary:
             few = f" (fewer than {least:g} rows)" if least else ""
             listed = _named([*sparse.values()])
             rare = all(r is not None and r.code is ReasonCode.FEW_EXPECTED for r in lacking)
-            what = capitalised(RARE_OUTCOME) if rare else "Insufficient data"
+            what = capitalised(RARE_OUTCOME if rare else INSUFFICIENT)
             yield f"{what} for any conclusion{few}: {listed}."
 
     def _closing(

@@ -18,7 +18,7 @@ from fairgauge.render.words.metric_words import (
     unit,
     unit_name,
 )
-from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.words.reason_sentences import INSUFFICIENT, describe_reason
 from fairgauge.results.monitor_results import (
     SMALLEST_GROUP,
     Currently,
@@ -56,7 +56,7 @@ def describe_comparison(each: MonitoredComparison) -> str:
     if each.lacks_baseline:
         return f"{subject}: {without_baseline(each)}"
     if each.state is MonitorState.INSUFFICIENT:
-        return f"{subject}: insufficient data for {tolerated_words(each)}."
+        return f"{subject}: {INSUFFICIENT} for {tolerated_words(each)}."
     if each.state is MonitorState.WAITING:
         if all(point.waits for point in each.points):
             return f"{subject}: waiting for labels; no period has entered yet."
@@ -130,7 +130,7 @@ def without_baseline(each: MonitoredComparison) -> str:
     """Describe a rule whose baseline does not have the group."""
     side = called(each.group)
     return (
-        f"insufficient data, as the baseline does not have {side}; no value can raise an alarm. "
+        f"{INSUFFICIENT}, as the baseline does not have {side}; no value can raise an alarm. "
         f"Count a baseline with {side}, or name the groups of the rule (groups)."
     )
 

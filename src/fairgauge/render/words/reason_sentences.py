@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 _ASKED = frozenset({ReasonCode.SMALL_GROUP})
 """Minimums that a specification sets, beside those that the methods need."""
-RARE_OUTCOME = "insufficient data on the rarer outcome"
+INSUFFICIENT = "insufficient data"
+RARE_OUTCOME = f"{INSUFFICIENT} on the rarer outcome"
 _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.BOTH_SIDES_INFINITE: "{rate} is infinite on both sides",
     ReasonCode.BOTH_SIDES_ZERO: "both sides are 0",
@@ -159,9 +160,9 @@ def insufficiency(reasons: Iterable[Reason | None]) -> str:
 def why_insufficient(reason: Reason | None) -> str:
     """Return why an estimate decides nothing: a minimum that was asked speaks for itself."""
     if reason is None:
-        return "insufficient data"
+        return INSUFFICIENT
     text = describe_reason(reason)
-    return text if reason.code in _ASKED else f"insufficient data: {text}"
+    return text if reason.code in _ASKED else f"{INSUFFICIENT}: {text}"
 
 
 def _parts(reason: Reason | None) -> tuple[Reason | None, ...]:
@@ -175,7 +176,7 @@ def _insufficient(reasons: Iterable[Reason | None]) -> str:
     if known and all(each.code is ReasonCode.FEW_CLUSTERS for each in known):
         return "small effective sample size"
     rare = known and all(each.code is ReasonCode.FEW_EXPECTED for each in known)
-    return RARE_OUTCOME if rare else "insufficient data"
+    return RARE_OUTCOME if rare else INSUFFICIENT
 
 
 def _asked_minimum(reason: Reason) -> str:

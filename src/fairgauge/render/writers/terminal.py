@@ -48,7 +48,11 @@ _GAP = "  "
 _NAME, _CHART_NAME = 32, 40
 _WIDEST_HEAD = 8
 _WIDEST_WORD = 0.35
-_UNBROKEN = re.compile(r"(?<=\d) (?=pp\b)|(?<=\bn) (?== \d)|(?<=\bn =) (?=\d)|(?<=\d%) (?=CI\b)")
+_UNBROKEN = re.compile(
+    r"(?<=\d) (?=pp\b)|(?<=\bn) (?== \d)|(?<=\bn =) (?=\d)|(?<=\d%) (?=CI\b)"
+    r"|(?<=\s[*?]) (?=\w)"
+)
+"""Spaces inside of what belongs together, such as a footnote's mark and its first word."""
 _WORDS = re.compile(r"(?<=[_.])|\s+")
 _NOT_SHOWN = frozenset({"overview", "all", "glossary", "series"})
 _STYLES = {
@@ -87,8 +91,10 @@ def write(
     if quiet:
         subject = f" ({document.subject})" if document.subject else ""
         none = "No rules" if isinstance(shown, Report) else "No verdict"
-        verdict = f"{document.verdict or none}{printable(subject)}"
-        return f"{verdict}  {printable(document.title)}\n"
+        title = printable(document.title)
+        if not hasattr(shown, "verdict"):  # a plan decides nothing
+            return f"{title}: {printable(document.beside)}\n"
+        return f"{document.verdict or none}{printable(subject)}  {title}\n"
     brief = isinstance(shown, Report) and not full
     columns = min(max(width, NARROWEST), WIDEST)
     writer = _Text(colour, columns, full=not brief)

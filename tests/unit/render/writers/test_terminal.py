@@ -12,7 +12,7 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.render import render
 from fairgauge.render.words.display_names import width as columns_of
-from fairgauge.render.writers.terminal import ONE_SCREEN, wants_colour
+from fairgauge.render.writers.terminal import ONE_SCREEN, wants_colour, wrap
 
 COMPAS = {
     "data": "compas_pred.csv", "label": "two_year_recid", "prediction": "prediction",
@@ -153,3 +153,9 @@ def test_two_thousand_strata_and_many_groups_stay_on_a_few_screens():
     counts = {f"g{i:03}": {"tp": i + 1, "fn": 5, "fp": 3, "tn": 9} for i in range(50)}
     text = " ".join(render(fg.audit(fg.confusion("group", counts)), "text").split())
     assert "the 12 largest groups, 38 more in the JSON report" in text
+
+
+@pytest.mark.parametrize("most", range(24, 60))
+def test_the_mark_of_a_footnote_stays_with_its_words(most):
+    lines = wrap("Differences in points · * significant · ? insufficient data", most)
+    assert not any(line.endswith(("*", "?")) for line in lines)
