@@ -101,8 +101,8 @@ class ReasonCode(StrEnum):
     BELOW = "below"  # limit
     ABOVE = "above"  # limit
     CROSSES = "crosses"
-    # limit, second, needed, fewest, most, power, on_limit, rows, share (of the group in these),
-    # detectable, detectable_ratio
+    # limit, second, needed, fewest, most, power, on_limit, rows, of_group (of these, those of
+    # the group), detectable, detectable_ratio
     POINT_INSIDE = "point_inside"  # decide: "significant" where a fail has to be significant
     POINT_OUTSIDE = "point_outside"
     SIGNIFICANT_OUTSIDE = "significant_outside"

@@ -133,6 +133,14 @@ def insufficient_clusters(clusters: Array | tuple[Array, Array]) -> list[Reason 
     ]
 
 
+def decidable(interval: StatisticInterval) -> NDArray[np.bool_]:
+    """Return which groups have sufficient data, so that a family of tests may hold them."""
+    few = insufficient_rows(interval.rows)
+    if interval.clusters is not None:
+        few = [a or b for a, b in zip(few, insufficient_clusters(interval.clusters), strict=True)]
+    return np.array([each is None for each in few], dtype=bool) & ~np.isnan(interval.estimate)
+
+
 def _smaller(of: Array | tuple[Array, Array]) -> tuple[list[float], list[str | None]]:
     """Return the smaller of two numbers, and of which side it is; None where there is one side."""
     if not isinstance(of, tuple):

@@ -477,7 +477,7 @@ def _with_needs(reason: Reason, estimate: Estimate, rule: Rule) -> Reason:
         power=POWER,
         on_limit=True if needed and needed.rows > _MOST_ROWS else None,
         rows=rows,
-        share=(estimate.n_group or 0) / rows if rows else None,
+        of_group=estimate.n_group or 0,
         detectable=detectable.difference if detectable else None,
         detectable_ratio=detectable.ratio if detectable else None,
     )

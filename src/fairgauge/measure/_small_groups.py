@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.results.estimates import Estimate, Group, GroupPair
+    from fairgauge.results.estimates import Estimate, Group
 
 _NAMED = (ReferenceKind.GROUP, ReferenceKind.BEST, ReferenceKind.LARGEST)
 Small = dict[tuple[str, str | None], Reason]
@@ -59,11 +59,6 @@ def mark_groups(groups: Sequence[Group], small: Small) -> list[Group]:
     return [_marked_rates(each, small) for each in groups] if small else list(groups)
 
 
-def mark_pairs(pairs: Sequence[GroupPair], small: Small) -> list[GroupPair]:
-    """Return the pairs of groups; those with a group that is too small name it."""
-    return [_marked_pair(each, small) for each in pairs] if small else list(pairs)
-
-
 def _replaceable(status: Status, reason: Reason | None) -> bool:
     """Return whether a result is sound, or only below the size that is needed in any case.
 
@@ -86,16 +81,6 @@ def _marked(estimate: Estimate, small: Small) -> Estimate:
             reason = reason.on(side)
             return replace(estimate, status=Status.TOO_FEW, reason=reason)
     return estimate
-
-
-def _marked_pair(pair: GroupPair, small: Small) -> GroupPair:
-    if not _replaceable(pair.status, pair.reason):
-        return pair
-    for side, name in (("group", pair.group), ("other group", pair.other)):
-        reason = small.get((pair.feature, name))
-        if reason is not None:
-            return replace(pair, status=Status.TOO_FEW, reason=reason.on(side))
-    return pair
 
 
 def _marked_rates(group: Group, small: Small) -> Group:

@@ -33,7 +33,7 @@ from fairgauge.inference.groups.families import (
 )
 from fairgauge.inference.missing_groups import missing_groups
 from fairgauge.measure._adequate_parts import adequate_parts
-from fairgauge.measure._small_groups import mark_estimates, mark_groups, mark_pairs, small_groups
+from fairgauge.measure._small_groups import mark_estimates, mark_groups, small_groups
 from fairgauge.measure._threshold_references import threshold_references
 from fairgauge.measure.other_references import ties, with_other_references
 from fairgauge.measure.slices import Slice
@@ -145,7 +145,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
             for each in binned
             for references in threshold_references(each, first, spec, resolution.metrics)
         ),
-        pairs=tuple(mark_pairs(pairs, small)),
+        pairs=tuple(pairs),
         worst_cases=worst,
         adequate=adequate,
         group_ids={
@@ -202,13 +202,12 @@ class _MeasuredFeature:
             return
         if spec.rules:
             self.other_references = tuple(with_other_references(slices, resolution.metrics))
-        if resolution.task is Task.BINARY and len(counts.groups) > 1:
-            groups = slices[0].all_groups()
-            large = admissible_groups(counts, spec)
-            self.homogeneity = list(homogeneity_notes(self._rates, groups, spec, large))
+        if resolution.task is Task.BINARY:
+            groups = slices[0].groups_at(np.flatnonzero(admissible_groups(counts, spec)))
             if len(groups.names) >= FEWEST_GROUPS:
                 from fairgauge.inference.groups.pairwise import pairs_not_listed
 
+                self.homogeneity = list(homogeneity_notes(self._rates, groups, spec))
                 self.diagnostics += pairs_not_listed(groups)
                 self._every_group = groups
 
@@ -245,7 +244,7 @@ def _whole_table(resolution: Resolution) -> tuple[list[Estimate], list[Diagnosti
 def reversed_scores(resolution: Resolution) -> Iterator[Diagnostic]:
     """Warn where scores rank the positives below the negatives, as those of another value do."""
     whole = Slice(resolution.everyone, resolution.outcomes[0], resolution.spec)
-    yield from reversed_ranking(whole.all_groups(), resolution.spec)
+    yield from reversed_ranking(whole.groups_at(np.zeros(1, dtype=np.int64)), resolution.spec)
 
 
 def _of_rows(

@@ -351,14 +351,14 @@ class Slice:
             return self._bounded_worst_cases(metric, sides)
         return worst_cases(self.counts, self.outcome, metric, sides, self.spec.profile)
 
-    def all_groups(self) -> FeatureGroups:
-        """Return the groups over all rows, to be compared with each other."""
+    def groups_at(self, at: Index) -> FeatureGroups:
+        """Return some of the groups over all rows, to be compared with each other."""
         return FeatureGroups(
             self.counts.feature,
-            self.counts.groups,
+            [self.counts.groups[i] for i in at],
             self.outcome.class_scope,
             self.outcome.threshold,
-            lambda which: self.evidence(which, np.zeros_like(which)),
+            lambda which: self.evidence(at[which], np.zeros_like(which)),
         )
 
     def evidence(

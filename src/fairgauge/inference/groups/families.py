@@ -24,6 +24,7 @@ from fairgauge.enums import (
     Status,
 )
 from fairgauge.inference.evidence import FEWEST_GROUPS, generator
+from fairgauge.inference.interval import decidable
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.scopes import ClassScope, Diagnostic, simultaneous_interval
@@ -34,8 +35,6 @@ from fairgauge.stats.significance import homogeneity as homogeneity_test
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import FeatureGroups
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from fairgauge.results.estimates import ComparisonKey, Estimate
     from fairgauge.stats.arrays import Limits
 
-_PAIR = 2
 _CHANCE = 0.5
 _REPLICATES = 500
 
@@ -196,40 +194,36 @@ def central_rates(rates: Iterable[Statistic]) -> list[Rate]:
 
 
 def homogeneity_notes(
-    rates: Sequence[Rate], groups: FeatureGroups, spec: Spec, large: NDArray[np.bool_]
+    rates: Sequence[Rate], groups: FeatureGroups, spec: Spec
 ) -> Iterator[Diagnostic]:
     """Yield for each rate whether the groups of a feature differ at all, and by how much.
 
-    Weighted rows count with their effective sample size. All groups are tested; how much they
-    differ is of the ``large`` ones, because the range over a few rows is wide in any case.
+    Weighted rows count with their effective sample size. Groups with insufficient data in a rate
+    do not count: they are in no family, and the range over a few rows is wide in any case.
     """
     evidence = groups.pick(np.arange(len(groups.names)))
     feature = groups.feature
     for rate in rates:
-        share = statistic_interval(rate, evidence).share
+        interval = statistic_interval(rate, evidence)
+        share = interval.share
         assert share is not None
-        known = share.n > 0
+        known = decidable(interval)
         if np.count_nonzero(known) < FEWEST_GROUPS:  # the comparison of two is the test
             continue
         x, n = share.x[known], share.n[known]
         p = float(homogeneity_test(x, n)[1])
-        size = _differences(x[large[known]], n[large[known]], rate, spec)
-        some = int(np.count_nonzero(large[known]))
         yield Diagnostic.note(
             DiagnosticCode.HOMOGENEITY,
             feature,
             rate=rate.name,
             groups=len(n),
-            large=some if some < len(n) else None,
             p=p,
-            **size,
+            **_differences(x, n, rate, spec),
         )
 
 
 def _differences(x: Array, n: Array, rate: Rate, spec: Spec) -> dict[str, float | None]:
     """Return the range over groups, what is expected of it, and the deviation between groups."""
-    if len(n) < _PAIR:
-        return {}
     n_sorted = np.sort(n)  # the draws do not depend on the order of the groups
     rng = generator(spec, rate.name, n_sorted)
     expected = float(expected_range(x.sum() / n.sum(), n_sorted, rng, _REPLICATES))

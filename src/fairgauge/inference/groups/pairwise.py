@@ -16,7 +16,7 @@ import numpy as np
 
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Status
 from fairgauge.inference.evidence import FEWEST_GROUPS
-from fairgauge.inference.interval import concatenated
+from fairgauge.inference.interval import concatenated, decidable
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.inference.two.contrast_intervals import insufficient_sides
 from fairgauge.reasons import Reason
@@ -78,8 +78,8 @@ def pairwise(
 ) -> list[GroupPair]:
     """Compare every two groups in some rates, those that differ most first.
 
-    Fewer than three groups give none: their comparison is an estimate already. Of very many pairs,
-    `MOST_LISTED` of each rate are kept; all of them hold at once even so.
+    Fewer than three groups with sufficient data give none: their comparison is an estimate already.
+    Of very many pairs, `MOST_LISTED` of each rate are kept; all of them hold at once even so.
     """
     size = len(groups.names)
     if size < FEWEST_GROUPS or _pairs(size) > _MOST_COMPARED:
@@ -115,10 +115,9 @@ def _pairs(groups: int) -> int:
 
 
 def _compared(rate: Rate, groups: FeatureGroups, confidence: float) -> _PairIntervals:
-    """Return every pair of the groups in which a rate is defined, the lower rate first."""
+    """Return every pair of the groups with sufficient data in a rate, the lower rate first."""
     interval = statistic_interval(rate, groups.pick(np.arange(len(groups.names))))
-    low, _ = interval.at(np.ones(len(interval.estimate)))  # unknown of very few clusters
-    known = np.flatnonzero(~np.isnan(interval.estimate) & ~np.isnan(low))
+    known = np.flatnonzero(decidable(interval))
     one, two = (known[i] for i in np.triu_indices(len(known), k=1))
     swapped = interval.estimate[one] > interval.estimate[two]
     first, second = np.where(swapped, two, one), np.where(swapped, one, two)

@@ -124,32 +124,28 @@ def _homogeneity(d: Diagnostic) -> str:
         if d["significant"]
         else ("does not differ statistically significantly")
     )
-    hidden = d.get("range") is None or (d["significant"] and not _shows_a_difference(d))
+    hidden = d["significant"] and not _shows_a_difference(d)
     size = "" if hidden else f": {_size(d)}"
     p = numbers.probability(d.get("p_adjusted") or d["p"], "adjusted p")
-    which = ""
-    if d["significant"] and d["groups"] > 2:
-        which = ". It does not show which groups differ"
+    which = ". It does not show which groups differ" if d["significant"] else ""
     return (
-        f"{title} {significant} between the {d['groups']} groups in one test of all groups "
-        f"(chi-square test of homogeneity, {p}){size}{which}"
+        f"{title} {significant} between the {d['groups']} groups with sufficient "
+        f"data in one test of all of them (chi-square test of homogeneity, {p}){size}{which}"
     )
 
 
 def _shows_a_difference(d: Diagnostic) -> bool:
     """Return whether the range over groups exceeds what is expected under no difference.
 
-    Tiny groups alone make both as wide: then they do not show why the test is significant.
+    Few rows alone make both as wide: then they do not show why the test is significant.
     """
     return bool(d["range"] > d["expected_range"] and d.get("between_sd") != 0)
 
 
 def _size(d: Diagnostic) -> str:
     between = d.get("between_sd")
-    large = d.get("large")
-    over = "groups" if large is None else f"the {large} groups of sufficient size"
     text = (
-        f"the range over {over} is {100 * d['range']:.1f} pp, where on average "
+        f"the range over these groups is {100 * d['range']:.1f} pp, where on average "
         f"{100 * d['expected_range']:.1f} pp are expected under no difference"
     )
     if between is None:

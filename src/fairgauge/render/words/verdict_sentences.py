@@ -247,10 +247,10 @@ def _rows_of_group(reason: Reason) -> tuple[str, str, str] | None:
     needed, least, most = (reason.get(name) for name in ("needed", "fewest", "most"))
     if needed is None or reason.get("on_limit") or needed > _MOST_TIMES * reason["rows"]:
         return None
-    share = reason.get("share") or 1.0
+    share = reason["of_group"] / reason["rows"]
     upper = f" to {_rounded(share * most):,}" if most <= _MOST_ROWS else " or more"
     between = f"{_rounded(share * least):,}{upper}"
-    return f"{_rounded(share * needed):,}", between, count(share * reason["rows"])
+    return f"{_rounded(share * needed):,}", between, count(reason["of_group"])
 
 
 def _detectable(reason: Reason) -> list[str]:
