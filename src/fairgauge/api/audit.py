@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Never, Unpack
 
 from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
+from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, plan
 from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, quote
@@ -312,7 +313,7 @@ def counted(
         cube = count_people(source.count(by_person(counts, spec), spec.max_groups), counts, spec)
     else:
         cube = source.count(counts, spec.max_groups)
-    return replace(cube, question=spec), source, spec
+    return with_hidden_clusters(replace(cube, question=spec), cluster_key()), source, spec
 
 
 def _median(source: Source, spec: Spec) -> float | None:

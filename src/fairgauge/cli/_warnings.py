@@ -44,17 +44,19 @@ def note_cases_alone(cube: Cube) -> None:
 
 
 def note_identifiers(cube: Cube) -> None:
-    """Note that counts by cluster hold the values of the cluster column in clear."""
-    for axis in cube.plan.axes:
-        if axis.role is Role.CLUSTER:
-            number = len(cube.levels[axis])
-            values = f"1 value of {quote(axis.column)}" if number == 1 else ""
-            print_message(
-                f"the counts hold {values or f'{number:,} values of {quote(axis.column)}'}, the "
-                "cluster column, in clear: where these identify people, replace them before they "
-                "are counted, or count people in place of rows (--person), which holds none",
-                prefix="Note: ",
-            )
+    """Note that hashes of clusters are those of identifiers for who has their key."""
+    from fairgauge.cube.identifiers import CLUSTER_KEY
+
+    axis = cube.plan.axis(Role.CLUSTER)
+    if axis is not None and cube.clusters.startswith("key:"):
+        number = len(cube.levels[axis])
+        values = f"1 value of {quote(axis.column)} as a hash" if number == 1 else ""
+        print_message(
+            f"the counts hold {values or f'{number:,} values of {quote(axis.column)} as hashes'} "
+            f"under your key ({CLUSTER_KEY}): who has the key finds any person in them; counts "
+            "that are not to be added up need no key",
+            prefix="Note: ",
+        )
 
 
 def exact_values(plan: Plan) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,6 +80,8 @@ class Cube:
     unseen : the values that were to be recoded, each with its column, that no counted row has; a
         file of counts does not hold them.
     conflicts : for columns in which rows of one person differ, of how many people; nor these.
+    clusters : how clusters are named: "numbered", by hashes under a key ("key:" and what identifies
+        it), or, while they are counted and where there are none, by the values themselves ("").
     """
 
     plan: Plan
@@ -91,6 +93,7 @@ class Cube:
     min_cell: int | None = None
     unseen: frozenset[tuple[str, str]] = frozenset()
     conflicts: tuple[tuple[str, int], ...] = ()
+    clusters: str = ""
 
     @property
     def asked(self) -> Spec:
@@ -144,6 +147,12 @@ class Cube:
             difference = "they were counted by different versions of fairgauge"
         if difference:
             raise CubeError(f"the cubes count different things: {difference}")
+        if self.clusters != other.clusters or self.clusters == "numbered":
+            raise CubeError(
+                "the clusters of the two have no common names, so that one that is in both would "
+                "be two: count all files together, or each with the same key in the environment "
+                "(FAIRGAUGE_CLUSTER_KEY)"
+            )
         levels = {axis: _joined_levels(axis, self, other) for axis in self.plan.axes}
         tables = tuple(
             settled(
@@ -161,7 +170,10 @@ class Cube:
         question = common_question(self.asked, other.asked)
         unseen = self.unseen & other.unseen
         rows = self.rows + other.rows
-        return Cube(self.plan, levels, tables, rows, excluded, question, unseen=unseen)
+        return replace(
+            self, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
+            unseen=unseen, conflicts=(),
+        )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cube) and self.digest == other.digest
@@ -241,6 +253,7 @@ class Cube:
         return {
             "schema": SCHEMA,
             **protection,
+            **({"clusters": self.clusters} if self.clusters else {}),
             "plan": self.plan.to_dict(),
             "rows": self.rows,
             "excluded": {str(reason): n for reason, n in self.excluded.items()},
@@ -341,7 +354,8 @@ def _from_dict(found: Saved) -> Cube:
     if min_cell is not None:
         tables = tuple(with_ranges(table, min_cell) for table in tables)
     excluded = {Uncounted(reason): n for reason, n in found["excluded"].items()}
-    return Cube(plan, levels, tables, found["rows"], excluded, question, min_cell)
+    named = found.get("clusters", "")
+    return Cube(plan, levels, tables, found["rows"], excluded, question, min_cell, clusters=named)
 
 
 def with_ranges(table: CountTable, min_cell: int) -> CountTable:

@@ -71,7 +71,7 @@ def cube_schema() -> Schema:
         "digest": _STRING,
         "question": _map(_ANY),
     }
-    optional: Schema = {"fingerprint": _STRING, "min_cell": _WHOLE}
+    optional: Schema = {"fingerprint": _STRING, "min_cell": _WHOLE, "clusters": _STRING}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A mergeable table of counts",

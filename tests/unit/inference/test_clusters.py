@@ -272,7 +272,8 @@ def test_the_same_report_from_every_engine(tmp_path):
         assert found.groups == expected.groups
 
 
-def test_shards_add_up_to_all_rows(tmp_path):
+def test_shards_add_up_to_all_rows(tmp_path, monkeypatch):
+    monkeypatch.setenv("FAIRGAUGE_CLUSTER_KEY", "0123456789abcdef")
     rows = tied(11, crossed=True)
     asked = {"label": "y", "prediction": "p", "sensitive": "g", "cluster": "u"}
     whole = fg.count(rows, **asked)

@@ -30,7 +30,7 @@ def command(report: str, counts: str | None, output: str, key: str) -> int:
     Without COUNTS they are looked for beside REPORT, by the digest that it states.
 
     The report is computed again from the counts first; a report that does not follow from them is
-    refused. The bundle holds no rows, but the values of a cluster column.
+    refused. The bundle holds no rows and no identifiers.
 
     \b
     fairgauge count people.csv -c audit.toml -o people.cube.json

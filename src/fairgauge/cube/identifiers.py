@@ -1,0 +1,119 @@
+"""Identifiers in counts: clusters are kept as numbers, or as keyed hashes, never by their values.
+
+Who is a cluster matters to no number, only which cells belong together. Numbers follow from what
+the clusters hold, so that neither the order of rows nor that of the values shows in them. Counts
+that are added up need one name of a cluster in all of them: a hash under a key that is kept beside
+the rows, never with the counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.cube.cube import CountTable, Cube, aggregate
+from fairgauge.enums import Role
+from fairgauge.errors import DataError
+from fairgauge.stats.blocks import rank_by_cells
+from fairgauge.values import name_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairgauge.cube.plan import Axis
+    from fairgauge.values import Value
+
+CLUSTER_KEY = "FAIRGAUGE_CLUSTER_KEY"
+"""The variable of the environment that holds the key: options are written into counts."""
+NUMBERED = "numbered"
+_SHORTEST_KEY = 16
+_DIGITS = 32
+_OF_KEY = 16
+
+
+def cluster_key() -> bytes | None:
+    """Return the key of hashes of clusters; None without one.
+
+    Raises
+    ------
+    DataError
+        The key is too short to be one.
+    """
+    key = os.environ.get(CLUSTER_KEY, "")
+    if key and len(key) < _SHORTEST_KEY:
+        raise DataError(
+            f"{CLUSTER_KEY} has {len(key)} characters; a key that cannot be guessed has "
+            f"{_SHORTEST_KEY} or more at random (openssl rand -hex 32)"
+        )
+    return key.encode() or None
+
+
+def with_hidden_clusters(cube: Cube, key: bytes | None) -> Cube:
+    """Return counts whose clusters are hashes under ``key``, or numbers where there is none."""
+    axis = cube.plan.axis(Role.CLUSTER)
+    if axis is None or cube.clusters:
+        return cube
+    names, ranks = _hashed(cube.levels[axis], key) if key else _numbered(cube, axis)
+    new = np.append(ranks, -1)  # code -1, a missing value, reads the last entry
+    tables = tuple(_recoded(table, axis, new) for table in cube.tables)
+    how = f"key:{_hash(key, 'fairgauge')[:_OF_KEY]}" if key else NUMBERED
+    return replace(cube, levels={**cube.levels, axis: names}, tables=tables, clusters=how)
+
+
+def _hash(key: bytes, text: str) -> str:
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+
+
+def _hashed(levels: tuple[Value, ...], key: bytes) -> tuple[tuple[Value, ...], NDArray[np.int64]]:
+    # by their texts: a column may be numbers in one file and texts in another
+    hashes = [_hash(key, f"cluster:{name_of(level)}")[:_DIGITS] for level in levels]
+    order = np.argsort(np.array(hashes, dtype=f"U{_DIGITS}"))
+    ranks = np.empty(len(hashes), dtype=np.int64)
+    ranks[order] = np.arange(len(hashes))
+    return tuple(sorted(hashes)), ranks
+
+
+def _numbered(cube: Cube, axis: Axis) -> tuple[tuple[Value, ...], NDArray[np.int64]]:
+    """Return numbers as names, in an order that follows from what the clusters hold.
+
+    Cases come before rows, so that a column of counts orders clusters as repeated rows do.
+    Clusters that hold the same are interchangeable.
+    """
+    count = len(cube.levels[axis])
+    order = np.lexsort([_content(cube, axis, by_rows=True), _content(cube, axis, by_rows=False)])
+    ranks = np.empty(count, dtype=np.int64)
+    ranks[order] = np.arange(count)
+    return tuple(range(1, count + 1)), ranks
+
+
+def _content(cube: Cube, axis: Axis, *, by_rows: bool) -> NDArray[np.int64]:
+    """Return a rank of every cluster by its cells and their sums, equal where these are."""
+    clusters, cells, before = [], [], 0
+    for table in cube.tables:
+        if axis not in table.axes:
+            continue
+        at = table.axes.index(axis)
+        cases = table.sums["rows" if by_rows else "n" if "n" in table.sums else "rows"]
+        held = (table.codes[:, at] >= 0) & (cases > 0)
+        others = np.delete(table.codes, at, axis=1)
+        sums = [cases, *(each for name, each in table.sums.items() if name != "rows")]
+        of_cell = np.column_stack([others, *sums])[held]
+        kinds, kind = np.unique(of_cell, axis=0, return_inverse=True)
+        clusters.append(table.codes[held, at])
+        cells.append(kind.reshape(-1) + before)
+        before += len(kinds)
+    return rank_by_cells(np.concatenate(clusters), np.concatenate(cells), len(cube.levels[axis]))
+
+
+def _recoded(table: CountTable, axis: Axis, new: NDArray[np.int64]) -> CountTable:
+    if axis not in table.axes:
+        return table
+    at = table.axes.index(axis)
+    codes = table.codes.copy()
+    codes[:, at] = new[codes[:, at]]
+    return aggregate(table.axes, codes, table.sums)
