@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +33,32 @@ class Brief:
     headline : who fares worse in what, where a difference stands; what was found otherwise.
     verdict : what the rules come to; empty without rules.
     looked_at : which rows, decisions and groups were compared.
-    worse_off : who is worse off, and by how much.
+    found : what was found: of an audit, who is worse off, and by how much.
     certainty : how certain that is, and what is undecided.
     limits : what the report does not show.
     steps : what to do next.
+    question : what ``found`` answers, as a heading.
     """
 
     headline: Sentence
     verdict: tuple[Sentence, ...]
     looked_at: tuple[Sentence, ...]
-    worse_off: tuple[Sentence, ...]
+    found: tuple[Sentence, ...]
     certainty: tuple[Sentence, ...]
     limits: tuple[Sentence, ...]
     steps: tuple[Sentence, ...]
+    question: str = "What was found"
 
     @property
     def answers(self) -> tuple[tuple[str, tuple[Sentence, ...]], ...]:
         """Return the questions that have an answer, each with its sentences."""
-        parts = ((QUESTIONS[each.name], getattr(self, each.name)) for each in fields(self)[2:])
+        parts = (
+            ("What was looked at", self.looked_at),
+            (self.question, self.found),
+            ("How certain this is", self.certainty),
+            ("What it does not show", self.limits),
+            ("What next", self.steps),
+        )
         return tuple((question, sentences) for question, sentences in parts if sentences)
 
     def __str__(self) -> str:
@@ -58,13 +66,3 @@ class Brief:
         for question, sentences in self.answers:
             lines += ["", question, *(f"  {each}" for each in sentences)]
         return "\n".join(lines)
-
-
-QUESTIONS = {
-    "looked_at": "What was looked at",
-    "worse_off": "Who is worse off, and by how much",
-    "certainty": "How certain this is",
-    "limits": "What it does not show",
-    "steps": "What next",
-}
-"""The questions that a brief answers, by the names of its parts."""

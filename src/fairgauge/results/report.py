@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fairgauge.catalogue.facts import Facts
 from fairgauge.catalogue.lookup import Catalogue
@@ -12,9 +12,7 @@ from fairgauge.enums import Outcome, Profile, Task, Threshold
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.results._estimate_lookup import find_estimate
 from fairgauge.results._older_reports import report_of_1, report_of_2
-from fairgauge.results.brief import Brief
 from fairgauge.results.codec import Finite, Version
-from fairgauge.results.codec import Key as SavedKey
 from fairgauge.results.describers import function_at, in_words
 from fairgauge.results.estimates import Estimate, Group, GroupPair, ScoreCounts, ThresholdReferences
 from fairgauge.results.finding import Finding
@@ -62,6 +60,7 @@ class Report(ResultOfMetrics):
         title="A fairness audit",
         called="a report of fairgauge",
         document="fairgauge.render.documents.report_document:report_document",
+        brief="fairgauge.render.brief.audit_brief:audit_brief",
         tables={
             name: f"fairgauge.render.writers.flat_rows:{name}_of"
             for name in ("estimates", "groups", "verdicts", "pairs", "findings")
@@ -140,25 +139,6 @@ class Report(ResultOfMetrics):
         return replace(
             self, findings=function_at("fairgauge.measure.findings:choose_findings")(self)
         )
-
-    def brief(self) -> Brief:
-        """Return the first page: what a reader without statistics learns, as sentences.
-
-        Examples
-        --------
-        >>> import fairgauge as fg
-        >>> counts = fg.confusion("sex", {"F": {"tp": 60, "fn": 140}, "M": {"tp": 150, "fn": 50}})
-        >>> words = {"groups": {"sex": {"F": "women", "M": "men"}}, "label_positive": "repaid"}
-        >>> brief = fg.audit(counts, metrics="true_positive_rate.difference", words=words).brief()
-        >>> print(brief.worse_off[0])
-        Of 100 women who repaid, 30 had prediction = 1; of 100 men, 75.
-        """
-        made: Brief = function_at("fairgauge.render.brief.audit_brief:audit_brief")(self)
-        return made
-
-    @property
-    def _brief(self) -> Annotated[Brief, SavedKey("brief")]:
-        return self.brief()
 
     @property
     def exit_code(self) -> int:

@@ -19,6 +19,7 @@ from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.results import codec
+from fairgauge.results.brief import Brief
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.describers import function_at
 from fairgauge.version import __version__
@@ -46,6 +47,7 @@ class ResultKind:
     called : the noun for one, with its article, for messages.
     document : the function that makes its document, as ``package.module:function``; it takes the
         result, and ``full`` where there is a summary.
+    brief : the function that makes its first page.
     tables : the functions that make its tables for CSV, by name, the default one first.
     older : of schemas that earlier versions wrote, what makes the present plain values of theirs.
     """
@@ -55,6 +57,7 @@ class ResultKind:
     title: str
     called: str
     document: str
+    brief: str = ""
     tables: Mapping[str, str] = field(default_factory=dict)
     older: Mapping[str, Callable[[Saved], Saved]] = field(default_factory=dict)
 
@@ -117,6 +120,25 @@ class ShownResult(ABC):
     def json_schema(cls) -> Schema:
         """Return the JSON Schema of what `to_dict` returns."""
         return codec.json_schema(cls, cls.KIND.title, {"schema": {"const": cls.KIND.schema}})
+
+    def brief(self) -> Brief:
+        """Return the first page: what a reader without statistics learns, as sentences.
+
+        Examples
+        --------
+        >>> import fairgauge as fg
+        >>> counts = fg.confusion("sex", {"F": {"tp": 60, "fn": 140}, "M": {"tp": 150, "fn": 50}})
+        >>> words = {"groups": {"sex": {"F": "women", "M": "men"}}, "label_positive": "repaid"}
+        >>> brief = fg.audit(counts, metrics="true_positive_rate.difference", words=words).brief()
+        >>> print(brief.found[0])
+        Of 100 women who repaid, 30 had prediction = 1; of 100 men, 75.
+        """
+        made: Brief = function_at(self.KIND.brief)(self)
+        return made
+
+    @property
+    def _brief(self) -> Annotated[Brief, codec.Key("brief")]:
+        return self.brief()
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return strict JSON: infinities are the strings "Infinity" and "-Infinity"."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.enums import Favourable, ReferenceKind
@@ -15,10 +15,10 @@ from fairgauge.render.words.numbers import listing
 from fairgauge.render.words.question_sentences import cut_words, positive_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from fairgauge.catalogue.cells import Cells
-    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.estimates import Estimate, Group
     from fairgauge.results.report import Report
 
 _PLACE = re.compile(r"{([^{}]*)}")
@@ -45,17 +45,45 @@ class Event:
 
 
 class Vocabulary:
-    """The words of one report."""
+    """The words of one result.
 
-    def __init__(self, report: Report) -> None:
-        self.report = report
-        self.words = words_of(report)
-        self.unit = self.words.unit or (
-            "cases" if report.data.cases != report.data.rows else "rows"
-        )
+    Parameters
+    ----------
+    spec : what the result was asked, with the table ``words``.
+    groups : the groups of its features: groups of a report, or estimates.
+    decisions : of decisions without words of the user, the nouns of the positive one and of the
+        negative one: ``("a score >= 0.5", "a score not >= 0.5")``. By default the column that the
+        specification names states them.
+    unit : what rows are without a word of the user.
+    """
+
+    def __init__(
+        self,
+        spec: Mapping[str, Any],
+        groups: Iterable[Estimate | Group] = (),
+        *,
+        decisions: tuple[str, str] | None = None,
+        unit: str = "rows",
+    ) -> None:
+        self.spec = spec
+        self.words = words_of(spec)
+        self.unit = self.words.unit or unit
         self.noun = self.words.noun or "people"
-        self._features = {each.feature: each.feature_id for each in report.groups}
-        self._groups = {(each.feature, each.group): each.group_id for each in report.groups}
+        self._decisions = decisions
+        named = [each for each in groups if each.group is not None]
+        self._features = {str(each.feature): each.feature_id for each in named}
+        self._groups = {(str(each.feature), str(each.group)): each.group_id for each in named}
+
+    @classmethod
+    def of_report(cls, report: Report) -> Vocabulary:
+        """Return the words of a report of an audit."""
+        scores = (f"a score {cut_words(report)}", f"a score not {cut_words(report)}")
+        return cls(
+            report.spec,
+            report.groups,
+            decisions=None if report.spec.get("prediction") else scores,
+            unit="cases" if report.data.cases != report.data.rows else "rows",
+        )
 
     @property
     def favourable(self) -> Favourable:
@@ -74,23 +102,21 @@ class Vocabulary:
         word = self.words.positive if positive else self.words.negative
         if word:
             return Event(f"were {word}", f"who were {word}", f"are {word}", True, positive)
-        spec = self.report.spec
-        if spec.get("prediction"):
-            equals = self._equals(spec["prediction"], positive=positive)
+        if self._decisions is not None:
+            equals = self._decisions[0 if positive else 1]
         else:
-            sign = "" if positive else "not "
-            equals = f"a score {sign}{cut_words(self.report)}"
+            equals = self._equals(self.spec.get("prediction") or "prediction", positive=positive)
         return Event(f"had {equals}", f"with {equals}", f"have {equals}", True, positive)
 
     def _outcome(self, *, positive: bool) -> Event:
         word = self.words.label_positive if positive else self.words.label_negative
         if word:
             return Event(word, f"who {word}", word, False, positive)
-        equals = self._equals(self.report.spec.get("label") or "label", positive=positive)
+        equals = self._equals(self.spec.get("label") or "label", positive=positive)
         return Event(f"had {equals}", f"with {equals}", f"have {equals}", False, positive)
 
     def _equals(self, column: object, *, positive: bool) -> str:
-        asked = self.report.spec.get("positive")
+        asked = self.spec.get("positive")
         values = positive_words(asked) if asked else "1 or true"
         if isinstance(asked, dict):
             return f"{called(column)} {'' if positive else 'not '}{values}"
@@ -177,16 +203,12 @@ class Vocabulary:
 
     def others(self, contrast: Estimate) -> list[str]:
         """Return the groups beside the one of a comparison."""
-        same = (
-            each.group
-            for each in self.report.groups
-            if each.feature == contrast.feature and each.group != contrast.group
-        )
-        return list(dict.fromkeys(same))
+        mine, own = str(contrast.feature), contrast.group
+        return [group for feature, group in self._groups if feature == mine and group != own]
 
 
-def words_of(report: Report) -> Words:
-    """Return the words that a report was asked with, those of its preset where it states none."""
-    name = report.spec.get("preset")
+def words_of(spec: Mapping[str, Any]) -> Words:
+    """Return the words that a result was asked with, those of its preset where it states none."""
+    name = spec.get("preset")
     by_default = preset(name).words if name in preset_names() else {}
-    return read_words({**by_default, **(report.spec.get("words") or {})}, "words", [])
+    return read_words({**by_default, **(spec.get("words") or {})}, "words", [])

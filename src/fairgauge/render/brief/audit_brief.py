@@ -42,16 +42,17 @@ _UNDECIDED = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
 
 def audit_brief(report: Report) -> Brief:
     """Return the brief of a report."""
-    words = Vocabulary(report)
+    words = Vocabulary.of_report(report)
     disparities = _ordered([_Disparity(report, words, each) for each in report.findings], report)
     return Brief(
         headline=_headline(report, disparities),
         verdict=tuple(_verdict(report)),
         looked_at=tuple(_looked_at(report, words)),
-        worse_off=tuple(_worse_off(disparities)),
+        found=tuple(_worse_off(disparities)),
         certainty=tuple(_certainty(report, words, disparities)),
         limits=tuple(_limits(report, words))[:_MOST_LIMITS],
         steps=tuple(_steps(report))[:_MOST_STEPS],
+        question="Who is worse off, and by how much",
     )
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from fairgauge.enums import Outcome
-from fairgauge.render._document_tree import DocumentTree, Paragraph, Section, Tone
+from fairgauge.render._document_tree import DocumentTree, Heading, Items, Paragraph, Section, Tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sized
 
     from fairgauge.render._document_tree import Block
+    from fairgauge.results.brief import Brief
 
 ARROW = "→"
 """Between a value before and after."""
@@ -73,6 +74,14 @@ def document_of(
         warnings=tuple(warnings),
         file_name=file_name,
     )
+
+
+def summary_section(brief: Brief) -> Section:
+    """Return the first page of a result: a heading for each question, with its answer."""
+    blocks: list[Block] = [Paragraph(" ".join(map(str, brief.verdict)))] if brief.verdict else []
+    for question, sentences in brief.answers:
+        blocks += [Heading(question), Items(tuple(map(str, sentences)))]
+    return Section("summary", str(brief.headline), tuple(blocks), short="Summary")
 
 
 def listed(id_: str, title: str, *blocks: Block, short: str = "") -> Section:

@@ -18,7 +18,6 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render._document_tree import (
     Block,
     Facts,
-    Heading,
     Items,
     Paragraph,
     ScoreCharts,
@@ -33,7 +32,13 @@ from fairgauge.render.documents._appendix_sections import (
     number_blocks,
     provenance_blocks,
 )
-from fairgauge.render.documents._document_parts import TONES, document_of, listed, more_in_json
+from fairgauge.render.documents._document_parts import (
+    TONES,
+    document_of,
+    listed,
+    more_in_json,
+    summary_section,
+)
 from fairgauge.render.documents._feature_sections import (
     feature_section,
     feature_tables,
@@ -100,7 +105,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from fairgauge.render._document_tree import DocumentTree
-    from fairgauge.results.brief import Brief
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.report import Report
     from fairgauge.results.scopes import Diagnostic
@@ -441,7 +445,7 @@ class _Full(_Summary):
     def sections(self) -> Iterator[Section]:
         """Yield the rules, findings, overview, features, scores, data, methods and every number."""
         report = self.report
-        yield _summary(report.brief())
+        yield summary_section(report.brief())
         if report.verdicts:
             yield listed("rules", "Rules", *self._rule_charts())
         yield listed("findings", "Findings", *self._finding_charts())
@@ -495,14 +499,6 @@ class _Full(_Summary):
             yield Paragraph(f"{i + 1}. {describe_finding(finding)}")
             yield finding_chart(finding, section_of(self.results, finding.estimate))
         yield from (b for b in self._finding_sentences() if not isinstance(b, Items))
-
-
-def _summary(brief: Brief) -> Section:
-    """Return the first page: a heading for each question, with its answer."""
-    blocks: list[Block] = [Paragraph(" ".join(map(str, brief.verdict)))] if brief.verdict else []
-    for question_asked, sentences in brief.answers:
-        blocks += [Heading(question_asked), Items(tuple(map(str, sentences)))]
-    return Section("summary", str(brief.headline), tuple(blocks), short="Summary")
 
 
 def _named(groups: Sequence[str]) -> str:

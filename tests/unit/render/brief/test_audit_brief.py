@@ -62,7 +62,7 @@ def test_counts_are_those_of_the_table() -> None:
     )
     shares = [round(100 * rate.value) for rate in (women, men)]
     sentence = f"Of 100 women who repaid, {shares[0]} were approved; of 100 men, {shares[1]}."
-    assert sentence in map(str, report.brief().worse_off)
+    assert sentence in map(str, report.brief().found)
 
 
 @pytest.mark.parametrize(("women", "men"), [(0.4, 0.8), (0.8, 0.4)])
@@ -79,7 +79,7 @@ def test_who_is_worse_off_does_not_depend_on_which_outcome_is_coded_1(
     named = worse if words else f"people with sex {worse[0].upper().replace('W', 'F')}"
     for brief in briefs:
         assert re.search(f"(^| for ){named} .*than", str(brief.headline), re.IGNORECASE)
-        for sentence in map(str, brief.worse_off):
+        for sentence in map(str, brief.found):
             if sentence.startswith("Of "):
                 assert re.match(rf"Of [\d,]+ {named}\b", sentence, re.IGNORECASE), sentence
 
@@ -103,7 +103,7 @@ def test_a_harm_that_is_coded_1_is_never_told_as_its_reverse() -> None:
     assert (
         "Of 100 Black defendants who did not reoffend, 45 were rated high risk; of 100 White "
         "defendants, 23."
-    ) in map(str, brief.worse_off)
+    ) in map(str, brief.found)
 
 
 def test_every_metric_with_a_direction_names_the_group_that_fares_worse() -> None:
@@ -117,7 +117,7 @@ def test_every_metric_with_a_direction_names_the_group_that_fares_worse() -> Non
         data = loans(seed, women=0.3 + 0.5 * seed, men=0.8 - 0.5 * seed)
         words = WORDS | {"favourable": str(favourable)}
         report = audit(data, metrics=f"{metric}.difference", words=words)
-        for sentence in report.brief().worse_off:
+        for sentence in report.brief().found:
             found = re.match(
                 r"(?:Of|For) ([\d,]+) (women|men)(?P<among> who \w[\w ]*)?,? .*?(\d+) "
                 r"(?:were (?P<event>\w+)|times); (?:of|for) [\d,]+ (?:women|men), (\d+)",
@@ -147,7 +147,7 @@ def test_what_is_assumed_or_not_significant_is_stated() -> None:
     brief = audit(data, positive=None).brief()
     assert "--positive" in str(brief.steps[0])
     assert str(brief.headline) == "No group differs statistically significantly from the others"
-    assert "does not show" in str(brief.worse_off[0])
+    assert "does not show" in str(brief.found[0])
 
 
 def test_a_difference_that_disappears_is_headed_so() -> None:
@@ -177,7 +177,7 @@ def test_a_difference_that_disappears_is_headed_so() -> None:
 def test_formats_print_the_sentences_of_the_brief(suffix: str) -> None:
     report = audit(sensitive=["sex", "race"], intersections=[("sex", "race")])
     page = render(report, suffix, **({"full": True} if suffix == "markdown" else {}))
-    for sentence in (report.brief().headline, *report.brief().worse_off, *report.brief().limits):
+    for sentence in (report.brief().headline, *report.brief().found, *report.brief().limits):
         assert str(sentence) in page
 
 
@@ -185,7 +185,7 @@ def test_the_brief_is_saved_with_where_its_numbers_stand(tmp_path: Any) -> None:
     report = audit(rules=["selection_rate.ratio >= 0.8"])
     plain = report.to_dict()
     assert plain["brief"]["headline"]["text"] == str(report.brief().headline)
-    for sentence in plain["brief"]["worse_off"]:
+    for sentence in plain["brief"]["found"]:
         for source in sentence["sources"]:
             found = re.fullmatch(r"estimates\[(\d+)\]", source)
             assert found is None or plain["estimates"][int(found[1])]["feature"] == "sex"
