@@ -79,6 +79,7 @@ def compare_reports(
         alone=(*lonely, *verdicts.alone),
         groups=tuple(_groups(before, after)),
         own=own,
+        spec=after.spec,
         scoring=after.catalogue.scoring,
     )
 

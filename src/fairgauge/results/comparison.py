@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
 from fairgauge.catalogue.comparisons import Metric
@@ -173,6 +173,7 @@ class Comparison(ResultOfMetrics):
     changes : what became of every disparity, the most important first.
     alone : what only one of the reports has.
     groups : the sizes of the groups.
+    spec : what the new report was asked.
     scoring : whether selection rates of the new report are scoring rates.
     own : the rates of the user's own, as far as they can be shown.
     """
@@ -183,13 +184,14 @@ class Comparison(ResultOfMetrics):
         title="Two fairness audits compared",
         called="a comparison of fairgauge",
         document="fairgauge.render.documents.comparison_document:comparison_document",
+        brief="fairgauge.render.brief.comparison_brief:comparison_brief",
         tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
         older={
             "fairgauge.comparison/2": _comparison_of_2,
             "fairgauge.comparison/1": _comparison_of_1,
         },
     )
-    DERIVED: ClassVar = ("worse", "metrics")
+    DERIVED: ClassVar = ("worse", "metrics", "_brief")
 
     version: Version
     old: Origin
@@ -204,6 +206,7 @@ class Comparison(ResultOfMetrics):
     changes: tuple[Change, ...]
     alone: tuple[Alone, ...]
     groups: tuple[GroupChange, ...]
+    spec: Saved = field(default_factory=dict)
     scoring: Annotated[bool, Restored("metrics", Facts, is_of_scoring_rates)] = False
 
     @property

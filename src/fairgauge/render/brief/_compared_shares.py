@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
 from fairgauge.enums import Better, Favourable, ReferenceKind
 from fairgauge.render.brief._frequencies import Share, frequencies, range_words
+from fairgauge.render.brief._vocabulary import some
 from fairgauge.render.words.display_names import capitalised
 from fairgauge.results.disparities import gap, singled_out
 
@@ -21,6 +22,72 @@ if TYPE_CHECKING:
 _PER_HUNDRED = 100
 _DECISIONS = (TP + FP, TN + FN)
 _OUTCOMES = (TP + FN, TN + FP)
+
+
+class RateWords:
+    """The words of one rate: whom it is among, and what happened to those that it counts."""
+
+    def __init__(self, words: Vocabulary, row: Rate) -> None:
+        cells = event_of(row)
+        self.words, self.row = words, row
+        self.event = None if cells is None else words.event(cells)
+        self.condition = words.among(row.among)
+        """Whom the rate is among: "who repaid"; empty where it is of all."""
+
+    @property
+    def known(self) -> bool:
+        """Return whether there are words for the rows that the rate is among, and its event."""
+        return self.words.knows(self.row.among) and (self.event is not None or _fits(self.row))
+
+    def worse(self, difference: float) -> bool | None:
+        """Return whether a difference is to the disadvantage of its group; None if of neither."""
+        adverse = adverse_sign(self.row, self.words.favourable)
+        return None if adverse == 0 else difference * adverse > 0
+
+    def among(self, people: str) -> str:
+        """Return people with whom the rate is among: "women who repaid"."""
+        return self.words.joined(people, self.condition)
+
+    def pair(self, one: str, other: str) -> str:
+        """Return two groups with whom the rate is among: "women and men who repaid"."""
+        if self.condition.startswith("with "):
+            return f"{self.among(one)} and {self.among(other)}"
+        return self.among(f"{one} and {other}")
+
+    @property
+    def fits(self) -> str:
+        """Return what the rate counts of decisions: that one fits the outcome, or does not."""
+        return "fits" if self.row.of == TP + TN else "does not fit"
+
+    @property
+    def of_or_for(self) -> str:
+        """Return what stands before the number of people."""
+        return "for" if self.event is None else "of"
+
+    @property
+    def how_often(self) -> str:
+        """Return what is compared: "how often they are approved"."""
+        if self.event is None:
+            return f"how often the decision {self.fits} the outcome"
+        return f"how often they {self.event.happens}"
+
+    def counted(self, of: str, people: str, hits: str, when: str = "") -> str:
+        """Return a share as a count: "Of 100 women, 36 were approved"."""
+        when = f" {when}" if when else ""
+        if self.event is None:
+            return (
+                f"For {of} {some(people)} the decision {self.fits} the outcome {hits} times{when}"
+            )
+        return f"Of {of} {self.among(some(people))}, {hits} {self.event.happened}{when}"
+
+    def less_often(self, one: str, other: str, *, lower: bool) -> str:
+        """Return who has it less often, or more often: "Women are approved less often than men"."""
+        often = f"{'less' if lower else 'more'} often"
+        if self.event is None:
+            return f"The decision {self.fits} the outcome {often} for {one} than for {other}"
+        subject = self.among(one)
+        verb = self.event.happens if subject == one else self.event.happened
+        return f"{capitalised(subject)} {verb} {often} than {self.among(other)}"
 
 
 class ComparedShares:
@@ -37,6 +104,7 @@ class ComparedShares:
 
     def __init__(self, report: Report, words: Vocabulary, contrast: Estimate, row: Rate) -> None:
         self.contrast, self.row, self.words = contrast, row, words
+        self.rate = RateWords(words, row)
         group = words.group(contrast.feature, contrast.group)
         reference = words.reference(contrast)
         shown = singled_out(contrast)
@@ -45,7 +113,7 @@ class ComparedShares:
             turned = contrast.value is not None and gap(contrast) != contrast.value
             ends = (-shown.high, -shown.low) if turned else (shown.low, shown.high)
         sides = (_share(report, contrast, row), _reference_share(report, contrast, row))
-        self.turned = self._worse(gap(contrast)) is False and _is_one_group(words, contrast)
+        self.turned = self.rate.worse(gap(contrast)) is False and words.is_one_group(contrast)
         if self.turned:
             group, reference = reference, group
             sides = (sides[1], sides[0])
@@ -54,88 +122,59 @@ class ComparedShares:
         self.shares, self.interval = sides, ends
         self.lower = (gap(contrast) < 0) != self.turned
 
-    def _worse(self, difference: float) -> bool | None:
-        """Return whether a difference is to the disadvantage of its group; None if of neither."""
-        adverse = adverse_sign(self.row, self.words.favourable)
-        return None if adverse == 0 else difference * adverse > 0
-
     @property
     def is_worse(self) -> bool:
         """Return whether the subject is worse off."""
-        return bool(self._worse(-1.0 if self.lower else 1.0))
+        return bool(self.rate.worse(-1.0 if self.lower else 1.0))
 
     @property
     def event(self) -> Event | None:
         """Return what the rate counts; None of a decision that fits the outcome, or does not."""
-        cells = event_of(self.row)
-        return None if cells is None else self.words.event(cells)
-
-    @property
-    def can_be_worded(self) -> bool:
-        """Return whether there are words for the rows that the rate is among, and its event."""
-        return self.words.knows(self.row.among) and (self.event is not None or _fits(self.row))
+        return self.rate.event
 
     def sentence(self) -> str | None:
         """Return both shares as counts: "Of 100 women, 36 were approved; of 100 men, 53."."""
         mine, theirs = self.shares
         found = None
-        if mine is not None and theirs is not None and self.can_be_worded:
+        if mine is not None and theirs is not None and self.rate.known:
             found = frequencies(mine, theirs, self.interval)
         if found is None or mine is None or theirs is None:
             return None
         sizes = (mine.size, theirs.size) if found.of is None else (found.of, found.of)
         first, second = (f"{size:,}" for size in sizes if size is not None)
         estimated = "an estimated " if mine.hits is None else ""
-        if self.event is None:
-            return (
-                f"For {first} {self.subject} the decision {self._fits} the outcome {estimated}"
-                f"{found.group:,} times; for {second} {self.other}, {found.reference:,} times."
-            )
+        mine_in_words = self.rate.counted(first, self.subject, f"{estimated}{found.group:,}")
+        times = " times" if self.event is None else ""
         return (
-            f"Of {first} {self._among(self.subject)}, {estimated}{found.group:,} "
-            f"{self.event.happened}; of {second} {self.other}, {found.reference:,}."
+            f"{mine_in_words}; {self.rate.of_or_for} {second} {some(self.other)}, "
+            f"{found.reference:,}{times}."
         )
 
     def interval_sentence(self) -> str | None:
         """Return the interval as counts: "between 14 and 20 fewer of 100 were approved"."""
         mine, theirs = self.shares
         level = self.contrast.confidence
-        if self.interval is None or mine is None or theirs is None or not self.can_be_worded:
+        if self.interval is None or mine is None or theirs is None or not self.rate.known:
             return None
         found = frequencies(mine, theirs, self.interval)
         of = _PER_HUNDRED if found is None or found.of is None else found.of
         event = "are decided as the outcome is" if self.event is None else self.event.happened
-        if self.event is None and self._fits != "fits":
+        if self.event is None and self.rate.fits != "fits":
             event = "are decided unlike the outcome"
         return (
-            f"{capitalised(self._among(self.subject))}, compared with {self.other}: "
+            f"{capitalised(self.rate.among(self.subject))}, compared with {self.other}: "
             f"{range_words(self.interval, of)} {event} ({100 * (level or 0):.4g}% CI)."
         )
 
     def headline(self) -> str | None:
         """Return the comparison in words without numbers."""
-        often = f"{'less' if self.lower else 'more'} often"
-        if not self.can_be_worded:
+        if not self.rate.known:
             return None
-        if self.event is None:
-            return (
-                f"The decision {self._fits} the outcome {often} for {self.subject} than for "
-                f"{self.other}"
-            )
-        subject, other = self._among(self.subject), self._among(self.other)
-        verb = self.event.happens if subject == self.subject else self.event.happened
-        return f"{capitalised(subject)} {verb} {often} than {other}"
+        return self.rate.less_often(self.subject, self.other, lower=self.lower)
 
     def condition(self) -> str:
         """Return whom the rate is among: "who repaid"; empty where it is of all."""
-        return self.words.among(self.row.among)
-
-    def _among(self, people: str) -> str:
-        return self.words.joined(people, self.condition())
-
-    @property
-    def _fits(self) -> str:
-        return "fits" if self.row.of == TP + TN else "does not fit"
+        return self.rate.condition
 
 
 def adverse_sign(row: Rate, favourable: Favourable) -> int:
@@ -176,16 +215,6 @@ def _fits(row: Rate) -> bool:
 def _overlap(event: Cells, among: Cells) -> Cells:
     coefficients = zip(event.coefficients, among.coefficients, strict=True)
     return Cells(*(a * b for a, b in coefficients))
-
-
-def _is_one_group(words: Vocabulary, contrast: Estimate) -> bool:
-    """Return whether the reference is one group, so that a comparison can be read backwards."""
-    reference = contrast.reference
-    if reference is None:
-        return False
-    if reference.group is not None:
-        return True
-    return reference.kind is ReferenceKind.OTHERS and len(words.others(contrast)) == 1
 
 
 def _share(report: Report, contrast: Estimate, row: Rate) -> Share | None:

@@ -10,9 +10,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 DENOMINATORS = (100, 1_000, 10_000, 100_000)
-_FEWEST = DENOMINATORS[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,34 +91,43 @@ def frequencies(
     >>> frequencies(Share.counted(3, 4_000), Share.counted(60, 5_000), (-0.0150, -0.0080))
     Frequencies(of=1000, group=1, reference=12)
     """
-    sizes = [each.size for each in (group, reference) if each.size is not None]
-    if min(sizes, default=_FEWEST) >= _FEWEST:
-        for denominator in DENOMINATORS:
-            if denominator > min(sizes, default=denominator):
-                break
-            found = Frequencies(denominator, group.of(denominator), reference.of(denominator))
-            if _is_faithful(found, denominator, group, reference, interval):
-                return found
+
+    def is_within(rates: Sequence[Fraction]) -> bool:
+        if interval is None:
+            return True
+        low, high = (Fraction(end) for end in interval)
+        difference = rates[0] - rates[1]
+        return low <= difference <= high and (difference != 0 or low <= 0 <= high)
+
+    found = common_counts((group, reference), is_within)
+    if found is not None:
+        return Frequencies(found[0], *found[1])
     if group.hits is None or reference.hits is None:
         return None
     return Frequencies(None, group.hits, reference.hits)
 
 
-def _is_faithful(
-    found: Frequencies,
-    denominator: int,
-    group: Share,
-    reference: Share,
-    interval: tuple[float, float] | None,
-) -> bool:
-    for count, share in ((found.group, group), (found.reference, reference)):
-        if count in (0, denominator) and share.rate != Fraction(count, denominator):
-            return False
-    if interval is None:
-        return True
-    low, high = (Fraction(end) for end in interval)
-    difference = Fraction(found.group - found.reference, denominator)
-    return low <= difference <= high and (difference != 0 or low <= 0 <= high)
+def common_counts(
+    shares: Sequence[Share], is_faithful: Callable[[Sequence[Fraction]], bool]
+) -> tuple[int, list[int]] | None:
+    """Return shares as counts of one number of people, the smallest at which they are faithful.
+
+    No count is 0, or all, unless the share is, and what the shares as they are stated come to is
+    faithful. None where no denominator, none larger than a group, serves all.
+    """
+    most = min((each.size for each in shares if each.size is not None), default=DENOMINATORS[-1])
+    for denominator in DENOMINATORS:
+        if denominator > most:
+            break
+        counts = [share.of(denominator) for share in shares]
+        stated = [Fraction(count, denominator) for count in counts]
+        extreme = (
+            count in (0, denominator) and share.rate != rate
+            for count, share, rate in zip(counts, shares, stated, strict=True)
+        )
+        if not any(extreme) and is_faithful(stated):
+            return denominator, counts
+    return None
 
 
 def range_words(interval: tuple[float, float], denominator: int) -> str:
@@ -129,15 +141,34 @@ def range_words(interval: tuple[float, float], denominator: int) -> str:
     ('between 0.2 and 3 more of 100', 'between no difference and 3 more of 100')
     """
     low, high = interval
-    ends = [_rounded(end * denominator) for end in (low, high)]
-    if low < high and ends[0] == ends[1]:
-        ends = [_rounded(end * denominator, 2) for end in (low, high)]
     of = f"of {denominator:,}"
     if low >= 0 or high <= 0:
         word = "more" if high > 0 else "fewer"
-        near, far = sorted(ends, key=lambda end: abs(float(end.replace(",", ""))))
-        return f"between {_unsigned(near)} and {_unsigned(far)} {word} {of}"
-    return f"between {_unsigned(ends[0])} fewer and {_unsigned(ends[1])} more {of}"
+        near, far = size_words(interval, denominator)
+        return f"between {near} and {far} {word} {of}"
+    fewer, more = _ends(interval, denominator)
+    return f"between {_unsigned(fewer)} fewer and {_unsigned(more)} more {of}"
+
+
+def size_words(interval: tuple[float, float], denominator: int) -> tuple[str, str]:
+    """Return the ends of a difference of one sign as counts without it, the nearer one first.
+
+    >>> size_words((-0.197, -0.143), 100)
+    ('14', '20')
+    """
+    near, far = sorted(
+        _ends(interval, denominator), key=lambda end: abs(float(end.replace(",", "")))
+    )
+    return _unsigned(near), _unsigned(far)
+
+
+def _ends(interval: tuple[float, float], denominator: int) -> list[str]:
+    """Return both ends as counts, with decimals where they would be the same."""
+    low, high = interval
+    ends = [_rounded(end * denominator) for end in interval]
+    if low < high and ends[0] == ends[1]:
+        ends = [_rounded(end * denominator, 2) for end in interval]
+    return ends
 
 
 def _rounded(value: float, decimals: int = 0) -> str:

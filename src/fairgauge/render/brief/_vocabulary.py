@@ -18,9 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fairgauge.catalogue.cells import Cells
-    from fairgauge.results.estimates import Estimate, Group
+    from fairgauge.identity import FeatureId, GroupId
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.model_comparison import DisparityChange
     from fairgauge.results.report import Report
 
+    NamedGroup = tuple[str, str, FeatureId | None, GroupId | None]
+    Compared = Estimate | DisparityChange
+
+ANY_DECISION = ("a positive decision", "a negative decision")
+"""What decisions are called without words of the user, where no one column holds them."""
 _PLACE = re.compile(r"{([^{}]*)}")
 
 
@@ -50,7 +57,7 @@ class Vocabulary:
     Parameters
     ----------
     spec : what the result was asked, with the table ``words``.
-    groups : the groups of its features: groups of a report, or estimates.
+    groups : the groups of its features, each with what it is where the result holds that.
     decisions : of decisions without words of the user, the nouns of the positive one and of the
         negative one: ``("a score >= 0.5", "a score not >= 0.5")``. By default the column that the
         specification names states them.
@@ -60,7 +67,7 @@ class Vocabulary:
     def __init__(
         self,
         spec: Mapping[str, Any],
-        groups: Iterable[Estimate | Group] = (),
+        groups: Iterable[NamedGroup] = (),
         *,
         decisions: tuple[str, str] | None = None,
         unit: str = "rows",
@@ -70,9 +77,9 @@ class Vocabulary:
         self.unit = self.words.unit or unit
         self.noun = self.words.noun or "people"
         self._decisions = decisions
-        named = [each for each in groups if each.group is not None]
-        self._features = {str(each.feature): each.feature_id for each in named}
-        self._groups = {(str(each.feature), str(each.group)): each.group_id for each in named}
+        named = list(groups)
+        self._features = {feature: feature_id for feature, _, feature_id, _ in named}
+        self._groups = {(feature, group): group_id for feature, group, _, group_id in named}
 
     @classmethod
     def of_report(cls, report: Report) -> Vocabulary:
@@ -80,7 +87,7 @@ class Vocabulary:
         scores = (f"a score {cut_words(report)}", f"a score not {cut_words(report)}")
         return cls(
             report.spec,
-            report.groups,
+            ((g.feature, g.group, g.feature_id, g.group_id) for g in report.groups),
             decisions=None if report.spec.get("prediction") else scores,
             unit="cases" if report.data.cases != report.data.rows else "rows",
         )
@@ -174,7 +181,9 @@ class Vocabulary:
             names = self.words.groups.get(column)
             named = names.get(value) if names is not None and not isinstance(names, str) else None
             values[column] = called(named or value)
-        return _PLACE.sub(lambda found: values.get(found[1], found[0]), pattern)
+        if any(place not in values for place in _PLACE.findall(pattern)):
+            return f"{self.noun} with {called(feature)} {called(group)}"
+        return _PLACE.sub(lambda found: values[found[1]], pattern)
 
     def _parts(self, feature: str, group: str) -> Mapping[str, str]:
         """Return the value of a group in each column of its feature."""
@@ -184,7 +193,7 @@ class Vocabulary:
         names = (part.name() for part in group_id.parts)
         return dict(zip(feature_id.columns, names, strict=True))
 
-    def reference(self, contrast: Estimate) -> str:
+    def reference(self, contrast: Compared) -> str:
         """Return what the people are called with whom a group is compared.
 
         Of two groups all others are the other one.
@@ -201,7 +210,16 @@ class Vocabulary:
             return self.group(contrast.feature, others[0])
         return f"all other {self.noun}"
 
-    def others(self, contrast: Estimate) -> list[str]:
+    def is_one_group(self, contrast: Compared) -> bool:
+        """Return whether the reference is one group, so that a comparison can be read backwards."""
+        reference = contrast.reference
+        if reference is None:
+            return False
+        if reference.group is not None:
+            return True
+        return reference.kind is ReferenceKind.OTHERS and len(self.others(contrast)) == 1
+
+    def others(self, contrast: Compared) -> list[str]:
         """Return the groups beside the one of a comparison."""
         mine, own = str(contrast.feature), contrast.group
         return [group for feature, group in self._groups if feature == mine and group != own]
@@ -212,3 +230,14 @@ def words_of(spec: Mapping[str, Any]) -> Words:
     name = spec.get("preset")
     by_default = preset(name).words if name in preset_names() else {}
     return read_words({**by_default, **(spec.get("words") or {})}, "words", [])
+
+
+def some(people: str) -> str:
+    """Return people after a number of them.
+
+    >>> some("women"), some("all other people"), some("all people")
+    ('women', 'other people', 'people overall')
+    """
+    if people.startswith("all other "):
+        return people.removeprefix("all ")
+    return f"{people.removeprefix('all ')} overall" if people.startswith("all ") else people

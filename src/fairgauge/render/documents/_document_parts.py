@@ -6,7 +6,7 @@ document together, so that what all of them begin with is added in one place.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from fairgauge.enums import Outcome
 from fairgauge.render._document_tree import DocumentTree, Heading, Items, Paragraph, Section, Tone
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     from fairgauge.render._document_tree import Block
     from fairgauge.results.brief import Brief
+    from fairgauge.results.shown_result import ResultKind
 
-ARROW = "→"
-"""Between a value before and after."""
 TONES = {
     Outcome.PASS: Tone.GOOD,
     Outcome.FAIL: Tone.BAD,
@@ -30,6 +29,11 @@ TONES = {
 
 class Made(Protocol):
     """A result, which states when and by which fairgauge it was made."""
+
+    KIND: ClassVar[ResultKind]
+
+    def brief(self) -> Brief:
+        """Return its first page."""
 
     @property
     def created(self) -> str:
@@ -59,6 +63,8 @@ def document_of(
 
     Sections without blocks are left to those that have something to show.
     """
+    if result.KIND.brief and result.KIND.name != "report":
+        sections = (summary_section(result.brief()), *sections)
     return DocumentTree(
         title=title,
         beside=beside,

@@ -25,16 +25,17 @@ from fairgauge.render._document_tree import (
     Table,
     Tone,
 )
-from fairgauge.render.documents._change_blocks import (
+from fairgauge.render.brief.comparison_brief import origin_name
+from fairgauge.render.documents._document_parts import document_of, listed, more_in_json
+from fairgauge.render.documents._rule_blocks import rule_words
+from fairgauge.render.words import numbers
+from fairgauge.render.words.change_words import (
+    ARROW,
     DIRECTIONS,
-    file_of,
+    changed_sides,
     rows_words,
     shift_words,
 )
-from fairgauge.render.documents._document_parts import ARROW, document_of, listed, more_in_json
-from fairgauge.render.documents._rule_blocks import rule_words
-from fairgauge.render.words import numbers
-from fairgauge.render.words.change_words import changed_sides
 from fairgauge.render.words.display_names import called, capitalised, printable, shorten
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.question.rules import Rule
     from fairgauge.render._document_tree import DocumentTree
-    from fairgauge.results.comparison import Alone, Change, Comparison, Origin, VerdictChange
+    from fairgauge.results.comparison import Alone, Change, Comparison, VerdictChange
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.verdicts import Verdict
 
@@ -99,8 +100,7 @@ def comparison_document(comparison: Comparison, *, full: bool = True) -> Documen
     return document_of(
         comparison,
         title="Comparison of two fairness audits",
-        beside=f"{_name(old)} {ARROW} {_name(new)}",
-        lead=(f"Old: {_facts(old)}.", f"New: {_facts(new)}.", _summary(comparison)),
+        beside=f"{origin_name(old)} {ARROW} {origin_name(new)}",
         verdict=verdict,
         tone=_TONES[comparison.turn],
         sections=sections,
@@ -147,39 +147,6 @@ def sort_changes(comparison: Comparison) -> SortedChanges:
     )
 
 
-def _summary(comparison: Comparison) -> str:
-    """Return in a sentence how many disparities went where."""
-    changes = sort_changes(comparison)
-    if not comparison.changes:
-        return "The two reports have no estimate in common."
-    if not any(each.moved for each in comparison.changes):
-        return (
-            f"Nothing changed: {_many(len(changes.stayed), 'disparity', 'disparities')} as before."
-        )
-    if comparison.refused:
-        went = [each.direction for each in changes.moved]
-        counts = [
-            (went.count(Direction.FURTHER), "further from no difference"),
-            (went.count(Direction.CLOSER), "closer to no difference"),
-            (went.count(Direction.AS_FAR), "as far from no difference as before"),
-            (went.count(None), "changed"),
-        ]
-    else:
-        counts = [
-            (len(changes.further), "statistically significantly further from no difference"),
-            (len(changes.closer), "statistically significantly closer"),
-            (len(changes.changed), "changed statistically significantly, but not in distance"),
-            (len(changes.moved), "changed, not statistically significantly"),
-        ]
-    counts += [
-        (len(changes.undefined), "with a value in one report only"),
-        (len(changes.stayed), "unchanged"),
-    ]
-    (first, words), *others = [each for each in counts if each[0]]
-    parts = [f"{_many(first, 'disparity', 'disparities')} {words}"]
-    return "; ".join(parts + [f"{count:,} {words}" for count, words in others]) + "."
-
-
 def _differences(comparison: Comparison) -> Iterator[Block]:
     if comparison.differences:
         pairs = (
@@ -194,26 +161,9 @@ def _differences(comparison: Comparison) -> Iterator[Block]:
 
 
 def _verdicts(comparison: Comparison) -> Iterator[Block]:
-    turns = [each.turn for each in comparison.flips]
-    alone = [each.report for each in comparison.unmatched]
-    if not turns and not alone:
-        if comparison.stayed:
-            yield Paragraph(f"No verdict changed ({comparison.stayed:,} compared).")
-        return
-    old, new = alone.count("old"), alone.count("new")
-    counts = {
-        "got worse": turns.count(Turn.WORSE),
-        "got better": turns.count(Turn.BETTER),
-        "changed otherwise": turns.count(Turn.OTHER),
-        "did not change": comparison.stayed,
-        f"{numbers.plural(old, 'has', 'have')} no counterpart in the new report": old,
-        f"{numbers.plural(new, 'has', 'have')} no counterpart in the old report": new,
-    }
-    words = [f"{count:,} {word}" for word, count in counts.items() if count]
-    yield Paragraph(f"Of the verdicts, {', '.join(words)}.")
-    if turns:
+    if comparison.flips:
         yield Section("flips", "Verdicts that changed", tuple(_flip_charts(comparison)))
-    if alone:
+    if comparison.unmatched:
         title = "Verdicts of one report only"
         yield Section("unmatched", title, tuple(_unmatched(comparison)))
 
@@ -281,10 +231,6 @@ def _disparities(comparison: Comparison) -> Iterator[Block]:
     changes = sort_changes(comparison)
     if not comparison.changes:
         return
-    if comparison.refused and changes.moved:
-        yield Paragraph(
-            f"No change has a confidence interval: {describe_reason(comparison.refused)}."
-        )
     if changes.mirrored:
         names = numbers.listing(changes.mirrored[:_MOST_NAMED])
         yield Paragraph(f"Excluded, because the other group mirrors it: {names}.", Tone.SOFT)
@@ -471,18 +417,6 @@ def _data(comparison: Comparison) -> Iterator[Block]:
                 for each in comparison.groups[:_MOST_ROWS]
             ),
         )  # fmt: skip
-
-
-def _name(origin: Origin) -> str:
-    return called(origin.name) if origin.name else file_of(origin.source)
-
-
-def _facts(origin: Origin) -> str:
-    of = f"{file_of(origin.source)}, " if origin.name else ""
-    used = f", {numbers.count(origin.used)} used" if origin.used != origin.rows else ""
-    cases = f", {numbers.count(origin.cases)} cases" if origin.cases != origin.rows else ""
-    rows = f"{numbers.count(origin.rows)} rows{cases}{used}"
-    return f"{_name(origin)}: {of}{rows}, audited {printable(origin.created[:10])}"
 
 
 def _many(count: int, one: str, many: str) -> str:

@@ -29,19 +29,21 @@ from fairgauge.render._document_tree import (
     Tone,
     Unit,
 )
-from fairgauge.render.documents._change_blocks import (
+from fairgauge.render.documents._document_parts import document_of, listed, more_in_json
+from fairgauge.render.words import numbers
+from fairgauge.render.words.change_words import (
+    ARROW,
     DIRECTIONS,
+    NOT_SURELY,
     before_after,
     change_words,
+    changed_sides,
     describe_disparity_shift,
     describe_rate_shift,
     file_of,
     rate_unit,
     scope_words,
 )
-from fairgauge.render.documents._document_parts import ARROW, document_of, listed, more_in_json
-from fairgauge.render.words import numbers
-from fairgauge.render.words.change_words import NOT_SURELY, changed_sides
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (

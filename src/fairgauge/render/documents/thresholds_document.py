@@ -21,14 +21,14 @@ from fairgauge.render._document_tree import (
     Tone,
     Unit,
 )
-from fairgauge.render.documents._change_blocks import (
+from fairgauge.render.documents._document_parts import TONES, document_of, listed
+from fairgauge.render.documents.report_notes import opening_warnings
+from fairgauge.render.words import numbers
+from fairgauge.render.words.change_words import (
     describe_disparity,
     describe_disparity_shift,
     describe_rate_shift,
 )
-from fairgauge.render.documents._document_parts import TONES, document_of, listed
-from fairgauge.render.documents.report_notes import opening_warnings
-from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (
     metric_words,

@@ -1,4 +1,4 @@
-"""Words for a disparity that changed sides: who is better off now, of group and reference."""
+"""Words of changes: a rate or a disparity before and after, and who is better off now."""
 
 from __future__ import annotations
 
@@ -6,14 +6,31 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import has_direction
-from fairgauge.enums import Better, ReferenceKind
+from fairgauge.enums import Better, Direction, ReferenceKind, ScopeKind
+from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.estimate_sentences import reference_name
+from fairgauge.render.words.metric_words import (
+    ci_words,
+    rate_text,
+    shown,
+    signed,
+    unit,
+    unit_name,
+    with_unit,
+)
 
 if TYPE_CHECKING:
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.results.scopes import Reference
+    from collections.abc import Iterator
 
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.results.comparison import Change
+    from fairgauge.results.model_comparison import DisparityChange, RateChange
+    from fairgauge.results.scopes import ClassScope, Reference, Scope
+
+ARROW = "→"
+"""Between a value before and after."""
 NOT_SURELY = "changed sides, not significantly"
 """Of a disparity that changed sides by its estimates alone."""
 
@@ -36,3 +53,89 @@ def changed_sides(
     if not worse and reference.kind is ReferenceKind.GROUP:
         return f"changed sides: {theirs} is now worse off than {ours}"
     return f"changed sides: {ours} is now {'worse' if worse else 'better'} off than {theirs}"
+
+
+DIRECTIONS = {
+    Direction.FURTHER: "further from no difference",
+    Direction.CLOSER: "closer to no difference",
+    Direction.AS_FAR: "as far from no difference as before",
+    None: "",
+}
+"""Where disparities go."""
+
+
+def shift_words(each: Change | DisparityChange) -> str:
+    """Return a change with its interval: ``change +15.0 pp, 95% CI +11.0 to +19.0``."""
+    if each.change is None:
+        return ""
+    ends = ci_words(each.interval, _unit_of_change(each), sign=each.by != "ratio")
+    return ", ".join(filter(None, [f"change {change_words(each)}", ends]))
+
+
+def change_words(each: Change | DisparityChange) -> str:
+    """Return a change in its unit: ``+15.0 pp``; of a ratio the factor ``×1.05``."""
+    kind = _unit_of_change(each)
+    if each.by == "ratio":
+        return f"×{shown(each.change, kind)}"
+    return with_unit(each.change, kind, sign=True)
+
+
+def _unit_of_change(each: Change | DisparityChange) -> Unit:
+    return Unit.RATIO if each.by == "ratio" else unit(each.definition)
+
+
+def rate_unit(rate: Statistic) -> Unit:
+    """Return what the changes of a rate are."""
+    return Unit.POINTS if rate.is_share else Unit.NUMBER
+
+
+def describe_rate_shift(each: RateChange) -> str:
+    """Return a rate before and after: ``70.7% → 70.9% (change +0.1 pp, 95% CI ...)``."""
+    old, new = (rate_text(each.definition, value) for value in (each.old, each.new))
+    kind = rate_unit(each.definition)
+    change = f"change {with_unit(each.change, kind, sign=True)}"
+    words = ", ".join(filter(None, [change, ci_words(each.interval, kind, sign=True)]))
+    return f"{old} {ARROW} {new} ({words})"
+
+
+def describe_disparity(metric: Metric, value: float | None) -> str:
+    """Return a disparity with its unit: ``−17.2 pp``."""
+    kind = unit(metric)
+    return f"{shown(value, kind, sign=signed(metric))}{unit_name(kind)}"
+
+
+def before_after(one: DisparityChange) -> str:
+    """Return a disparity before and after, without its unit: ``−17.2 → −6.3``."""
+    kind, sign = unit(one.definition), signed(one.definition)
+    return f" {ARROW} ".join(shown(value, kind, sign=sign) for value in (one.old, one.new))
+
+
+def describe_disparity_shift(one: DisparityChange) -> str:
+    """Return a disparity before and after: ``−17.2 → −6.3 pp (change +10.9 pp, 95% CI ...)``."""
+    text = f"{before_after(one)}{unit_name(unit(one.definition))}"
+    return f"{text} ({shift_words(one)})" if one.change is not None else text
+
+
+def rows_words(scope: Scope) -> Iterator[str]:
+    """Yield of which rows a number is, where these are not all: ``in A``, where A is a stratum."""
+    if scope.stratum is not None:
+        yield f"in {called(scope.stratum)}"
+    elif scope.kind is ScopeKind.POOLED:
+        yield "adjusted for the strata"
+
+
+def scope_words(scope: Scope, of_class: ClassScope, threshold: float | None) -> str:
+    """Return which rows, class and threshold a number is of: ``, in A, threshold 0.3``."""
+    parts = [*rows_words(scope)]
+    if of_class.name is not None:
+        parts.append(f"class {called(of_class.name)}")
+    elif of_class.average is not None:
+        parts.append(f"{of_class.average} average")
+    if threshold is not None:
+        parts.append(f"threshold {threshold:g}")
+    return "".join(f", {part}" for part in parts)
+
+
+def file_of(source: str) -> str:
+    """Return the name of what was audited, without the folders that it lies in."""
+    return called(source.replace("\\", "/").rsplit("/", 1)[-1])

@@ -67,7 +67,7 @@ def escape(text: object, *, cell: bool = False) -> str:
 def _document(document: DocumentTree) -> Iterator[str]:
     yield f"# {escape(document.title)}"
     yield ""
-    yield f"{escape(document.beside)}. {' '.join(map(escape, document.lead))}"
+    yield " ".join([f"{escape(document.beside)}.", *map(escape, document.lead)])
     if document.cover:
         yield from _block(Facts(document.cover))
     for text in document.warnings:

@@ -189,7 +189,7 @@ class _Text:
         if section.id != "notes":
             yield ""
         if not implied:
-            yield self.paint(printable(section.title), Tone.PLAIN)
+            yield from self.wrapped(section.title, 0, Tone.PLAIN)
         yield from blocks[1:] if blocks and not blocks[0] else blocks
 
     def _spaced(self, blocks: Iterable[Block]) -> Iterator[str]:

@@ -52,7 +52,7 @@ def compared(old, new=None):
 
 def test_reports_without_a_common_estimate_share_rows_alone():
     text = compared(ASKED | {"metrics": "DI"}, ASKED | {"metrics": "RD"})
-    assert "The two reports have no estimate in common." in text
+    assert "The two reports have no comparison of groups in common" in text
     assert "metric DI (2 estimates)" in text
     assert "metric RD (2 estimates)" in text
     assert "Disparities" not in text

@@ -1,0 +1,236 @@
+"""A comparison of two groups before and after: of two reports, or under two models on one table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import Direction, ScopeKind
+from fairgauge.render._document_tree import Unit
+from fairgauge.render.brief._compared_shares import RateWords
+from fairgauge.render.brief._frequencies import Share, common_counts, size_words
+from fairgauge.render.brief._vocabulary import some
+from fairgauge.render.words.change_words import (
+    ARROW,
+    DIRECTIONS,
+    describe_disparity,
+    scope_words,
+    shift_words,
+)
+from fairgauge.render.words.display_names import capitalised
+from fairgauge.render.words.metric_words import compared_rate, metric_words, unit
+from fairgauge.results.comparison import Change, is_of_all_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairgauge.render.brief._vocabulary import Vocabulary
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.model_comparison import Candidate, DisparityChange
+    from fairgauge.results.scopes import Interval
+
+_PER_HUNDRED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """What is before and what is after.
+
+    Attributes
+    ----------
+    before, after : after a verb: "in the old report", "under boosted".
+    reverse : of who is worse off: "in the new report, the reverse of the old one".
+    """
+
+    before: str
+    after: str
+    reverse: str
+
+
+class ChangedShares:
+    """A disparity before and after, read from the side that is worse off after.
+
+    Attributes
+    ----------
+    change : the disparity.
+    row : the rate that it compares.
+    subject, other : what the people of both sides are called.
+    mine, theirs : the shares of the subject, and of the other side, before and after.
+    lower : whether the share of the subject is the lower one after.
+    """
+
+    def __init__(
+        self,
+        words: Vocabulary,
+        change: Change | DisparityChange,
+        row: Rate,
+        mine: tuple[Share, Share],
+        theirs: tuple[Share, Share],
+    ) -> None:
+        self.change, self.row = change, row
+        self.words = RateWords(words, row)
+        contrast = _contrast(change)
+        group = words.group(contrast.feature, contrast.group)
+        sides = [(group, mine), (words.reference(contrast), theirs)]
+        gap = float(mine[1].rate - theirs[1].rate)
+        if self.words.worse(gap) is False and words.is_one_group(contrast):
+            sides.reverse()
+            gap = -gap
+        (self.subject, self.mine), (self.other, self.theirs) = sides
+        self.lower = gap < 0
+
+    @property
+    def is_worse(self) -> bool:
+        """Return whether the subject is worse off after."""
+        return bool(self.words.worse(-1.0 if self.lower else 1.0))
+
+    def sentence(self, times: Times) -> str | None:
+        """Return all four shares as counts, or nothing where no number of people serves them."""
+        found = common_counts((*self.mine, *self.theirs), self._is_faithful)
+        if found is None:
+            return None
+        of, (old, new, old_other, new_other) = found
+        words = self.words
+        mine = words.counted(f"{of:,}", self.subject, f"{old:,}", times.before)
+        return (
+            f"{mine} and {new:,} {times.after}; {words.of_or_for} {of:,} {some(self.other)}, "
+            f"{old_other:,} and {new_other:,}."
+        )
+
+    def _is_faithful(self, rates: Sequence[Fraction]) -> bool:
+        """Return whether stated rates come to a change within its interval, in its direction."""
+        before, after = rates[0] - rates[2], rates[1] - rates[3]
+        moved = abs(after) - abs(before)
+        direction = self.change.direction
+        if moved == 0 and direction in (Direction.FURTHER, Direction.CLOSER):
+            return False
+        if (moved > 0) is (direction is Direction.CLOSER) and moved != 0 and direction is not None:
+            return False
+        return after == 0 or (after < 0) == self.lower
+
+    def headline(self, times: Times) -> str:
+        """Return what became of it, in words without numbers."""
+        pair = self.words.pair(self.subject, self.other)
+        if self.change.other_side:
+            than = self.words.less_often(self.subject, self.other, lower=self.lower)
+            return f"{than} {times.reverse}"
+        if self.change.significant:
+            further = self.change.direction is Direction.FURTHER
+            apart = "further apart" if further else "closer together"
+            return f"{capitalised(pair)} are {apart} in {self.words.how_often} than {times.before}"
+        return (
+            f"The difference between {pair} in {self.words.how_often} is not what it "
+            f"was {times.before}"
+        )
+
+    def span(self) -> str | None:
+        """Return the interval of the change of the distance as counts, where it has one sign."""
+        found = _distance(self.change)
+        if found is None or found[0] * found[1] < 0:
+            return None
+        near, far = size_words(found[:2], _PER_HUNDRED)
+        apart = "further apart" if found[1] > 0 else "closer together"
+        pair = capitalised(self.words.pair(self.subject, self.other))
+        return f"{pair}: {near} to {far} of 100 {apart} in {self.words.how_often} ({found[2]})."
+
+
+def changed_shares(words: Vocabulary, change: Change) -> ChangedShares | None:
+    """Return a disparity of two reports as shares, None where it compares none of all rows."""
+    row = _rate(change)
+    old, new = change.old, change.new
+    rates = (old.rate_group, new.rate_group, old.rate_reference, new.rate_reference)
+    same_reference = words.reference(old) == words.reference(new)
+    if row is None or None in rates or not same_reference or not RateWords(words, row).known:
+        return None
+    sizes = (old.n_group, new.n_group, old.n_reference, new.n_reference)
+    shares = [
+        Share(Fraction(rate or 0.0), size=None if size is None else math.floor(size))
+        for rate, size in zip(rates, sizes, strict=True)
+    ]
+    return ChangedShares(words, change, row, (shares[0], shares[1]), (shares[2], shares[3]))
+
+
+def candidate_shares(
+    words: Vocabulary, candidate: Candidate, one: DisparityChange
+) -> ChangedShares | None:
+    """Return a disparity under two models as shares, None where the rates are not known."""
+    row = _rate(one)
+    if row is None or one.reference is None or not RateWords(words, row).known:
+        return None
+    others = [one.reference.group] if one.reference.group is not None else words.others(one)
+    if len(others) != 1:
+        return None
+    sides = []
+    for group in (one.group, others[0]):
+        found = next(
+            (
+                each
+                for each in candidate.rates
+                if (each.rate, each.feature, each.group) == (row.name, one.feature, group)
+                and (each.scope, each.class_scope) == (one.scope, one.class_scope)
+                and each.threshold == one.threshold
+            ),
+            None,
+        )
+        if found is None or found.old is None or found.new is None or found.n is None:
+            return None
+        size = math.floor(found.n)
+        sides.append((Share(Fraction(found.old), size=size), Share(Fraction(found.new), size=size)))
+    return ChangedShares(words, one, row, sides[0], sides[1])
+
+
+def _rate(change: Change | DisparityChange) -> Rate | None:
+    """Return the rate that a disparity of all rows compares, None of any other."""
+    row, contrast = compared_rate(change.definition), _contrast(change)
+    whole = contrast.scope.kind is ScopeKind.OVERALL and contrast.class_scope.is_single
+    return row if isinstance(row, Rate) and whole else None
+
+
+def _contrast(change: Change | DisparityChange) -> Estimate | DisparityChange:
+    return change.new if isinstance(change, Change) else change
+
+
+def _distance(change: Change | DisparityChange) -> tuple[float, float, str] | None:
+    """Return the interval of the change of the distance of two shares, and what it is called."""
+    if change.crossed or change.by == "ratio" or unit(change.definition) is not Unit.POINTS:
+        return None
+    interval: Interval | None
+    if isinstance(change, Change):
+        interval, called = change.interval, ""
+        turned = (change.new.value or 0.0) < 0
+    else:
+        interval, called, turned = change.distance_adjusted, "adjusted ", False
+    if interval is None:
+        return None
+    low, high = (-interval.high, -interval.low) if turned else (interval.low, interval.high)
+    return low, high, f"{called}{100 * interval.level:.4g}% CI"
+
+
+def describe_change(words: Vocabulary, change: Change | DisparityChange) -> str:
+    """Return a disparity before and after in the values of its metric, where it has no shares."""
+    values = [describe_disparity(change.definition, value) for value in _values(change)]
+    went = DIRECTIONS[change.direction] if change.significant else ""
+    became = "; ".join(filter(None, [shift_words(change), went]))
+    return f"{subject_words(words, change)}: {f' {ARROW} '.join(values)} ({became})."
+
+
+def _values(change: Change | DisparityChange) -> tuple[float | None, float | None]:
+    if isinstance(change, Change):
+        return change.old.value, change.new.value
+    return change.old, change.new
+
+
+def subject_words(words: Vocabulary, change: Change | DisparityChange) -> str:
+    """Return what a disparity is of: "Selection rate difference of women, compared with men"."""
+    contrast = _contrast(change)
+    text = capitalised(metric_words(change.definition))
+    if contrast.feature is not None and not is_of_all_groups(change.definition):
+        text += f" of {words.group(contrast.feature, contrast.group)}"
+        if contrast.reference is not None:
+            text += f", compared with {words.reference(contrast)}"
+    elif contrast.feature is not None:
+        text += f", {contrast.feature}"
+    return text + scope_words(contrast.scope, contrast.class_scope, contrast.threshold)

@@ -1,0 +1,292 @@
+"""The brief of a comparison of two reports: what changed, how certain that is, and what next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Direction, Outcome, Turn
+from fairgauge.reasons import ReasonCode
+from fairgauge.render.brief._changed_shares import (
+    Times,
+    changed_shares,
+    describe_change,
+    subject_words,
+)
+from fairgauge.render.brief._vocabulary import ANY_DECISION, Vocabulary
+from fairgauge.render.words.change_words import file_of
+from fairgauge.render.words.display_names import called, printable
+from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.words.verdict_sentences import outcome_word
+from fairgauge.results.brief import Brief, Sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.render.brief._changed_shares import ChangedShares
+    from fairgauge.results.comparison import Change, Comparison, Origin
+
+_MOST_FINDINGS, _MOST_STEPS, _MOST_NAMED = 2, 3, 4
+_TIMES = Times(
+    "in the old report", "in the new one", "in the new report, the reverse of the old one"
+)
+
+
+def comparison_brief(comparison: Comparison) -> Brief:
+    """Return the brief of a comparison of two reports."""
+    words = vocabulary_of(comparison)
+    found = _significant(comparison, words)
+    return Brief(
+        headline=_headline(comparison, found),
+        verdict=tuple(_verdict(comparison)),
+        looked_at=tuple(_looked_at(comparison)),
+        found=tuple(_found(comparison, found)),
+        certainty=tuple(_certainty(comparison, found)),
+        limits=tuple(_limits(comparison)),
+        steps=tuple(_steps(comparison))[:_MOST_STEPS],
+        question="What changed, and by how much",
+    )
+
+
+def vocabulary_of(comparison: Comparison) -> Vocabulary:
+    """Return the words of the new report."""
+    estimates = [each for change in comparison.changes for each in (change.old, change.new)]
+    spec = comparison.spec
+    return Vocabulary(
+        spec,
+        (
+            (each.feature, each.group, each.feature_id, each.group_id)
+            for each in estimates
+            if each.feature is not None and each.group is not None
+        ),
+        decisions=None if spec.get("prediction") else ANY_DECISION,
+    )
+
+
+class _Change:
+    """A change that is statistically significant, with its shares where it has some."""
+
+    def __init__(self, comparison: Comparison, words: Vocabulary, change: Change) -> None:
+        self.change, self.words = change, words
+        self.shares: ChangedShares | None = changed_shares(words, change)
+        self.source = (f"changes[{comparison.changes.index(change)}]",)
+
+    @property
+    def order(self) -> tuple[bool, bool, bool, bool]:
+        """Return its place: decisions that make somebody worse off first, those further apart."""
+        change = self.change
+        return (
+            self.shares is None or not self.shares.is_worse,
+            not (change.significant and change.direction is Direction.FURTHER),
+            not change.other_side,
+            self.shares is None or self.shares.words.event is None,
+        )
+
+    @property
+    def subject(self) -> object:
+        """Return what it is about: a difference and a ratio of the same rates are about one."""
+        if self.shares is None:
+            return self.change.new.key
+        return (self.shares.row.name, self.change.feature, self.shares.subject, self.shares.other,
+                self.change.threshold)  # fmt: skip
+
+    def headline(self) -> str:
+        """Return it in words without numbers."""
+        if self.shares is not None:
+            return self.shares.headline(_TIMES)
+        went = "has changed"
+        if self.change.significant:
+            further = self.change.direction is Direction.FURTHER
+            went = f"is {'further from' if further else 'closer to'} no difference"
+        return f"{subject_words(self.words, self.change)}, {went} than {_TIMES.before}"
+
+    def sentence(self) -> str:
+        """Return it as counts of people, or in the values of its metric where it has none."""
+        text = self.shares.sentence(_TIMES) if self.shares is not None else None
+        return text or describe_change(self.words, self.change)
+
+
+def _significant(comparison: Comparison, words: Vocabulary) -> list[_Change]:
+    """Return the changes that are significant, once for each pair of groups and rate.
+
+    Where none can be tested, these are all that moved.
+    """
+    refused = comparison.refused is not None
+    found = [
+        _Change(comparison, words, each)
+        for each in comparison.changes
+        if each.mirror_of is None
+        and (each.moved if refused else each.significant or each.changed or each.other_side)
+    ]
+    found.sort(key=lambda each: each.order)
+    by_subject: dict[object, _Change] = {}
+    for each in found:
+        kept = by_subject.setdefault(each.subject, each)
+        by_counts = (kept.change.by, each.change.by) == ("ratio", "difference")
+        if by_counts and each.order == kept.order:
+            by_subject[each.subject] = each
+    return list(by_subject.values())
+
+
+def _headline(comparison: Comparison, found: list[_Change]) -> Sentence:
+    moved = any(each.moved for each in comparison.changes)
+    if found and comparison.refused is None:
+        return Sentence(found[0].headline(), found[0].source)
+    if not comparison.changes:
+        return Sentence("The two reports have no comparison of groups in common", ("changes",))
+    if not moved:
+        return Sentence("Nothing changed between the two reports", ("changes",))
+    if comparison.refused is not None:
+        text = "Differences changed; whether by more than sampling variation cannot be tested"
+        return Sentence(text, ("refused",))
+    text = "No difference between groups changed statistically significantly"
+    return Sentence(text, ("changes",))
+
+
+def _verdict(comparison: Comparison) -> Iterator[Sentence]:
+    old, new = comparison.old.verdict, comparison.new.verdict
+    if {old, new} == {Outcome.NONE}:
+        return
+    before, after = (outcome_word(each).upper() for each in (old, new))
+    text = f"The rules come to {after} in both reports."
+    if before != after:
+        text = f"The rules come to {before} in the old report and to {after} in the new one."
+    yield Sentence(text, ("old.verdict", "new.verdict"))
+    turns = [each.turn for each in comparison.flips]
+    alone = [each.report for each in comparison.unmatched]
+    in_old, in_new = alone.count("old"), alone.count("new")
+    counts = {
+        "got worse": turns.count(Turn.WORSE),
+        "got better": turns.count(Turn.BETTER),
+        "changed otherwise": turns.count(Turn.OTHER),
+        "did not change": comparison.stayed,
+        f"{plural(in_old, 'has', 'have')} no counterpart in the new report": in_old,
+        f"{plural(in_new, 'has', 'have')} no counterpart in the old report": in_new,
+    }
+    parts = [f"{number:,} {word}" for word, number in counts.items() if number]
+    if parts:
+        text = f"Of the verdicts, {listing(parts)}."
+        yield Sentence(text, ("flips", "stayed", "unmatched"))
+
+
+def _looked_at(comparison: Comparison) -> Iterator[Sentence]:
+    yield Sentence(f"Old: {_facts(comparison.old)}.", ("old",))
+    yield Sentence(f"New: {_facts(comparison.new)}.", ("new",))
+    if comparison.same_rows:
+        yield Sentence("Both reports are taken to be of the same rows.", ("same_rows",))
+    elif comparison.refused is None:
+        text = "Both reports are taken to be of different, independent rows."
+        yield Sentence(text, ("same_rows",))
+    if comparison.differences:
+        keys = listing([called(each.key) for each in comparison.differences], most=_MOST_NAMED)
+        yield Sentence(f"Asked differently: {keys}.", ("differences",))
+
+
+def origin_name(origin: Origin) -> str:
+    """Return what a report is called: its file, or what was audited."""
+    return called(origin.name) if origin.name else file_of(origin.source)
+
+
+def _facts(origin: Origin) -> str:
+    of = f"{file_of(origin.source)}, " if origin.name else ""
+    used = f", {count(origin.used)} used" if origin.used != origin.rows else ""
+    cases = f", {count(origin.cases)} cases" if origin.cases != origin.rows else ""
+    rows = f"{count(origin.rows)} rows{cases}{used}"
+    return f"{origin_name(origin)}: {of}{rows}, audited {printable(origin.created[:10])}"
+
+
+def _found(comparison: Comparison, found: list[_Change]) -> Iterator[Sentence]:
+    for each in found[:_MOST_FINDINGS]:
+        yield Sentence(each.sentence(), each.source)
+    if comparison.changes:
+        yield Sentence(_numbers(comparison), ("changes",))
+
+
+def _numbers(comparison: Comparison) -> str:
+    """Return in a sentence how many disparities went where."""
+    kept = [each for each in comparison.changes if each.mirror_of is None]
+    valued = [each for each in kept if each.change is not None]
+    went = {
+        direction: sum(each.significant and each.direction is direction for each in valued)
+        for direction in (Direction.FURTHER, Direction.CLOSER)
+    }
+    otherwise = sum(each.changed and not each.significant for each in valued)
+    moved = [each for each in valued if each.moved and not each.significant and not each.changed]
+    if comparison.refused:
+        directions = [each.direction for each in moved]
+        counts = [
+            (directions.count(Direction.FURTHER), "further from no difference"),
+            (directions.count(Direction.CLOSER), "closer to no difference"),
+            (directions.count(Direction.AS_FAR), "as far from no difference as before"),
+            (directions.count(None), "changed"),
+        ]
+    else:
+        counts = [
+            (went[Direction.FURTHER], "statistically significantly further from no difference"),
+            (went[Direction.CLOSER], "statistically significantly closer"),
+            (otherwise, "changed statistically significantly, but not in distance"),
+            (len(moved), "changed, not statistically significantly"),
+        ]
+    one_sided = sum(each.change is None and each.moved for each in kept)
+    counts += [
+        (one_sided, "with a value in one report only"),
+        (sum(not each.moved for each in kept), "unchanged"),
+    ]
+    (first, words), *others = [each for each in counts if each[0]]
+    parts = [f"{first:,} {plural(first, 'disparity', 'disparities')} {words}"]
+    return "; ".join(parts + [f"{number:,} {words}" for number, words in others]) + "."
+
+
+def _certainty(comparison: Comparison, found: list[_Change]) -> Iterator[Sentence]:
+    if comparison.refused is not None:
+        reason = describe_reason(comparison.refused)
+        yield Sentence(f"No change has a confidence interval: {reason}.", ("refused",))
+        return
+    for each in found[:_MOST_FINDINGS]:
+        if each.shares is not None and (text := each.shares.span()):
+            yield Sentence(text, each.source)
+    if found:
+        tested = sum(each.p_adjusted is not None for each in comparison.changes
+                     if each.mirror_of is None)  # fmt: skip
+        if tested > 1:
+            text = f"What is called significant is so with all {tested:,} changes judged together."
+            yield Sentence(text, ("changes",))
+    yield Sentence("No statistically significant change is not “no change”.")
+
+
+def _limits(comparison: Comparison) -> Iterator[Sentence]:
+    yield Sentence(
+        "Why: the people, what was decided and how it was recorded may all have changed. The "
+        "reports hold no causes."
+    )
+    groups = [each for each in comparison.alone if each.what == "group"]
+    if groups:
+        named = [f"{called(each.name)} (in the {each.report} report alone)" for each in groups]
+        yield Sentence(f"What became of {listing(named, most=_MOST_NAMED)}.", ("alone",))
+    yield Sentence("Whether a difference is unfair: that depends on context and law.")
+
+
+def _steps(comparison: Comparison) -> Iterator[Sentence]:
+    refused = comparison.refused
+    if refused is not None and refused.code is ReasonCode.ASKED_DIFFERENTLY:
+        yield Sentence("Audit both alike, then compare again.", ("differences",))
+    if comparison.same_rows:
+        yield Sentence(
+            "Compare the models on their rows, with paired intervals: fairgauge compare-models.",
+            ("same_rows",),
+        )
+    if comparison.incomplete:
+        names = [
+            called(each.verdict.group or each.verdict.feature or "all rows")
+            for each in comparison.unmatched
+            if each.report == "old" and each.reason.code is not ReasonCode.IS_REFERENCE
+        ]
+        named = listing(list(dict.fromkeys(names)), most=_MOST_NAMED)
+        yield Sentence(f"Find out why the new report has no verdict on {named}.", ("unmatched",))
+    if comparison.worse:
+        yield Sentence(
+            "First find out what changed: the rows, the mix of groups (Data below), or the model."
+        )
+    yield Sentence(
+        "Follow the same rules over time with a controlled false alarm rate: fairgauge monitor."
+    )
