@@ -13,7 +13,7 @@ from fairgauge.render.brief._changed_shares import (
     subject_words,
 )
 from fairgauge.render.brief._vocabulary import ANY_DECISION, Vocabulary
-from fairgauge.render.words.change_words import file_of
+from fairgauge.render.words.change_words import file_of, shift_words
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.render.words.reason_sentences import describe_reason
@@ -41,7 +41,7 @@ def comparison_brief(comparison: Comparison) -> Brief:
         verdict=tuple(_verdict(comparison)),
         looked_at=tuple(_looked_at(comparison)),
         found=tuple(_found(comparison, found)),
-        certainty=tuple(_certainty(comparison, found)),
+        certainty=tuple(_certainty(comparison, words, found)),
         limits=tuple(_limits(comparison)),
         steps=tuple(_steps(comparison))[:_MOST_STEPS],
         question="What changed, and by how much",
@@ -237,14 +237,17 @@ def _numbers(comparison: Comparison) -> str:
     return "; ".join(parts + [f"{number:,} {words}" for number, words in others]) + "."
 
 
-def _certainty(comparison: Comparison, found: list[_Change]) -> Iterator[Sentence]:
+def _certainty(
+    comparison: Comparison, words: Vocabulary, found: list[_Change]
+) -> Iterator[Sentence]:
     if comparison.refused is not None:
         reason = describe_reason(comparison.refused)
         yield Sentence(f"No change has a confidence interval: {reason}.", ("refused",))
         return
     for each in found[:_MOST_FINDINGS]:
-        if each.shares is not None and (text := each.shares.span()):
-            yield Sentence(text, each.source)
+        span = each.shares.span() if each.shares is not None else None
+        text = span or f"{subject_words(words, each.change)}: {shift_words(each.change)}."
+        yield Sentence(text, each.source)
     if found:
         tested = sum(each.p_adjusted is not None for each in comparison.changes
                      if each.mirror_of is None)  # fmt: skip
