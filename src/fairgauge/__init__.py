@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fairgauge.api.checking import check
     from fairgauge.api.comparing import compare, compare_models
     from fairgauge.api.loading import load
+    from fairgauge.api.pairing import pairs
     from fairgauge.api.planning import plan
     from fairgauge.api.thresholding import thresholds
     from fairgauge.catalogue.cells import FN, FP, TN, TP
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from fairgauge.results.history_health import HistoryHealth
     from fairgauge.results.model_comparison import ModelComparison
     from fairgauge.results.monitor_results import MonitorReport
+    from fairgauge.results.name_swaps import PairsAudit
     from fairgauge.results.planned import Planned
     from fairgauge.results.report import Report
     from fairgauge.results.threshold_choice import ThresholdChoice
@@ -73,6 +75,7 @@ _HOME = {
     "MissingExtra": "errors",
     "ModelComparison": "results.model_comparison",
     "MonitorReport": "results.monitor_results",
+    "PairsAudit": "results.name_swaps",
     "Planned": "results.planned",
     "Report": "results.report",
     "Rule": "question.rules",
@@ -97,6 +100,7 @@ _HOME = {
     "monitor": "monitoring.monitor",
     "monitor_doctor": "monitoring.monitor",
     "ordered": "question.features",
+    "pairs": "api.pairing",
     "plan": "api.planning",
     "protect": "evidence.protection",
     "quotient": "catalogue.own",
@@ -129,6 +133,7 @@ __all__ = [
     "MissingExtra",
     "ModelComparison",
     "MonitorReport",
+    "PairsAudit",
     "Planned",
     "Report",
     "Rule",
@@ -152,6 +157,7 @@ __all__ = [
     "monitor",
     "monitor_doctor",
     "ordered",
+    "pairs",
     "plan",
     "protect",
     "quotient",

@@ -268,6 +268,10 @@ class Role(StrEnum):
     CANDIDATE = "candidate"
     SCORE = "score"
     CLUSTER = "cluster"
+    ITEM = "item"
+    VARIANT = "variant"
+    MODEL = "model"
+    RUN = "run"
 
 
 class ScopeKind(StrEnum):

@@ -34,6 +34,8 @@ are kept within it."""
 WEIGHTS = ("w", "w2", "w3")
 """The sums of the powers of weights."""
 
+_IDENTIFIERS = frozenset((Role.CLUSTER, Role.ITEM, Role.VARIANT, Role.RUN))
+
 COUNTED = tuple(option.name for option in OPTIONS if option.counted)
 """The keys of a specification that decide what is counted."""
 
@@ -70,8 +72,8 @@ class Axis:
 
     @property
     def limited(self) -> bool:
-        """Return whether the number of values is limited: not of bins, and not of clusters."""
-        return not self.bins and self.role is not Role.CLUSTER
+        """Return whether the number of values is limited: not of bins, and not of identifiers."""
+        return not self.bins and self.role not in _IDENTIFIERS
 
     def bins_of(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the position of the interval of every number between the cuts.

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
     from fairgauge.results.estimates import Group
     from fairgauge.results.report import Report
+    from fairgauge.results.shown_result import ShownResult
 
 
-def to_pandas(report: Report, table: str = "estimates") -> Any:
-    """Return a table of a report as a `pandas.DataFrame`.
+def to_pandas(report: ShownResult, table: str) -> Any:
+    """Return a table of a result as a `pandas.DataFrame`.
 
     Raises
     ------

@@ -49,7 +49,8 @@ FINDINGS = ("metric", "rate", "why", *_SUBJECT, *_INTERVAL, "p_value", "p_adjust
 TEXTS = frozenset(
     ("metric", "set", "feature", "group", "other", "reference", "reference_kind", "scope",
      "stratum", "class_scope", "class", "average", "method", "status", "reason", "says", "rule",
-     "rate", "outcome", "direction", "why", "adjusted_for", "beside", "others")
+     "rate", "outcome", "direction", "why", "adjusted_for", "beside", "others", "model",
+     "variant", "verdict")
 )  # fmt: skip
 """The columns that hold text; the others hold numbers."""
 

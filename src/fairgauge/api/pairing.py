@@ -1,0 +1,150 @@
+"""Audits by swapped names: read the question, count the answers, compare."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgauge.cube.answer_plan import answer_plan
+from fairgauge.measure.swap_differences import compare_swaps
+from fairgauge.question.spec_file import with_config
+from fairgauge.question.swap_question import check_swap_columns, read_swap_question
+from fairgauge.resolve.answers import read_answers
+from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
+from fairgauge.scan import open_source
+from fairgauge.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairgauge.question.features import Above
+    from fairgauge.question.spec_file import Config
+    from fairgauge.values import Value
+
+_MOST_VALUES = 1_000
+
+
+def pairs(
+    data: object,
+    *,
+    item: str | None = None,
+    variant: str | None = None,
+    sensitive: str | None = None,
+    score: str | None = None,
+    prediction: str | None = None,
+    positive: Value | Sequence[Value] | Above = None,
+    model: str | None = None,
+    run: str | None = None,
+    reference: str | Mapping[str, Value] | None = None,
+    placebo: Value | Sequence[Value] = None,
+    margins: Mapping[str, float] | None = None,
+    config: Config = None,
+    **options: Any,
+) -> PairsAudit:
+    """Compare answers to the same items under the names of several groups.
+
+    The difference between groups is held against the variation between names of one group, between
+    irrelevant edits, items and runs: names and items are samples. No model is called.
+
+    Parameters
+    ----------
+    data : frame, path, glob or list of paths
+        A row for each answer; a missing score or prediction is an answer that was not given.
+    item : str
+        Column of what was asked (résumé, prompt, posting).
+    variant : str
+        Column of the name, or the edit, under which it was asked.
+    sensitive : str
+        Column of the group that the variant belongs to.
+    score, prediction : str
+        Column of the answer: a number, or a decision. One of the two.
+    positive : value or list of values, optional
+        The favourable decisions; needed where they are not 0 and 1.
+    model, run : str, optional
+        Column of the model that answered, and of the repetition.
+    reference : {"others", "largest"} or mapping of the feature to a group
+        What every group is compared with (default others: the names of all other groups).
+    placebo : value or list of values, optional
+        Values of the sensitive feature whose variants are irrelevant edits.
+    margins : mapping, optional
+        The difference that is regarded as equivalent: ``{"score": 0.1}``, or of decisions
+        ``{"selection_rate": 0.02}``.
+    config : str, Path or mapping, optional
+        A specification file, or its keys, which the options override.
+    **options
+        ``intersections``, ``exclude_groups``, ``unknown``, ``recode``, ``count``, ``confidence``
+        and ``seed``, as of `fairgauge.audit`.
+
+    Returns
+    -------
+    PairsAudit
+        The differences with their verdicts: differs, equivalent or cannot tell.
+
+    Raises
+    ------
+    SpecError
+        The question is wrong, or the table of answers is none of such a design; every mistake is
+        listed.
+    DataError
+        The data cannot be read, or a score is no finite number.
+
+    Notes
+    -----
+    The variance of a difference has a term for names and one for items, less that of single
+    answers, which is in both (Cameron, Gelbach and Miller 2011), with degrees of freedom by
+    Satterthwaite. With three irrelevant edits or more, their variance stands in the place of that
+    of names where the interval is wider so. Verdicts control the error rate of all comparisons
+    together (Holm). A group of one name has no verdict: group and name cannot be separated.
+
+    Examples
+    --------
+    >>> import fairgauge as fg, polars as pl
+    >>> names = {"Ann": "A", "Amy": "A", "Ada": "A", "Bea": "B", "Bob": "B", "Ben": "B"}
+    >>> rows = [
+    ...     {"cv": i, "name": name, "group": group, "score": 5 + i % 3 - 2 * (group == "B")
+    ...      + 0.1 * ((i * k) % 5)}
+    ...     for i in range(8) for k, (name, group) in enumerate(names.items())
+    ... ]
+    >>> audit = fg.pairs(
+    ...     pl.DataFrame(rows), item="cv", variant="name", sensitive="group", score="score",
+    ...     reference={"group": "A"},
+    ... )
+    >>> str(audit.verdict), round(audit.differences[0].value, 2)
+    ('differs', -1.92)
+    """
+    named: dict[str, Any] = {
+        "item": item, "variant": variant, "sensitive": sensitive, "score": score,
+        "prediction": prediction, "positive": positive, "model": model, "run": run,
+        "reference": reference, "placebo": placebo, "margins": margins,
+    }  # fmt: skip
+    asked: Any = options | {name: value for name, value in named.items() if value is not None}
+    question = read_swap_question(with_config(config, asked))
+    source = open_source(data)
+    check_swap_columns(question, source.columns)
+    cube = source.count(answer_plan(question), _MOST_VALUES)
+    answers = read_answers(cube, question)
+    compared = compare_swaps(answers, question)
+    there = answers.n > 0
+    return PairsAudit(
+        version=__version__,
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        data=AnswerCounts(
+            source=source.name,
+            answers=int(answers.n.sum()),
+            missing=int(answers.missing.sum()),
+            items=len(np.unique(answers.item[there])),
+            variants=len(np.unique(answers.variant[there])),
+            models=len(np.unique(answers.model[there])),
+            runs=int(answers.n.max()),
+            excluded=answers.excluded,
+        ),
+        spec=question.to_dict(),
+        differences=compared.differences,
+        variants=compared.variants,
+        placebo=compared.placebo,
+        components=compared.components,
+        answered=compared.answered,
+        notes=compared.notes,
+    )

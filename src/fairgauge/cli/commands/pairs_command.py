@@ -1,0 +1,94 @@
+"""``fairgauge pairs``: answers to the same items under different names, and an exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._data_arguments import Where, read_data, where
+from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_COLUMNS = {
+    "item": "Column of what was asked (résumé, prompt, posting).",
+    "variant": "Column of the name, or the edit, under which it was asked.",
+    "model": "Column of the model that answered.",
+    "run": "Column of the repetition.",
+}
+
+
+def _columns(function: Callable[..., object]) -> Callable[..., object]:
+    for name, text in reversed(_COLUMNS.items()):
+        function = click.option(f"--{name}", metavar="COL", help=text)(function)
+    return function
+
+
+@click.command("pairs", cls=Command, short_help="Compare answers under swapped names.")
+@click.argument("data", nargs=-1, required=True)
+@_columns
+@click.option(
+    "--placebo",
+    multiple=True,
+    metavar="VALUE",
+    help="Value of the sensitive feature whose variants are irrelevant edits. Repeatable.",
+)
+@config_option
+@flags_for(
+    "sensitive", "intersections", "score", "prediction", "positive", "reference", "margins",
+    "exclude_groups", "unknown", "recode", "count", "confidence", "seed",
+)  # fmt: skip
+@where()
+@shows_result("pairs")
+def command(
+    data: tuple[str, ...],
+    at: Where,
+    config: str | None,
+    format_: str,
+    outputs: tuple[str, ...],
+    full: bool,
+    quiet: bool,
+    item: str | None,
+    variant: str | None,
+    model: str | None,
+    run: str | None,
+    placebo: tuple[str, ...],
+    **flags: Texts,
+) -> int:
+    """Compare answers to the same items under names of several groups (counterfactual audit).
+
+    DATA has a row for each answer, of whatever called the model; no model is called here. The
+    difference between groups is held against the variation between names of one group, irrelevant
+    edits (--placebo), items and runs. The margin (--margin score=0.1, or selection_rate=0.02) is
+    the difference that is regarded as equivalent. Exit codes: 0 every difference is equivalent, 1
+    one differs, 3 otherwise.
+
+    \b
+    fairgauge pairs answers.csv --item resume --variant name --sensitive race
+        --reference race=White --score score --margin score=0.1 --placebo edit -o pairs.html
+    """  # noqa: D301 - the paragraph mark of click
+    shown = shown_options(format_, full=full, quiet=quiet)
+    check_outputs(outputs, [*data, *([config] if config else [])])
+    given = given_options(flags)
+    rows = read_data(data, at)
+
+    from fairgauge.api.pairing import pairs
+    from fairgauge.scan.scan_progress import progress
+
+    with progress("Counting answers"):
+        audit = pairs(
+            rows,
+            config=config,
+            item=item,
+            variant=variant,
+            model=model,
+            run=run,
+            placebo=list(placebo) or None,
+            **given,
+        )
+    show_result(audit, shown, outputs)
+    return audit.exit_code

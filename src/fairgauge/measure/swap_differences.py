@@ -1,0 +1,562 @@
+"""Differences between answers under the names of two groups, judged together.
+
+Each is held against what names of one group, and irrelevant edits, move the answers by.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from fairgauge.enums import Status
+from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.question.swap_question import named_reference
+from fairgauge.results.name_swaps import (
+    AnsweredShare,
+    PlaceboSpread,
+    SwapComponents,
+    SwapDifference,
+    SwapNote,
+    SwapNoteCode,
+    SwapReason,
+    SwapVariance,
+    SwapVariant,
+    SwapVerdict,
+)
+from fairgauge.stats.crossed_designs import (
+    Variance,
+    crossed_difference,
+    half_width,
+    name_effects,
+    permutation_p,
+    two_sided_p,
+    upper_tail,
+)
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.multiplicity import holm
+from fairgauge.stats.paired import paired_difference, paired_p
+from fairgauge.values import matches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.question.swap_question import SwapQuestion
+    from fairgauge.resolve.answers import Answers
+    from fairgauge.stats.crossed_designs import CrossedDifference
+
+    Array = NDArray[np.float64]
+    Codes = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+
+FEWEST_ITEMS = 3
+FEWEST_VARIANTS = 3
+FEWEST_PLACEBOS = 3
+_BASELINES = ("baseline", "original", "none", "control", "unedited")
+OTHERS = "others"
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """The cells of one model, or of the means of all models."""
+
+    model: str | None
+    pooled: bool
+    item: Codes
+    variant: Codes
+    group: Codes
+    y: Array
+    n: Array
+
+    def of(self, mask: Mask) -> _Cells:
+        return _Cells(
+            self.model, self.pooled, self.item[mask], self.variant[mask], self.group[mask],
+            self.y[mask], self.n[mask],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Two sides that are compared: a group, and the groups of its reference."""
+
+    group: int
+    reference: tuple[int, ...]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A comparison before it is judged together with the others."""
+
+    cells: _Cells
+    sides: _Sides
+    items: int
+    items_excluded: int
+    variants: tuple[int, int]
+    complete: bool
+    difference: CrossedDifference | None
+    interval: tuple[float, float] | None
+    p_value: float | None
+    p_equivalence: float | None
+    permutation: tuple[float, float] | None
+    degrees_of_freedom: float | None
+    variance: SwapVariance | None
+    reason: SwapReason | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Everything that the answers show."""
+
+    differences: tuple[SwapDifference, ...]
+    variants: tuple[SwapVariant, ...]
+    placebo: tuple[PlaceboSpread, ...]
+    components: tuple[SwapComponents, ...]
+    answered: tuple[AnsweredShare, ...]
+    notes: tuple[SwapNote, ...]
+
+
+def compare_swaps(answers: Answers, question: SwapQuestion) -> Compared:
+    """Compare the names of every group with those of its reference, in every model.
+
+    Raises
+    ------
+    SpecError
+        The largest group is asked for, and two are equally large.
+    """
+    of_models = [*_by_model(answers)]
+    pooled = [each for each in [_of_all_models(answers)] if each is not None]
+    sides = [*_sides(answers, question)]
+    every = [*of_models, *pooled]
+    effects = {id(cells): _placebo_effects(answers, cells) for cells in every}
+    drafts = [
+        _draft(cells, side, effects[id(cells)], question) for cells in every for side in sides
+    ]
+    variants = tuple(v for cells in every for v in _variants(answers, cells, question))
+    return Compared(
+        differences=tuple(_judged(drafts, answers, question)),
+        variants=variants,
+        placebo=tuple(
+            _spread(answers, cells, effects[id(cells)], variants)
+            for cells in every
+            if len(effects[id(cells)])
+        ),
+        components=tuple(_components(answers, cells, drafts) for cells in of_models),
+        answered=tuple(_answered(answers)),
+        notes=tuple(_notes(answers, question, drafts, effects, len(pooled))),
+    )
+
+
+# ---- cells --------------------------------------------------------------------------------------
+
+
+def _by_model(answers: Answers) -> Iterator[_Cells]:
+    there = answers.n > 0
+    for code, model in enumerate(answers.models):
+        mask = there & (answers.model == code)
+        if mask.any():
+            variant = answers.variant[mask]
+            yield _Cells(
+                model, False, answers.item[mask], variant, answers.group_of[variant],
+                answers.mean[mask], answers.n[mask],
+            )  # fmt: skip
+
+
+def _of_all_models(answers: Answers) -> _Cells | None:
+    """Return the means over models of the cells that all models have; None of one model."""
+    there = answers.n > 0
+    models = len(np.unique(answers.model[there]))
+    if models < 2:
+        return None
+    keys = np.stack([answers.item[there], answers.variant[there]], axis=1)
+    cells, cell, count = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    cell = cell.ravel()
+    mean = np.bincount(cell, answers.mean[there]) / count
+    n = np.bincount(cell, answers.n[there])
+    common = count == models
+    if not common.any():
+        return None
+    item, variant = cells[common].T
+    return _Cells(None, True, item, variant, answers.group_of[variant], mean[common], n[common])
+
+
+# ---- sides --------------------------------------------------------------------------------------
+
+
+def _sides(answers: Answers, question: SwapQuestion) -> Iterator[_Sides]:
+    named = answers.named
+    reference = _reference(answers, question)
+    for group in named:
+        if reference is None:
+            others = tuple(g for g in named if g != group)
+            yield _Sides(group, others, answers.groups[others[0]] if len(others) == 1 else OTHERS)
+        elif group != reference:
+            yield _Sides(group, (reference,), answers.groups[reference])
+
+
+def _reference(answers: Answers, question: SwapQuestion) -> int | None:
+    """Return the group that all others are compared with; None where each has all others.
+
+    Raises
+    ------
+    SpecError
+        Two groups are equally large.
+    """
+    name = named_reference(question)
+    if name is not None:
+        return next(g for g in answers.named if matches(name, answers.groups[g]))
+    if question.spec.reference != "largest":
+        return None
+    group = answers.group_of[answers.variant]
+    size = {
+        g: (int(np.count_nonzero(answers.group_of == g)), float(answers.n[group == g].sum()))
+        for g in answers.named
+    }
+    largest = [g for g in answers.named if size[g] == max(size.values())]
+    if len(largest) > 1:
+        names = " and ".join(quote(answers.groups[g]) for g in largest[:2])
+        message = f"{names} have equally many variants and answers; name one of them (COL=VALUE)"
+        raise SpecError(Problem("reference", message))
+    return largest[0]
+
+
+# ---- one comparison -----------------------------------------------------------------------------
+
+
+def _draft(cells: _Cells, sides: _Sides, placebo: Array, question: SwapQuestion) -> _Draft:
+    both = cells.of(np.isin(cells.group, (sides.group, *sides.reference)))
+    in_group = both.group == sides.group
+    items = np.intersect1d(both.item[in_group], both.item[~in_group])
+    excluded = len(np.unique(both.item)) - len(items)
+    both = both.of(np.isin(both.item, items))
+    in_group = both.group == sides.group
+    variants = (len(np.unique(both.variant[in_group])), len(np.unique(both.variant[~in_group])))
+    complete = len(both.y) == len(items) * sum(variants)
+    draft = _Draft(
+        cells=cells, sides=sides, items=len(items), items_excluded=excluded, variants=variants,
+        complete=complete, difference=None, interval=None, p_value=None, p_equivalence=None,
+        permutation=None, degrees_of_freedom=None, variance=None, reason=SwapReason.NO_ITEMS,
+    )  # fmt: skip
+    if not len(items):
+        return draft
+    _, item = np.unique(both.item, return_inverse=True)
+    _, variant = np.unique(both.variant, return_inverse=True)
+    found = crossed_difference(item, variant, in_group, both.y, both.n)
+    if min(variants) == 1:
+        return _of_one_variant(draft, found, both, in_group, item, question)
+    return _of_names(draft, found, both, in_group, (item, variant), placebo, question)
+
+
+def _of_one_variant(
+    draft: _Draft,
+    found: CrossedDifference,
+    both: _Cells,
+    in_group: Mask,
+    item: Codes,
+    question: SwapQuestion,
+) -> _Draft:
+    """Return the paired difference over items: group and name cannot be separated."""
+    confidence = question.spec.confidence
+    interval: tuple[float, float] | None = None
+    p_value = degrees = None
+    if draft.items < FEWEST_ITEMS:
+        pass
+    elif draft.variants == (1, 1) and question.decides and both.n.max() == 1:
+        decision = np.zeros((2, draft.items))
+        decision[in_group.astype(np.int64), item] = both.y
+        better = float(np.count_nonzero(decision[1] > decision[0]))
+        worse = float(np.count_nonzero(decision[1] < decision[0]))
+        low, high = paired_difference(better, worse, draft.items, critical(confidence))
+        interval, p_value = (float(low), float(high)), float(paired_p(better, worse))
+    elif found.items.value > 0:
+        width = half_width(found.items, confidence)
+        interval = (found.value - width, found.value + width)
+        p_value, degrees = two_sided_p(found.value, found.items), found.items.degrees_of_freedom
+    return replace(draft, difference=found, interval=interval, p_value=p_value,
+                   degrees_of_freedom=degrees, reason=SwapReason.ONE_VARIANT)  # fmt: skip
+
+
+def _of_names(
+    draft: _Draft,
+    found: CrossedDifference,
+    both: _Cells,
+    in_group: Mask,
+    codes: tuple[Codes, Codes],
+    placebo: Array,
+    question: SwapQuestion,
+) -> _Draft:
+    """Return the difference over names and items, of which both are samples."""
+    confidence, margin = question.spec.confidence, question.margin
+    means, of_group = _name_means(*codes, both.y, in_group)
+    draft = replace(
+        draft,
+        difference=found,
+        permutation=permutation_p(means, of_group, question.spec.seed),
+    )
+    if draft.items < FEWEST_ITEMS:
+        return replace(draft, reason=SwapReason.FEW_ITEMS)
+    totals: dict[Literal["names", "placebo"], Variance] = {"names": found.total()}
+    edits = None
+    if len(placebo) >= FEWEST_PLACEBOS:
+        edits = float(placebo.var(ddof=1)) * found.of_names
+        totals["placebo"] = found.total(Variance(((edits, len(placebo) - 1),)))
+    if not totals["names"].value > 0:
+        return replace(draft, reason=SwapReason.NO_VARIATION)
+    widths = {by: half_width(total, confidence) for by, total in totals.items()}
+    decides = max(widths, key=lambda by: widths[by])
+    equivalence = None
+    if margin is not None:
+        equivalence = max(upper_tail(margin - abs(found.value), total) for total in totals.values())
+    return replace(
+        draft,
+        interval=(found.value - widths[decides], found.value + widths[decides]),
+        p_value=max(two_sided_p(found.value, total) for total in totals.values()),
+        p_equivalence=equivalence,
+        degrees_of_freedom=totals[decides].degrees_of_freedom,
+        variance=SwapVariance(
+            names=found.names.value, items=found.items.value, residual=found.residual.value,
+            placebo=edits, decides=decides,
+        ),
+        reason=SwapReason.FEW_VARIANTS if min(draft.variants) < FEWEST_VARIANTS else None,
+    )  # fmt: skip
+
+
+def _name_means(item: Codes, variant: Codes, y: Array, in_group: Mask) -> tuple[Array, Mask]:
+    """Return the mean of every name less those of its items, and whether it is in the group."""
+    of_item = np.bincount(item, y) / np.bincount(item)
+    means = np.bincount(variant, y - of_item[item]) / np.bincount(variant)
+    of_group = np.zeros(len(means), dtype=np.bool_)
+    of_group[variant[in_group]] = True
+    return means, of_group
+
+
+# ---- all comparisons together -------------------------------------------------------------------
+
+
+def _judged(
+    drafts: Sequence[_Draft], answers: Answers, question: SwapQuestion
+) -> Iterator[SwapDifference]:
+    """Yield the differences with the verdicts of one family: groups and models (Holm)."""
+    alpha = 1 - question.spec.confidence
+    differs = _adjusted(drafts, [each.p_value for each in drafts])
+    equivalent = _adjusted(drafts, [each.p_equivalence for each in drafts])
+    feature = "*".join(question.feature)
+    for draft, p, p_equivalence in zip(drafts, differs, equivalent, strict=True):
+        verdict, reason = SwapVerdict.CANNOT_TELL, draft.reason
+        if reason is None and p is not None and p <= alpha:
+            verdict = SwapVerdict.DIFFERS
+        elif reason is None and p_equivalence is not None and p_equivalence <= alpha / 2:
+            verdict = SwapVerdict.EQUIVALENT
+        elif reason is None:
+            reason = SwapReason.IMPRECISE
+        found, interval = draft.difference, draft.interval
+        yield SwapDifference(
+            model=draft.cells.model,
+            pooled=draft.cells.pooled,
+            feature=feature,
+            group=answers.groups[draft.sides.group],
+            reference=draft.sides.name,
+            rate=question.rate,
+            value=None if found is None else found.value,
+            low=None if interval is None else interval[0],
+            high=None if interval is None else interval[1],
+            confidence=question.spec.confidence,
+            p_value=draft.p_value,
+            p_adjusted=p,
+            p_permutation=draft.permutation[0] if draft.permutation else None,
+            p_permutation_smallest=draft.permutation[1] if draft.permutation else None,
+            degrees_of_freedom=draft.degrees_of_freedom,
+            mean_group=None if found is None else found.mean_group,
+            mean_reference=None if found is None else found.mean_reference,
+            variants_group=draft.variants[0],
+            variants_reference=draft.variants[1],
+            items=draft.items,
+            items_excluded=draft.items_excluded,
+            complete=draft.complete,
+            variance=draft.variance,
+            margin=question.margin,
+            p_equivalence=p_equivalence,
+            verdict=verdict,
+            status=_status(reason),
+            reason=reason,
+            needed=None,
+        )
+
+
+def _status(reason: SwapReason | None) -> Status:
+    if reason is None or reason is SwapReason.IMPRECISE:
+        return Status.OK
+    undefined = reason in (SwapReason.NO_ITEMS, SwapReason.NO_VARIATION)
+    return Status.UNDEFINED if undefined else Status.TOO_FEW
+
+
+def _adjusted(drafts: Sequence[_Draft], p_values: Sequence[float | None]) -> list[float | None]:
+    """Return p-values adjusted for all comparisons with a verdict.
+
+    Two that mirror each other are one comparison.
+    """
+    places: dict[object, int] = {}
+    family: list[float] = []
+    place: list[int | None] = []
+    for draft, p in zip(drafts, p_values, strict=True):
+        if draft.reason is not None or p is None:
+            place.append(None)
+            continue
+        sides = frozenset(((draft.sides.group,), draft.sides.reference))
+        key = (id(draft.cells), sides)
+        if key not in places:
+            places[key] = len(family)
+            family.append(p)
+        place.append(places[key])
+    adjusted = holm(family).tolist() if family else []
+    return [None if at is None else adjusted[at] for at in place]
+
+
+# ---- variants, placebos, components -------------------------------------------------------------
+
+
+def _placebo_effects(answers: Answers, cells: _Cells) -> Array:
+    """Return the effects of irrelevant edits, beside those of items; their mean is 0."""
+    edits = cells.of(np.isin(cells.group, [g for g, p in enumerate(answers.placebo) if p]))
+    if not len(edits.y):
+        return np.zeros(0)
+    _, variant = np.unique(edits.variant, return_inverse=True)
+    return name_effects(edits.item, variant, edits.y)
+
+
+def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterator[SwapVariant]:
+    """Yield every variant, beside the mean of all names over the same items."""
+    named = np.isin(cells.group, answers.named)
+    size = len(answers.items)
+    count = np.bincount(cells.item[named], minlength=size)
+    base = np.bincount(cells.item[named], cells.y[named], size) / np.maximum(count, 1)
+    held = cells.of(count[cells.item] > 0)
+    for v in np.unique(held.variant).tolist():
+        mask = held.variant == v
+        y, centred = held.y[mask], held.y[mask] - base[held.item[mask]]
+        width = None
+        if len(y) > 1:
+            over_items = Variance(((float(centred.var(ddof=1)) / len(y), len(y) - 1),))
+            width = half_width(over_items, question.spec.confidence)
+        mean = float(centred.mean())
+        group = int(answers.group_of[v])
+        yield SwapVariant(
+            model=cells.model,
+            pooled=cells.pooled,
+            variant=answers.variants[v],
+            group=answers.groups[group],
+            placebo=answers.placebo[group],
+            n=int(held.n[mask].sum()),
+            mean=float(y.mean()),
+            centred=mean,
+            low=None if width is None else mean - width,
+            high=None if width is None else mean + width,
+        )
+
+
+def _spread(
+    answers: Answers, cells: _Cells, effects: Array, variants: Sequence[SwapVariant]
+) -> PlaceboSpread:
+    edits = [
+        each.centred
+        for each in variants
+        if each.placebo and (each.model, each.pooled) == (cells.model, cells.pooled)
+    ]
+    squares, df = 0.0, 0
+    for group in answers.named:
+        own = cells.of(cells.group == group)
+        _, variant = np.unique(own.variant, return_inverse=True)
+        if len(own.y):
+            names = name_effects(own.item, variant, own.y)
+            squares += float(names @ names)
+            df += len(names) - 1
+    return PlaceboSpread(
+        model=cells.model,
+        pooled=cells.pooled,
+        variants=len(effects),
+        spread=float(effects.std(ddof=1)) if len(effects) > 1 else None,
+        spread_names=math.sqrt(squares / df) if df else None,
+        low=min(edits, default=None),
+        high=max(edits, default=None),
+    )
+
+
+def _components(answers: Answers, cells: _Cells, drafts: Sequence[_Draft]) -> SwapComponents:
+    """Return what the answers of a model vary by: the mean over comparisons, by moments."""
+    mask = answers.n > 1
+    if cells.model is not None:
+        mask &= answers.model == answers.models.index(cells.model)
+    degrees = float((answers.n[mask] - 1).sum())
+    runs = float(answers.squares[mask].sum()) / degrees if degrees else None
+    own = [d for d in drafts if d.cells is cells and d.variance is not None and d.difference]
+    found: dict[str, list[float]] = {"names": [], "items": [], "interaction": []}
+    for draft in own:
+        assert draft.difference is not None
+        each = draft.difference
+        cell = each.residual.value / each.of_cells
+        within = (runs or 0.0) * float((1 / cells.n).mean())
+        found["names"].append((each.names.value - each.residual.value) / each.of_names)
+        found["items"].append((each.items.value - each.residual.value) / each.of_items)
+        found["interaction"].append(cell - within)
+
+    def deviation(name: str) -> float | None:
+        values = found[name]
+        return math.sqrt(max(math.fsum(values) / len(values), 0.0)) if values else None
+
+    return SwapComponents(
+        model=cells.model,
+        names=deviation("names"),
+        items=deviation("items"),
+        interaction=deviation("interaction"),
+        runs=None if runs is None else math.sqrt(runs),
+    )
+
+
+def _answered(answers: Answers) -> Iterator[AnsweredShare]:
+    group = answers.group_of[answers.variant]
+    for code, model in enumerate(answers.models):
+        for g, name in enumerate(answers.groups):
+            mask = (group == g) & (answers.model == code)
+            if mask.any():
+                answered = int(answers.n[mask].sum())
+                missing = int(answers.missing[mask].sum())
+                yield AnsweredShare(model=model, group=name, n=answered + missing,
+                                    answered=answered)  # fmt: skip
+
+
+# ---- notes --------------------------------------------------------------------------------------
+
+
+def _notes(
+    answers: Answers,
+    question: SwapQuestion,
+    drafts: Sequence[_Draft],
+    effects: Mapping[int, Array],
+    pooled: int,
+) -> Iterator[SwapNote]:
+    reference = _reference(answers, question)
+    if reference is not None:
+        variants = np.flatnonzero(answers.group_of == reference).tolist()
+        names = [answers.groups[reference], *(answers.variants[v] for v in variants)]
+        if len(variants) == 1 and any(_is_baseline(name) for name in names):
+            yield SwapNote(SwapNoteCode.BASELINE_REFERENCE, answers.groups[reference])
+    edits = [len(each) for each in effects.values() if 0 < len(each) < FEWEST_PLACEBOS]
+    if edits:
+        yield SwapNote(SwapNoteCode.FEW_PLACEBOS, count=min(edits))
+    there = answers.n[answers.n > 0]
+    if there.min() != there.max():
+        yield SwapNote(SwapNoteCode.UNEQUAL_RUNS, count=int(there.min()))
+    if any(not draft.complete and draft.items for draft in drafts):
+        yield SwapNote(SwapNoteCode.INCOMPLETE)
+    if answers.repeated:
+        yield SwapNote(SwapNoteCode.REPEATED_RUNS, question.run, answers.repeated)
+    if len(answers.models) > 1 and not pooled:
+        yield SwapNote(SwapNoteCode.MODELS_DIFFER)
+
+
+def _is_baseline(name: str) -> bool:
+    return any(word in name.casefold() for word in _BASELINES)

@@ -1,0 +1,212 @@
+"""SwapQuestion: what is asked of answers to the same items under different names.
+
+The options that it shares with audits are read by the table of options; its own are columns of the
+table of answers, and the values of the sensitive feature that are irrelevant edits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairgauge.errors import Problem, SpecError, alternatives, nearest, quote
+from fairgauge.question.options import Spec
+from fairgauge.question.readers import read_column, read_values
+from fairgauge.question.specification import read_part
+from fairgauge.values import Json, Value, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fairgauge.question.features import Feature
+
+SHARED = (
+    "sensitive", "intersections", "score", "prediction", "positive", "reference", "exclude_groups",
+    "unknown", "recode", "count", "margins", "confidence", "seed",
+)  # fmt: skip
+"""The options that mean what they mean in an audit."""
+COLUMNS = ("item", "variant", "model", "run")
+"""The options that name columns of the table of answers."""
+_REFUSED = {
+    "cluster": "items and variants are the clusters of this design",
+    "weight": "the design gives the weights: every item and every variant counts once",
+    "strata": "every item is a stratum of this design",
+    "person": "items and variants are the units of this design",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwapQuestion:
+    """What is asked of a table of answers.
+
+    Attributes
+    ----------
+    item, variant, model, run : the columns of what was asked, under which name, of which model, and
+        which of several times.
+    placebo : values of the sensitive feature whose variants are irrelevant edits.
+    spec : the options that are shared with audits.
+    """
+
+    item: str
+    variant: str
+    model: str | None
+    run: str | None
+    placebo: tuple[Value, ...]
+    spec: Spec
+
+    @property
+    def feature(self) -> tuple[str, ...]:
+        """Return the columns of the sensitive feature."""
+        if self.spec.intersections:
+            return self.spec.intersections[0]
+        return (self.spec.sensitive[0].column,)
+
+    @property
+    def decides(self) -> bool:
+        """Return whether answers are decisions, not scores."""
+        return self.spec.prediction is not None
+
+    @property
+    def rate(self) -> str:
+        """Return the name of what is compared."""
+        return "selection_rate" if self.decides else "score"
+
+    @property
+    def answer(self) -> str:
+        """Return the column of the answers."""
+        column = self.spec.prediction if self.decides else self.spec.score
+        assert column is not None
+        return column
+
+    @property
+    def margin(self) -> float | None:
+        """Return the margin of equivalence, None where none is given."""
+        return dict(self.spec.margins).get(self.rate)
+
+    def columns(self) -> Iterator[tuple[str, str]]:
+        """Yield every column that is asked for, with its option."""
+        for option in COLUMNS:
+            if (column := getattr(self, option)) is not None:
+                yield option, column
+        yield from (("sensitive", column) for column in self.feature)
+        yield "prediction" if self.decides else "score", self.answer
+        if self.spec.count is not None:
+            yield "count", self.spec.count
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the options with their values, those that are not given excepted."""
+        shared = self.spec.to_dict()
+        given: dict[str, Json] = {name: getattr(self, name) for name in COLUMNS}
+        given["placebo"] = list(self.placebo)
+        given |= {name: shared[name] for name in SHARED}
+        return {name: value for name, value in given.items() if value not in (None, [], {})}
+
+
+def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
+    """Read the options of `fairgauge.pairs`, of a specification file or given by name.
+
+    Other options of an audit may stand in a file that several functions share, and are passed over,
+    but for those that would change the design.
+
+    Raises
+    ------
+    SpecError
+        With every mistake found.
+    """
+    options = {name: value for name, value in options.items() if value is not None}
+    problems = [
+        Problem(name, f"remove it: {why}") for name, why in _REFUSED.items() if name in options
+    ]
+    own = {name: read_column(options[name], name, problems) for name in COLUMNS if name in options}
+    placebo: tuple[Value, ...] = ()
+    if "placebo" in options:
+        placebo = read_values(options["placebo"], "placebo", problems)
+    rest = {name: v for name, v in options.items() if name not in (*COLUMNS, "placebo")}
+    spec = Spec()
+    try:
+        spec = read_part(SHARED, rest)
+    except SpecError as error:
+        problems += error.problems
+    for name, what in (("item", "what was asked (résumé, prompt)"), ("variant", "names")):
+        if own.get(name) is None and name not in options:
+            problems.append(Problem(name, f"name the column of {what} (--{name} COL)"))
+    wrong = {problem.path.split(".")[0].split("[")[0] for problem in problems}
+    problems += _contradictions(spec, wrong)
+    if problems:
+        raise SpecError(problems)
+    item, variant = own["item"], own["variant"]
+    assert item is not None
+    assert variant is not None
+    question = SwapQuestion(
+        item=item, variant=variant, model=own.get("model"), run=own.get("run"), placebo=placebo,
+        spec=spec,
+    )  # fmt: skip
+    twice = [*_used_twice(question)]
+    if twice:
+        raise SpecError(twice)
+    return question
+
+
+def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:
+    features = len(spec.sensitive) + len(spec.intersections)
+    if features != 1 and not wrong & {"sensitive", "intersections"}:
+        message = "name one sensitive feature (--sensitive COL, or --intersect A*B)"
+        yield Problem("sensitive", f"{message}, not {features}" if features else message)
+    for feature in spec.sensitive:
+        if feature.values or feature.cuts:
+            yield Problem("sensitive", _plain_column(feature))
+    if (spec.score is None) == (spec.prediction is None) and not wrong & {"score", "prediction"}:
+        what = "both" if spec.score is not None else "neither"
+        message = "name the column of answers, either a score or a prediction (a decision)"
+        yield Problem("score", f"{message}, not {what}")
+    rate = "score" if spec.prediction is None else "selection_rate"
+    for name, margin in spec.margins:
+        if name != rate:
+            near = nearest(name, (rate,))
+            yield Problem(f"margins.{name}", f"is not audited.{near} The margin is of {rate}")
+        elif margin <= 0:
+            yield Problem(f"margins.{name}", f"must be above 0, not {margin:g}")
+    if spec.reference in ("overall", "best"):
+        message = "must be others, largest, or a group (COL=VALUE)"
+        yield Problem("reference", f"{message}, not {spec.reference}")
+
+
+def _plain_column(feature: Feature) -> str:
+    return (
+        f"name the column {quote(feature.column)} alone; recode (--recode) makes groups of several "
+        "values"
+    )
+
+
+def _used_twice(question: SwapQuestion) -> Iterator[Problem]:
+    seen: dict[str, str] = {}
+    for option, column in question.columns():
+        if column in seen:
+            message = f"column {quote(column)} is already the {seen[column]}; name another column"
+            yield Problem(option, message)
+        seen.setdefault(column, option)
+
+
+def check_swap_columns(question: SwapQuestion, columns: Sequence[str]) -> None:
+    """Check that the data have every column.
+
+    Raises
+    ------
+    SpecError
+        With every column that they lack.
+    """
+    problems = [
+        Problem(option, f"the data have no column {quote(column)}.{nearest(column, columns)}")
+        for option, column in question.columns()
+        if column not in columns
+    ]
+    if problems:
+        names = alternatives(map(quote, columns))
+        raise SpecError([*problems, Problem("", f"The columns are {names}")])
+
+
+def named_reference(question: SwapQuestion) -> str | None:
+    """Return the name of the group that is the reference, None where a rule chooses it."""
+    if not isinstance(question.spec.reference, tuple):
+        return None
+    return name_of(question.spec.reference[0][1])

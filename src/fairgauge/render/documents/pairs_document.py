@@ -1,0 +1,236 @@
+"""The document of an audit by swapped names, and its tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.render._document_tree import (
+    Cell,
+    Chart,
+    ChartRow,
+    Column,
+    Facts,
+    Items,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+    Unit,
+)
+from fairgauge.render.documents._document_parts import document_of, listed
+from fairgauge.render.words import numbers
+from fairgauge.render.words import swap_sentences as words
+from fairgauge.render.words.display_names import called, group_called
+from fairgauge.render.words.metric_words import shown, shown_range
+from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
+from fairgauge.results.name_swaps import (
+    AnsweredShare,
+    SwapComponents,
+    SwapDifference,
+    SwapVariant,
+    SwapVerdict,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.render._document_tree import Block, DocumentTree
+    from fairgauge.results.name_swaps import PairsAudit, PlaceboSpread
+
+_TONES = {
+    SwapVerdict.DIFFERS: Tone.BAD,
+    SwapVerdict.EQUIVALENT: Tone.GOOD,
+    SwapVerdict.CANNOT_TELL: Tone.UNSURE,
+}
+_NESTED = ("variance", "needed")
+METHOD = (
+    "Names and items are samples, and crossed: the variance of a difference has a term for names "
+    "and one for items, less that of single answers, which is in both. With three irrelevant edits "
+    "or more, their variance stands in the place of that of names where the confidence interval is "
+    "wider so. p-values are adjusted for all groups and models (Holm). The permutation of names "
+    "assumes that groups do not differ by item, and decides nothing."
+)
+
+
+def pairs_document(audit: PairsAudit, *, full: bool = True) -> DocumentTree:
+    """Build the document of an audit by swapped names."""
+    sections = [listed("differences", "Differences", *_differences(audit), short="Differences")]
+    if full:
+        sections += [*_dot_plots(audit), *_variation(audit), _answered_section(audit)]
+    caveats = (*(each.message for each in audit.notes), *words.LIMITATIONS)
+    sections.append(Section("notes", "Notes", (Items(caveats), Paragraph(METHOD, Tone.SOFT))))
+    counts = audit.data
+    return document_of(
+        audit,
+        title="Audit by swapped names",
+        beside=f"{numbers.count(counts.answers)} "
+        f"{numbers.plural(counts.answers, 'answer', 'answers')}",
+        lead=(_lead(audit),),
+        verdict=words.verdict_words(audit).upper(),
+        tone=_TONES[audit.verdict],
+        sections=sections,
+        not_shown=() if full else ("every variant", "what the answers vary by", "who answered"),
+        file_name="pairs",
+    )
+
+
+def _lead(audit: PairsAudit) -> str:
+    counts = audit.data
+    numbered = [
+        f"{numbers.count(n)} {numbers.plural(n, one, f'{one}s')}"
+        for n, one in ((counts.items, "item"), (counts.variants, "variant"))
+    ]
+    models = f", {numbers.count(counts.models)} models" if counts.models > 1 else ""
+    feature = called(audit.differences[0].feature)
+    return (
+        f"Answers to the same items under names of groups of {feature}: "
+        f"{', '.join(numbered)}{models}, up to {numbers.count(counts.runs)} "
+        f"{numbers.plural(counts.runs, 'answer', 'answers')} to an item under a variant."
+    )
+
+
+def _differences(audit: PairsAudit) -> Iterator[Block]:
+    yield Items(tuple(each.says for each in audit.distinct))
+    if audit.placebo:
+        yield Items(tuple(map(words.describe_spread, audit.placebo)))
+    shown_rows = [each for each in audit.distinct if each.value is not None]
+    margin = shown_rows[0].margin if shown_rows else None
+    rows = tuple(
+        ChartRow(
+            _compared(each),
+            Mark(each.value, each.low, each.high, sparse=each.reason is not None),
+            words.change_text(each, each.value or 0.0),
+            below=f"p {_p(each)}" if each.p_adjusted is not None else "",
+            badge=str(each.verdict),
+            tone=_TONES[each.verdict],
+        )
+        for each in shown_rows
+    )
+    if rows:
+        yield Chart(
+            "Differences, with the margin of equivalence" if margin else "Differences",
+            rows,
+            _unit(audit),
+            0.0,
+            allowed=(-margin, margin) if margin else None,
+        )
+
+
+def _p(each: SwapDifference) -> str:
+    return numbers.probability(each.p_adjusted, "adjusted").replace("adjusted", "").strip()
+
+
+def _compared(each: SwapDifference) -> str:
+    where = "" if each.model is None and not each.pooled else f", {_model(each)}"
+    other = "others" if each.reference == "others" else called(each.reference)
+    return f"{group_called(each.group, each.feature, apart=False)} vs {other}{where}"
+
+
+def _model(each: SwapDifference | SwapVariant | PlaceboSpread) -> str:
+    return "all models" if each.pooled else called(each.model)
+
+
+def _unit(audit: PairsAudit) -> Unit:
+    points = audit.differences[0].rate == "selection_rate"
+    return Unit.POINTS if points else Unit.NUMBER
+
+
+def _dot_plots(audit: PairsAudit) -> Iterator[Section]:
+    """Yield the dot plot of every model: names by group, then irrelevant edits."""
+    keys = list(dict.fromkeys((each.model, each.pooled) for each in audit.variants))
+    charts = [_dot_plot(audit, *key) for key in keys]
+    title = "Variants" if len(charts) == 1 else "Variants by model"
+    yield listed("variants", title, *charts, short="Variants")
+
+
+def _dot_plot(audit: PairsAudit, model: str | None, pooled: bool) -> Chart:
+    own = [each for each in audit.variants if (each.model, each.pooled) == (model, pooled)]
+    own.sort(key=lambda each: (each.placebo, each.group))
+    unit, rows = _unit(audit), []
+    for each in own:
+        edit = "irrelevant edit" if each.placebo else called(each.group)
+        text = shown(each.centred, unit, sign=True)
+        rows.append(
+            ChartRow(
+                f"{called(each.variant)} ({edit})",
+                Mark(each.centred, each.low, each.high, sparse=each.placebo),
+                text,
+                below=shown_range(each.low, each.high, unit, sign=True),
+                tone=Tone.SOFT if each.placebo else Tone.PLAIN,
+            )
+        )
+    band = next((p for p in audit.placebo if (p.model, p.pooled) == (model, pooled)), None)
+    allowed = None
+    level = f"{100 * audit.differences[0].confidence:.4g}%"
+    notes = [
+        f"Means over items, less those of all names over the same items, with {level} confidence "
+        "intervals over items."
+    ]
+    if band is not None and band.low is not None and band.high is not None:
+        allowed = (band.low, band.high)
+        notes.append("The band is the range of the irrelevant edits.")
+    where = "" if model is None and not pooled else f", {_model(own[0])}"
+    caption = f"Answers by variant{where}"
+    return Chart(caption, tuple(rows), unit, 0.0, allowed=allowed, notes=tuple(notes))
+
+
+def _variation(audit: PairsAudit) -> Iterator[Section]:
+    """Yield what the answers vary by."""
+    several = any(each.model is not None for each in audit.components)
+    heads = ["names", "items x group", "items x names", "runs"]
+    columns = tuple(Column(head) for head in heads)
+    if several:
+        columns = (Column("model", numeric=False), *columns)
+    rows = []
+    for each in audit.components:
+        cells = [
+            Cell("-" if sd is None else numbers.amount(sd, 2))
+            for sd in (each.names, each.items, each.interaction, each.runs)
+        ]
+        rows.append((Cell(called(each.model), name=True), *cells) if several else tuple(cells))
+    note = "Standard deviations, by the method of moments; 0 where none is seen."
+    if all(each.runs is None for each in audit.components):
+        note += " With single answers, items x names holds what varies between runs."
+    table = Table("What the answers vary by", columns, tuple(rows), notes=(note,))
+    yield listed("variation", "What the answers vary by", table, short="Variation")
+
+
+def _answered_section(audit: PairsAudit) -> Section:
+    several = len({each.model for each in audit.answered}) > 1
+    pairs = tuple(
+        (
+            f"{called(each.group)}{f', {called(each.model)}' if several else ''}",
+            f"{numbers.count(each.answered)} of {numbers.count(each.n)} ({each.share:.1%})",
+        )
+        for each in audit.answered
+    )
+    blocks: list[Block] = [Facts(pairs)]
+    if audit.data.excluded:
+        reasons = (f"{numbers.count(n)} {why}" for why, n in audit.data.excluded.items())
+        blocks.append(Paragraph(f"Excluded rows: {', '.join(reasons)}."))
+    return listed("answered", "Answers given", *blocks)
+
+
+def differences_of(audit: PairsAudit) -> FlatTable:
+    """Return a row for every difference."""
+    table = table_of_records(SwapDifference, audit.differences)
+    kept = [i for i, name in enumerate(table.columns) if name not in _NESTED]
+    return FlatTable(
+        tuple(table.columns[i] for i in kept), tuple(tuple(r[i] for i in kept) for r in table.rows)
+    )
+
+
+def variants_of(audit: PairsAudit) -> FlatTable:
+    """Return a row for every variant."""
+    return table_of_records(SwapVariant, audit.variants)
+
+
+def components_of(audit: PairsAudit) -> FlatTable:
+    """Return a row for every model, with what its answers vary by."""
+    return table_of_records(SwapComponents, audit.components)
+
+
+def answered_of(audit: PairsAudit) -> FlatTable:
+    """Return a row for every group and model, with how many rows have an answer."""
+    return table_of_records(AnsweredShare, audit.answered)

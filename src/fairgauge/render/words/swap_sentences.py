@@ -1,0 +1,228 @@
+"""Sentences about audits by swapped names: differences, their verdicts, and what limits them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import called, group_called
+from fairgauge.results.name_swaps import SwapNoteCode, SwapReason, SwapVerdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairgauge.results.name_swaps import (
+        PairsAudit,
+        PlaceboSpread,
+        SwapDifference,
+        SwapNote,
+    )
+
+_MOST_DECIMALS = 6
+_ALL_MODELS = "all models"
+LIMITATIONS = (
+    "Names signal more than one attribute: class, age and origin as well as the group.",
+    "Answers to prompts are not decisions in use.",
+    "A difference is a measured fact; whether it is unfair depends on its context and causes.",
+)
+"""What no audit by swapped names shows."""
+
+
+def verdict_words(audit: PairsAudit) -> str:
+    """Return what an audit came to, in few words."""
+    differing = [each for each in audit.distinct if each.verdict is SwapVerdict.DIFFERS]
+    if differing:
+        return _differs_words(differing[0])
+    if audit.verdict is SwapVerdict.EQUIVALENT:
+        return f"equivalent within {margin_text(audit.differences[0])}"
+    return "cannot tell"
+
+
+def _differs_words(difference: SwapDifference) -> str:
+    variance = difference.variance
+    edits = variance is not None and variance.placebo is not None
+    return "differs beyond placebo" if edits else "differs beyond names and items"
+
+
+def describe_difference(difference: SwapDifference) -> str:
+    """Return a difference as sentences: its value, its verdict and the reason."""
+    parts = [_value_sentence(difference), _verdict_sentence(difference)]
+    return " ".join(part for part in parts if part)
+
+
+def names_of(count: int, group: str, feature: str) -> str:
+    """Return how many names of which group, as a subject: ``6 names of Black (race)``."""
+    who = "other groups" if group == "others" else group_called(group, feature)
+    return f"{numbers.count(count)} {numbers.plural(count, 'name', 'names')} of {who}"
+
+
+def _value_sentence(d: SwapDifference) -> str:
+    group = names_of(d.variants_group, d.group, d.feature)
+    reference = names_of(d.variants_reference, d.reference, d.feature)
+    where = f"{model_called(d)}: " if d.model is not None or d.pooled else ""
+    if d.value is None or d.mean_group is None or d.mean_reference is None:
+        other = "other groups" if d.reference == "others" else called(d.reference)
+        return f"{where}No item was answered under names of both {called(d.group)} and {other}."
+    items = f"{numbers.count(d.items)} {numbers.plural(d.items, 'item', 'items')}"
+    selected = d.rate == "selection_rate"
+    many = d.variants_group != 1
+    if d.value == 0:
+        verb = ("are" if many else "is") + " selected as often as" if selected else (
+            f"{'score' if many else 'scores'} the same as")  # fmt: skip
+    elif selected:
+        verb = f"{'are' if many else 'is'} selected {'less' if d.value < 0 else 'more'} often than"
+    else:
+        verb = f"{'score' if many else 'scores'} {'lower' if d.value < 0 else 'higher'} than"
+    beside = f"{level_text(d, d.mean_group)} vs {level_text(d, d.mean_reference)}"
+    adjusted = "" if d.complete else "adjusted for items: "
+    change = f"({adjusted}{change_text(d, d.value)}{_interval(d)})"
+    return f"{where}{group} {verb} {reference} on the same {items}: {beside} {change}."
+
+
+def model_called(d: SwapDifference) -> str:
+    """Return the model that a difference is of."""
+    return _ALL_MODELS.capitalize() if d.pooled else f"Model {called(d.model)}"
+
+
+def _interval(d: SwapDifference) -> str:
+    if d.low is None or d.high is None:
+        return ", no confidence interval"
+    level = f"{100 * d.confidence:.4g}% CI"
+    return f", {level} {change_text(d, d.low, name=False)} to {change_text(d, d.high)}"
+
+
+def _verdict_sentence(d: SwapDifference) -> str:
+    if d.verdict is SwapVerdict.DIFFERS:
+        text = f"{_differs_words(d).upper()} ({numbers.probability(d.p_adjusted, 'adjusted p')})."
+        if d.within_margin:
+            text += f" The whole confidence interval is within the margin of {margin_text(d)}."
+        return text
+    if d.verdict is SwapVerdict.EQUIVALENT:
+        p = numbers.probability(d.p_equivalence, "adjusted one-sided p")
+        return f"EQUIVALENT within {margin_text(d)} ({p})."
+    assert d.reason is not None
+    return f"CANNOT TELL: {_REASONS[d.reason](d)}."
+
+
+def _side_of_fewest(d: SwapDifference) -> str:
+    fewest = min(d.variants_group, d.variants_reference)
+    sides = [
+        group_called(name, d.feature)
+        for name, n in ((d.group, d.variants_group), (d.reference, d.variants_reference))
+        if n == fewest
+    ]
+    verb = "has" if len(sides) == 1 else "have"
+    return f"{numbers.listing(sides)} {verb}"
+
+
+def _one_variant(d: SwapDifference) -> str:
+    return (
+        f"{_side_of_fewest(d)} one name, so that group and name cannot be separated; the "
+        "confidence interval is of these names alone"
+    )
+
+
+def _imprecise(d: SwapDifference) -> str:
+    text = (
+        "the difference is not statistically significant "
+        f"({numbers.probability(d.p_adjusted, 'adjusted p')})"
+    )
+    if d.margin is None:
+        return f"{text}, which does not show that there is none; a margin (margins, --margin) would"
+    p = numbers.probability(d.p_equivalence, "adjusted one-sided p")
+    level = f"{(1 - d.confidence) / 2:.3g}"
+    return f"{text}, and equivalence within {margin_text(d)} is not shown ({p}, above {level})"
+
+
+_REASONS: dict[SwapReason, Callable[[SwapDifference], str]] = {
+    SwapReason.ONE_VARIANT: _one_variant,
+    SwapReason.FEW_VARIANTS: lambda d: (
+        f"{_side_of_fewest(d)} two names; a verdict needs at least 3 names of each side"
+    ),
+    SwapReason.FEW_ITEMS: lambda d: (
+        f"a verdict needs at least 3 items with names of both sides, not {d.items}"
+    ),
+    SwapReason.NO_ITEMS: lambda _: "no item has names of both sides",
+    SwapReason.NO_VARIATION: lambda _: (
+        "the answers do not vary by name or item, so that their variation cannot be estimated"
+    ),
+    SwapReason.IMPRECISE: _imprecise,
+}
+
+
+def describe_spread(spread: PlaceboSpread) -> str:
+    """Return how far irrelevant edits and names move the answers."""
+    where = _ALL_MODELS.capitalize() if spread.pooled else f"Model {called(spread.model)}"
+    edits = f"{spread.variants} irrelevant {numbers.plural(spread.variants, 'edit', 'edits')}"
+    text = "" if spread.model is None and not spread.pooled else f"{where}: "
+    if spread.spread is None:
+        return f"{text}{edits}, whose variation cannot be estimated."
+    text += f"{edits} vary by SD {numbers.amount(spread.spread, 2)}"
+    if spread.spread_names is not None:
+        text += f", names within a group by SD {numbers.amount(spread.spread_names, 2)}"
+    return f"{text}."
+
+
+def describe_note(note: SwapNote) -> str:
+    """Return a note as a sentence."""
+    return _NOTES[note.code](note)
+
+
+_NOTES: dict[SwapNoteCode, Callable[[SwapNote], str]] = {
+    SwapNoteCode.BASELINE_REFERENCE: lambda n: (
+        f"The reference {called(n.name)} looks like an unedited baseline. Every edit moves the "
+        "answers; compare names with names."
+    ),
+    SwapNoteCode.FEW_PLACEBOS: lambda n: (
+        f"Their variation needs at least 3 irrelevant edits, not {n.count}; the confidence "
+        "intervals do not use them."
+    ),
+    SwapNoteCode.UNEQUAL_RUNS: lambda n: (
+        f"Items and variants have different numbers of answers, the fewest {n.count}. Where every "
+        "item has every name, the mean of each counts alike."
+    ),
+    SwapNoteCode.INCOMPLETE: lambda _: (
+        "Not every item has every name: differences are adjusted for items (least squares)."
+    ),
+    SwapNoteCode.REPEATED_RUNS: lambda n: (
+        f"{numbers.count(n.count)} {numbers.plural(n.count or 0, 'run has', 'runs have')} several "
+        f"answers to one item under one variant (column {called(n.name)}); they are averaged."
+    ),
+    SwapNoteCode.MODELS_DIFFER: lambda _: (
+        "No item was answered under the same variant by all models, so that there is no mean over "
+        "models."
+    ),
+}
+
+
+def margin_text(d: SwapDifference) -> str:
+    """Return the margin in the unit of the difference."""
+    assert d.margin is not None
+    return f"{100 * d.margin:g} pp" if d.rate == "selection_rate" else f"{d.margin:g}"
+
+
+def change_text(d: SwapDifference, value: float, *, name: bool = True) -> str:
+    """Return a difference with its sign, in as many digits as its confidence interval supports."""
+    if d.rate == "selection_rate":
+        return _signed(100 * value, _decimals(d, 100)) + (" pp" if name else "")
+    return _signed(value, _decimals(d, 1))
+
+
+def level_text(d: SwapDifference, value: float) -> str:
+    """Return a mean, in as many digits as the difference has."""
+    if d.rate == "selection_rate":
+        return f"{100 * value:.{_decimals(d, 100)}f}%"
+    return numbers.minus(f"{value:,.{_decimals(d, 1)}f}")
+
+
+def _decimals(d: SwapDifference, scale: float) -> int:
+    if d.low is None or d.high is None or d.high <= d.low:
+        return 2 if scale == 1 else 1
+    digits = 1 - math.floor(math.log10(scale * (d.high - d.low) / 2))
+    return min(max(digits, 0), _MOST_DECIMALS)
+
+
+def _signed(value: float, decimals: int) -> str:
+    text = f"{value:+,.{decimals}f}"
+    return text[1:] if not float(text.replace(",", "")) else numbers.minus(text)

@@ -1,0 +1,296 @@
+"""Answers: the cells of an audit by swapped names, an item under a variant, from counts of rows.
+
+What is wrong with a table of answers is found here, all of it at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.cube.answer_plan import SQUARES, SUM
+from fairgauge.enums import Role
+from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.identity import GroupId, group_names
+from fairgauge.question.features import Ordered
+from fairgauge.question.swap_question import named_reference
+from fairgauge.values import match, matches, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Axis
+    from fairgauge.question.swap_question import SwapQuestion
+    from fairgauge.values import Value
+
+    Array = NDArray[np.float64]
+    Codes = NDArray[np.int64]
+
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The cells of an audit by swapped names: the answers of a model to an item under a variant.
+
+    Attributes
+    ----------
+    models : their names; one that is None where no column names them.
+    items, variants, groups : their names.
+    group_of : the group of every variant.
+    placebo : whether every group is of irrelevant edits.
+    model, item, variant : the codes of every cell.
+    n, missing, mean, squares : of every cell, the answers, those that are missing, the mean, and
+        the sum of squared deviations from it.
+    repeated : runs of a cell with several answers.
+    excluded : rows that are in no cell, by reason.
+    """
+
+    models: tuple[str | None, ...]
+    items: tuple[str, ...]
+    variants: tuple[str, ...]
+    groups: tuple[str, ...]
+    group_of: Codes
+    placebo: tuple[bool, ...]
+    model: Codes
+    item: Codes
+    variant: Codes
+    n: Array
+    missing: Array
+    mean: Array
+    squares: Array
+    repeated: int
+    excluded: Mapping[str, int]
+
+    @property
+    def named(self) -> tuple[int, ...]:
+        """Return the groups that are compared, those of irrelevant edits excepted."""
+        return tuple(g for g, edit in enumerate(self.placebo) if not edit)
+
+
+def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
+    """Return the cells of counted answers.
+
+    Raises
+    ------
+    SpecError
+        With everything that is wrong with the table.
+    """
+    (table,) = cube.tables
+    axes: dict[Role, int] = {}
+    axes |= {axis.role: i for i, axis in enumerate(table.axes) if axis.role is not Role.FEATURE}
+    features = [i for i, axis in enumerate(table.axes) if axis.role is Role.FEATURE]
+    codes = table.codes
+    answered = codes[:, axes.get(Role.SCORE, axes.get(Role.PREDICTION, 0))] >= 0
+    rows = table.sums["n" if question.spec.count else "rows"]
+    problems: list[Problem] = []
+
+    groups, group = _groups(cube, table.axes, codes, features, question)
+    reasons = {
+        f"missing {role}": codes[:, axes[role]] < 0
+        for role in (Role.ITEM, Role.VARIANT, Role.MODEL)
+        if role in axes
+    }
+    reasons["missing group"] = group < 0
+    excluded, kept = {}, np.ones(len(codes), dtype=np.bool_)
+    for reason, lacks in reasons.items():
+        if lacking := int(rows[kept & lacks].sum()):
+            excluded[reason] = lacking
+        kept &= ~lacks
+    variant, levels = codes[:, axes[Role.VARIANT]], _names(cube, table.axes[axes[Role.VARIANT]])
+    problems += _two_groups(variant[kept], group[kept], levels, groups, question)
+    left_out = [g for g, name in enumerate(groups) if name in question.spec.exclude_groups]
+    if lacking := int(rows[kept & np.isin(group, left_out)].sum()):
+        excluded["excluded group"] = lacking
+    kept &= ~np.isin(group, left_out)
+    if question.decides:
+        axis = table.axes[axes[Role.PREDICTION]]
+        sums = rows * _positive(cube, axis, question, problems)[codes[:, axes[Role.PREDICTION]]]
+        squares = sums
+    else:
+        sums, squares = table.sums[SUM], table.sums[SQUARES]
+    problems += _unknown_groups(question, groups)
+    if problems:
+        raise SpecError(problems)
+
+    model = codes[:, axes[Role.MODEL]] if Role.MODEL in axes else np.zeros(len(codes), np.int64)
+    keys = np.stack([model, codes[:, axes[Role.ITEM]], variant], axis=1)[kept]
+    cells, cell = np.unique(keys, axis=0, return_inverse=True)
+    cell = cell.ravel()
+    there = answered[kept]
+
+    def total(values: Array) -> Array:
+        return np.bincount(cell, values[kept] * there, len(cells)).astype(np.float64)
+
+    n = total(rows)
+    mean = total(sums) / np.maximum(n, 1)
+    group_of = np.full(len(levels), -1, dtype=np.int64)
+    group_of[variant[kept]] = group[kept]
+    used = [g for g in range(len(groups)) if g not in left_out and (group_of == g).any()]
+    position = np.full(len(groups) + 1, -1, dtype=np.int64)
+    position[used] = np.arange(len(used))
+    names = tuple(groups[g] for g in used)
+    answers = Answers(
+        models=_names(cube, table.axes[axes[Role.MODEL]]) if Role.MODEL in axes else (None,),
+        items=_names(cube, table.axes[axes[Role.ITEM]]),
+        variants=levels,
+        groups=names,
+        group_of=position[group_of],
+        placebo=tuple(_is_one_of(name, question.placebo) for name in names),
+        model=cells[:, 0],
+        item=cells[:, 1],
+        variant=cells[:, 2],
+        n=n,
+        missing=np.bincount(cell, rows[kept] * ~there, len(cells)).astype(np.float64),
+        mean=mean,
+        squares=np.maximum(total(squares) - n * mean**2, 0.0),
+        repeated=_repeated(codes[kept & answered], rows[kept & answered], axes),
+        excluded=excluded,
+    )
+    problems = [*_not_comparable(answers, question)]
+    if problems:
+        raise SpecError(problems)
+    return answers
+
+
+def _names(cube: Cube, axis: Axis) -> tuple[str, ...]:
+    return tuple(axis.names(cube.levels[axis]))
+
+
+def _groups(
+    cube: Cube,
+    axes: Sequence[Axis],
+    codes: Codes,
+    features: Sequence[int],
+    question: SwapQuestion,
+) -> tuple[tuple[str, ...], Codes]:
+    """Return the names of all groups, and the group of every counted cell; -1 where it has none."""
+    unknown = np.zeros(len(codes), dtype=np.bool_)
+    for i in features:
+        levels = cube.levels[axes[i]]
+        marks = [any(matches(u, level) for u in question.spec.unknown) for level in levels]
+        unknown |= np.array([*marks, True])[codes[:, i]]
+    combinations, group = np.unique(codes[:, features], axis=0, return_inverse=True)
+    group = np.where(unknown, -1, group.ravel())
+    parts = [axes[i].parts(cube.levels[axes[i]]) for i in features]
+    ids = [
+        GroupId.of(*(part[c] for part, c in zip(parts, row, strict=True)))
+        if min(row) >= 0
+        else None
+        for row in combinations.tolist()
+    ]
+    known = [each for each in ids if each is not None]
+    called = iter(group_names(known))
+    return tuple("" if each is None else next(called) for each in ids), group
+
+
+def _is_one_of(name: str, values: Sequence[Value]) -> bool:
+    return any(matches(value, name) for value in values)
+
+
+def _two_groups(
+    variant: Codes,
+    group: Codes,
+    variants: Sequence[str],
+    groups: Sequence[str],
+    question: SwapQuestion,
+) -> Iterator[Problem]:
+    """Yield the variants that belong to two groups."""
+    both = np.unique(np.stack([variant, group], axis=1), axis=0)
+    several, count = np.unique(both[:, 0], return_counts=True)
+    mixed = several[count > 1].tolist()
+    for v in mixed[:_MOST_NAMED]:
+        of = [quote(groups[g]) for g in both[both[:, 0] == v, 1].tolist()]
+        more = f" (and {len(mixed) - _MOST_NAMED} more variants)" if mixed[_MOST_NAMED:] else ""
+        yield Problem(
+            "variant",
+            f"{quote(variants[v])} is in several groups of {' * '.join(question.feature)}, "
+            f"{' and '.join(of[:2])}{more}; give each its own variant, or one group",
+        )
+
+
+def _positive(
+    cube: Cube, axis: Axis, question: SwapQuestion, problems: list[Problem]
+) -> NDArray[np.float64]:
+    """Return 1 for every favourable decision, 0 for others and for a missing one."""
+    if axis.cuts:
+        return np.array([0.0, 1.0, 0.0])
+    levels, asked = cube.levels[axis], question.spec.positive
+    column = quote(axis.column)
+    if isinstance(asked, Ordered) or not isinstance(asked, tuple):
+        problems.append(Problem("positive", "name the favourable decisions (--positive VALUE)"))
+        asked = (1,)
+    elif not asked:
+        if not all(matches(0, level) or matches(1, level) for level in levels):
+            has = listing([name_of(level) for level in levels])
+            message = f"name the favourable decision (--positive VALUE); column {column} has {has}"
+            problems.append(Problem("positive", message))
+        asked = (1,)
+    else:
+        for value in asked:
+            try:
+                match(value, levels)
+            except LookupError as error:
+                near = nearest(name_of(value), map(name_of, levels))
+                message = str(error) or f"column {column} has no {quote(name_of(value))}.{near}"
+                problems.append(Problem("positive", message))
+    favourable = [float(any(matches(value, level) for value in asked)) for level in levels]
+    return np.array([*favourable, 0.0])
+
+
+def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[Problem]:
+    """Yield the groups that are asked for and that the data do not have."""
+    known = [name for name in groups if name]
+    feature = " * ".join(question.feature)
+    asked = [("placebo", name_of(value)) for value in question.placebo]
+    asked += [("exclude_groups", name) for name in question.spec.exclude_groups]
+    reference = named_reference(question)
+    if reference is not None:
+        asked.append(("reference", reference))
+    for option, name in asked:
+        if not any(matches(name, group) for group in known):
+            near = nearest(name, known)
+            has = f"It has {listing(known)}" if known else "It has no values"
+            yield Problem(option, f"no {quote(name)} in {feature}.{near} {has}")
+    if reference is not None and _is_one_of(reference, question.placebo):
+        message = f"{quote(reference)} is an irrelevant edit (placebo); compare names with names"
+        yield Problem("reference", message)
+
+
+def _repeated(codes: Codes, rows: Array, axes: Mapping[Role, int]) -> int:
+    """Return how many runs answered the same item under the same variant several times."""
+    if Role.RUN not in axes:
+        return 0
+    by = [axes[r] for r in (Role.ITEM, Role.VARIANT, Role.MODEL, Role.RUN) if r in axes]
+    _, cell = np.unique(codes[:, by], axis=0, return_inverse=True)
+    return int(np.count_nonzero(np.bincount(cell.ravel(), rows) > 1)) if len(codes) else 0
+
+
+def _not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Problem]:
+    """Yield why nothing can be compared: one group alone, or no item under names of two groups."""
+    feature = " * ".join(question.feature)
+    named = answers.named
+    if len(named) < 2:
+        has = listing([answers.groups[g] for g in named]) or "none"
+        yield Problem("sensitive", f"{feature} must have at least two groups to compare, not {has}")
+        return
+    there = answers.n > 0
+    if not there.any():
+        yield Problem(question.rate, f"column {quote(question.answer)} has no answer")
+        return
+    group = answers.group_of[answers.variant]
+    kept = there & np.isin(group, named)
+    keys = np.stack([answers.model, answers.item, group], axis=1)[kept]
+    of_item = np.unique(np.unique(keys, axis=0)[:, :2], axis=0, return_counts=True)[1]
+    if not (of_item > 1).any():
+        yield Problem(
+            "item",
+            f"no {quote(question.item)} was answered under names of two groups; where each has "
+            "one variant, audit it with the names as clusters (fairgauge audit --cluster "
+            f"{question.variant})",
+        )

@@ -1,0 +1,357 @@
+"""PairsAudit: what answers to the same items under different names show about groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, Literal
+
+from fairgauge.enums import Status
+from fairgauge.results.codec import Finite, Share, Version
+from fairgauge.results.describers import function_at, in_words
+from fairgauge.results.shown_result import ResultKind, ShownResult
+from fairgauge.values import Saved
+
+
+class SwapVerdict(StrEnum):
+    """What a comparison of answers under different names came to."""
+
+    DIFFERS = "differs"
+    EQUIVALENT = "equivalent"
+    CANNOT_TELL = "cannot tell"
+
+
+class SwapReason(StrEnum):
+    """Why a comparison of answers cannot be decided."""
+
+    ONE_VARIANT = "one_variant"
+    FEW_VARIANTS = "few_variants"
+    FEW_ITEMS = "few_items"
+    NO_ITEMS = "no_items"
+    NO_VARIATION = "no_variation"
+    IMPRECISE = "imprecise"
+
+
+class SwapNoteCode(StrEnum):
+    """What a reader of an audit by swapped names should know."""
+
+    BASELINE_REFERENCE = "baseline_reference"
+    FEW_PLACEBOS = "few_placebos"
+    UNEQUAL_RUNS = "unequal_runs"
+    INCOMPLETE = "incomplete"
+    REPEATED_RUNS = "repeated_runs"
+    MISSING_ANSWERS = "missing_answers"
+    MODELS_DIFFER = "models_differ"
+
+
+@dataclass(frozen=True, slots=True)
+class SwapNote:
+    """A note on an audit by swapped names.
+
+    Attributes
+    ----------
+    code : its subject.
+    name : the variant, the group or the model that it is about, if it is about one.
+    count : how many it counts.
+    """
+
+    DERIVED: ClassVar = ("message",)
+
+    code: SwapNoteCode
+    name: str | None = None
+    count: int | None = None
+
+    @property
+    def message(self) -> str:
+        """Return it as a sentence."""
+        return in_words("swap_sentences:describe_note", self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerCounts:
+    """What was counted.
+
+    Attributes
+    ----------
+    source : what the data are called.
+    answers, missing : answers, and those that are missing (a refusal, an empty field).
+    items, variants, models : how many there are; one model where no column names them.
+    runs : the most answers to one item under one variant.
+    excluded : rows that do not take part, by reason.
+    """
+
+    source: str
+    answers: int
+    missing: int
+    items: int
+    variants: int
+    models: int
+    runs: int
+    excluded: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwapVariance:
+    """The variance of a difference, and its terms.
+
+    Attributes
+    ----------
+    names, items : that of names within groups, and of items' differences.
+    residual : that of single cells, which is in both and is subtracted once.
+    placebo : that of irrelevant edits in place of names; None with fewer than three edits.
+    decides : the one that the interval is of, names or placebo: the wider interval.
+    """
+
+    names: Finite
+    items: Finite
+    residual: Finite
+    placebo: Finite | None
+    decides: Literal["names", "placebo"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwapNeeds:
+    """What would probably (80%) decide a comparison, one of the three being changed alone.
+
+    Attributes
+    ----------
+    names : names a side; None where no number would.
+    items, runs : items, and runs of each, likewise.
+    cheapest : which of them takes the fewest answers.
+    """
+
+    names: int | None
+    items: int | None
+    runs: int | None
+    cheapest: Literal["names", "items", "runs"] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwapDifference:
+    """The difference between the names of a group and those of its reference, in one model.
+
+    Attributes
+    ----------
+    model : the model; None where there is one without a name, and of all models together.
+    pooled : whether it is the mean over all models.
+    feature, group, reference : what is compared; the reference may be all other groups.
+    rate : what the numbers are: score, or selection_rate of decisions.
+    value, low, high : the mean difference, group less reference, with its confidence interval; both
+        names and items are random, save with one variant, where the interval is of items alone.
+    confidence : the level of the interval.
+    p_value, p_adjusted : of no difference; adjusted for all comparisons with a verdict (Holm).
+    p_permutation, p_permutation_smallest : of names permuted between both sides, which holds where
+        groups do not differ by item, and the smallest that so many names can give; it decides
+        nothing.
+    degrees_of_freedom : of the interval (Satterthwaite).
+    mean_group, mean_reference : the means of both sides.
+    variants_group, variants_reference : how many names there are.
+    items, items_excluded : the items with names of both sides, and those with names of one.
+    complete : whether every item has every name.
+    variance : the variance and its terms; None without an interval over names.
+    margin : the margin of equivalence, None where none was given.
+    p_equivalence : the larger one-sided p-value of a difference beyond the margin, adjusted.
+    verdict, reason : what it came to, and why it cannot be told.
+    status : ok, too_few where there is no verdict for want of variants or items, or undefined.
+    needed : what would decide, where it is imprecise.
+    """
+
+    DERIVED: ClassVar = ("says",)
+
+    model: str | None
+    pooled: bool
+    feature: str
+    group: str
+    reference: str
+    rate: str
+    value: Finite | None
+    low: Finite | None
+    high: Finite | None
+    confidence: Share
+    p_value: Share | None
+    p_adjusted: Share | None
+    p_permutation: Share | None
+    p_permutation_smallest: Share | None
+    degrees_of_freedom: float | None
+    mean_group: Finite | None
+    mean_reference: Finite | None
+    variants_group: int
+    variants_reference: int
+    items: int
+    items_excluded: int
+    complete: bool
+    variance: SwapVariance | None
+    margin: Finite | None
+    p_equivalence: Share | None
+    verdict: SwapVerdict
+    status: Status
+    reason: SwapReason | None
+    needed: SwapNeeds | None
+
+    @property
+    def within_margin(self) -> bool:
+        """Return whether the whole confidence interval is within the margin of equivalence."""
+        if self.margin is None or self.low is None or self.high is None:
+            return False
+        return -self.margin < self.low and self.high < self.margin
+
+    @property
+    def says(self) -> str:
+        """Return it as sentences, with its verdict."""
+        return in_words("swap_sentences:describe_difference", self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwapVariant:
+    """The answers under one variant.
+
+    Attributes
+    ----------
+    model, pooled, variant, group : which; pooled is the mean over all models.
+    placebo : whether it is an irrelevant edit.
+    n : its answers.
+    mean : the mean over items.
+    centred, low, high : the mean less that of all names over the same items, with the confidence
+        interval over items; None with one item.
+    """
+
+    model: str | None
+    pooled: bool
+    variant: str
+    group: str
+    placebo: bool
+    n: int
+    mean: Finite
+    centred: Finite
+    low: Finite | None
+    high: Finite | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceboSpread:
+    """How far irrelevant edits move the answers of a model.
+
+    Attributes
+    ----------
+    model, pooled, variants : the model, or the mean over all models, and how many edits.
+    spread, spread_names : standard deviations of the edits, and of names within groups.
+    low, high : the range of the edits' means less those of all names over the same items.
+    """
+
+    model: str | None
+    pooled: bool
+    variants: int
+    spread: Finite | None
+    spread_names: Finite | None
+    low: Finite | None
+    high: Finite | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwapComponents:
+    """Standard deviations of what answers vary by, for planning; 0 where none is seen.
+
+    Attributes
+    ----------
+    model : the model.
+    names : between names of one group.
+    items : of the items' differences between groups.
+    interaction : of items by names within a group.
+    runs : between answers to the same item under the same name; None with single answers.
+    """
+
+    model: str | None
+    names: Finite | None
+    items: Finite | None
+    interaction: Finite | None
+    runs: Finite | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredShare:
+    """How many of the rows of a group have an answer: a refusal is a result, too."""
+
+    DERIVED: ClassVar = ("share",)
+
+    model: str | None
+    group: str
+    n: int
+    answered: int
+
+    @property
+    def share(self) -> Share:
+        """Return the share of the rows with an answer."""
+        return self.answered / self.n if self.n else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairsAudit(ShownResult):
+    """What answers to the same items under different names show; `print` shows it.
+
+    Attributes
+    ----------
+    version, created : of the fairgauge that made it, and when.
+    data : what was counted.
+    spec : the question.
+    differences : every group against its reference, in every model and, of several, in all.
+    variants : every variant's answers.
+    placebo : how far irrelevant edits move the answers of each model.
+    components : what answers vary by.
+    answered : how many rows of each group have an answer.
+    notes : what a reader should know.
+    """
+
+    KIND: ClassVar = ResultKind(
+        name="pairs",
+        schema="fairgauge.pairs/1",
+        title="Audit by swapped names",
+        called="an audit by swapped names",
+        document="fairgauge.render.documents.pairs_document:pairs_document",
+        tables={
+            name: f"fairgauge.render.documents.pairs_document:{name}_of"
+            for name in ("differences", "variants", "components", "answered")
+        },
+    )
+    DERIVED: ClassVar = ("verdict",)
+
+    version: Version
+    created: str
+    data: AnswerCounts
+    spec: Saved
+    differences: tuple[SwapDifference, ...]
+    variants: tuple[SwapVariant, ...]
+    placebo: tuple[PlaceboSpread, ...]
+    components: tuple[SwapComponents, ...]
+    answered: tuple[AnsweredShare, ...]
+    notes: tuple[SwapNote, ...] = ()
+
+    @property
+    def verdict(self) -> SwapVerdict:
+        """Return differs where any difference does, equivalent where all are, else cannot tell."""
+        found = {each.verdict for each in self.differences}
+        if SwapVerdict.DIFFERS in found:
+            return SwapVerdict.DIFFERS
+        return found.pop() if found == {SwapVerdict.EQUIVALENT} else SwapVerdict.CANNOT_TELL
+
+    @property
+    def distinct(self) -> tuple[SwapDifference, ...]:
+        """Return the differences, of two that mirror each other the one that is not above 0."""
+        kept: dict[object, SwapDifference] = {}
+        for each in self.differences:
+            key = (each.model, each.pooled, frozenset((each.group, each.reference)))
+            if key not in kept or (each.value or 0.0) < 0:
+                kept[key] = each
+        return tuple(kept.values())
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 where a difference remains, 0 where all are equivalent, 3 otherwise."""
+        return {SwapVerdict.DIFFERS: 1, SwapVerdict.EQUIVALENT: 0}.get(self.verdict, 3)
+
+    def to_pandas(self, table: str = "differences") -> Any:
+        """Return a table as a `pandas.DataFrame`: differences, variants, components, answered."""
+        return function_at("fairgauge.render.writers.data_frames:to_pandas")(self, table)
+
+    def __repr__(self) -> str:
+        return f"<PairsAudit of {self.data.answers:,} answers: {self.verdict}; print() shows it>"

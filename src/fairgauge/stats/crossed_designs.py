@@ -1,0 +1,255 @@
+"""Crossed designs: items answered under several names, of which both are samples.
+
+A cell is one item under one name. Two groups of names are compared over the items that have names
+of both. Names and items are random and crossed, so that the variance of the difference has a term
+for each; the variance of single cells is in both, and is subtracted once.
+
+References
+----------
+Cameron, Gelbach & Miller (2011), Journal of Business & Economic Statistics 29, 238-249.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import stats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+    Codes = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+
+_MOST_PERMUTATIONS = 20_000
+_ROUNDING = 1e-12
+"""Relative to the size of the numbers: what sums of the same numbers in another order differ by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variance:
+    """An estimated variance and its degrees of freedom.
+
+    Attributes
+    ----------
+    parts : independent estimates that it is the sum of, each with its degrees of freedom; those of
+        what is subtracted are negative.
+    """
+
+    parts: tuple[tuple[float, float], ...]
+
+    @property
+    def value(self) -> float:
+        """Return the variance."""
+        return math.fsum(value for value, _ in self.parts)
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Return Satterthwaite's degrees of freedom."""
+        spread = math.fsum(value**2 / df for value, df in self.parts if df > 0)
+        return self.value**2 / spread if spread > 0 else math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class CrossedDifference:
+    """The mean difference between two groups of names.
+
+    Attributes
+    ----------
+    value : the difference, of least squares with an effect of every item.
+    mean_group, mean_reference : the means of the cells of both sides.
+    names, items, residual : the terms of its variance.
+    of_names, of_items, of_cells : by how much the variances of a name, of an item's difference
+        and of a cell are multiplied in them.
+    """
+
+    value: float
+    mean_group: float
+    mean_reference: float
+    names: Variance
+    items: Variance
+    residual: Variance
+    of_names: float
+    of_items: float
+    of_cells: float
+
+    def total(self, names: Variance | None = None) -> Variance:
+        """Return the variance; ``names`` is another term for names in place of its own.
+
+        It is never below a term alone, because what is subtracted is itself an estimate.
+        """
+        names = self.names if names is None else names
+        subtracted = tuple((-value, df) for value, df in self.residual.parts)
+        both = Variance((*names.parts, *self.items.parts, *subtracted))
+        return max(both, names, self.items, key=lambda term: term.value)
+
+
+def crossed_difference(
+    item: Codes, name: Codes, in_group: Mask, y: Array, answers: Array
+) -> CrossedDifference:
+    """Return the difference between two groups of names, over items that have names of both.
+
+    Parameters
+    ----------
+    item, name : codes from 0 of each cell
+    in_group : whether the name of each cell is in the group, else in the reference
+    y, answers : the mean answer of each cell, and of how many answers it is; where every item has
+        every name cells count alike, otherwise answers do
+
+    Notes
+    -----
+    Where every item has every name, the terms are those of means: with N names in a group, variance
+    s^2 of their means, I items, variance of the items' differences, and q the mean square of item
+    by name in the group, they are the sum of s^2 / N, s^2(difference) / I and the sum of q / (N I).
+    """
+    complete = len(item) == (int(item.max()) + 1) * (int(name.max()) + 1)
+    weight = np.ones(len(y)) if complete else answers.astype(np.float64)
+    side = in_group.astype(np.float64)
+    centred_side, centred = _within(item, side, weight), _within(item, y, weight)
+    scale = float(weight @ centred_side**2)
+    value = float((weight * centred_side) @ y) / scale
+    influence = weight * centred_side * (centred - value * centred_side) / scale
+    group_of_name = np.zeros(int(name.max()) + 1, dtype=np.bool_)
+    group_of_name[name[in_group]] = True
+    by_name = np.bincount(name, influence).astype(np.float64)
+    names = Variance(tuple(_clustered(by_name[group_of_name == g]) for g in (True, False)))
+    items = Variance((_clustered(np.bincount(item, influence).astype(np.float64)),))
+    return CrossedDifference(
+        value=value,
+        mean_group=float(np.average(y[in_group], weights=weight[in_group])),
+        mean_reference=float(np.average(y[~in_group], weights=weight[~in_group])),
+        names=names,
+        items=items,
+        residual=_residual(item, name, in_group, y, weight, scale, complete=complete),
+        of_names=_squares(np.bincount(name, weight * centred_side) / scale),
+        of_items=_squares(np.bincount(item, weight * centred_side**2) / scale),
+        of_cells=_squares(weight * centred_side / scale),
+    )
+
+
+def _squares(values: Array) -> float:
+    return float(values @ values)
+
+
+def _clustered(sums: Array) -> tuple[float, float]:
+    """Return the variance of a sum of independent sums with mean 0, and its degrees of freedom."""
+    n = len(sums)
+    return (n / (n - 1) * float(sums @ sums) if n > 1 else 0.0), n - 1
+
+
+def _residual(
+    item: Codes,
+    name: Codes,
+    in_group: Mask,
+    y: Array,
+    weight: Array,
+    scale: float,
+    *,
+    complete: bool,
+) -> Variance:
+    sides = [_interaction(item[m], name[m], y[m], weight[m]) for m in (in_group, ~in_group)]
+    if complete:
+        cells = [int(m.sum()) for m in (in_group, ~in_group)]  # items times names
+        return Variance(
+            tuple(
+                (squares / df / n if df else 0.0, df)
+                for (squares, df), n in zip(sides, cells, strict=True)
+            )
+        )
+    df = sum(df for _, df in sides)
+    squares = sum(squares for squares, _ in sides)
+    return Variance(((squares / df / scale if df else 0.0, df),))
+
+
+def _within(item: Codes, y: Array, weight: Array) -> Array:
+    """Return numbers less the weighted mean of their item."""
+    total = np.bincount(item, weight)
+    return y - (np.bincount(item, weight * y) / np.where(total > 0, total, 1.0))[item]
+
+
+def _name_fit(item: Codes, name: Codes, y: Array, weight: Array) -> tuple[Array, Array, int]:
+    """Return the effects of names beside those of items, the residuals, and the effects' rank."""
+    items, names = int(item.max()) + 1, int(name.max()) + 1
+    present = np.zeros((items, names))
+    present[item, name] = weight
+    centred = _within(item, y, weight)
+    shares = present / present.sum(axis=1, keepdims=True)
+    normal = np.diag(present.sum(axis=0)) - present.T @ shares
+    sums = np.bincount(name, weight * centred, names)
+    effects: Array = np.linalg.pinv(normal, hermitian=True) @ sums
+    rank = int(np.linalg.matrix_rank(normal, hermitian=True))
+    return effects, centred - _within(item, effects[name], weight), rank
+
+
+def _interaction(item: Codes, name: Codes, y: Array, weight: Array) -> tuple[float, int]:
+    """Return the sum of squares of item by name, and its degrees of freedom."""
+    _, item = np.unique(item, return_inverse=True)
+    _, name = np.unique(name, return_inverse=True)
+    _, residuals, rank = _name_fit(item, name, y, weight)
+    return float(weight @ residuals**2), len(y) - (int(item.max()) + 1) - rank
+
+
+def name_effects(item: Codes, name: Codes, y: Array) -> Array:
+    """Return the effect of every name beside those of items; their mean is 0.
+
+    Where every item has every name, these are the names' means less their mean.
+    """
+    _, item = np.unique(item, return_inverse=True)
+    effects, _, _ = _name_fit(item, name, y, np.ones(len(y)))
+    centred: Array = effects - effects.mean()
+    return centred
+
+
+def two_sided_p(value: float, variance: Variance) -> float:
+    """Return the p-value of no difference."""
+    return min(1.0, 2 * upper_tail(abs(value), variance))
+
+
+def upper_tail(value: float, variance: Variance) -> float:
+    """Return the probability that a number without an effect exceeds a value."""
+    score = value / math.sqrt(variance.value)
+    return float(stats.t.sf(score, variance.degrees_of_freedom))
+
+
+def half_width(variance: Variance, confidence: float) -> float:
+    """Return half of the width of a confidence interval."""
+    quantile = float(stats.t.isf((1 - confidence) / 2, variance.degrees_of_freedom))
+    return quantile * math.sqrt(variance.value)
+
+
+def permutation_p(values: Array, in_group: Mask, seed: int) -> tuple[float, float]:
+    """Return the p-value of names permuted between two groups, and the smallest one possible.
+
+    All permutations are made where they are few; otherwise as many as `_MOST_PERMUTATIONS` are
+    drawn, and the observed one counts with them.
+
+    Parameters
+    ----------
+    values : the mean of every name
+    in_group : whether it is in the group
+    """
+    n, k = len(values), int(in_group.sum())
+    values = values - values.mean()
+    observed = abs(_difference(values[in_group].sum(), k, n)) * (1 - _ROUNDING)
+    every = math.comb(n, k)
+    fewest = 2 if 2 * k == n else 1  # both signs of the difference are as extreme
+    if every <= _MOST_PERMUTATIONS:
+        chosen = np.array(list(combinations(range(n), k)))
+        sums = values[chosen].sum(axis=1)
+        extreme = int(np.count_nonzero(np.abs(_difference(sums, k, n)) >= observed))
+        return extreme / every, fewest / every
+    order = np.random.default_rng(seed).random((_MOST_PERMUTATIONS, n)).argpartition(k - 1, axis=1)
+    sums = values[order[:, :k]].sum(axis=1)
+    extreme = int(np.count_nonzero(np.abs(_difference(sums, k, n)) >= observed))
+    drawn = _MOST_PERMUTATIONS + 1
+    return (extreme + 1) / drawn, max(fewest / every, 1 / drawn)
+
+
+def _difference(total: Array | float, k: int, n: int) -> Array:
+    """Return the difference of two means of numbers that sum to 0, from the sum of the first k."""
+    return np.asarray(total / k + total / (n - k))
