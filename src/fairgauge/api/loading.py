@@ -36,7 +36,7 @@ def load(path: str | Path) -> Loaded:
     Returns
     -------
     Cube, Report, Comparison, ModelComparison, ThresholdChoice, Check, MonitorReport,
-    HistoryHealth or Planned
+    HistoryHealth, PairsAudit or Planned
         Whichever the file states by its ``schema``.
 
     Raises

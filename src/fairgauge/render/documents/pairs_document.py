@@ -163,10 +163,8 @@ def _dot_plot(audit: PairsAudit, model: str | None, pooled: bool) -> Chart:
     band = next((p for p in audit.placebo if (p.model, p.pooled) == (model, pooled)), None)
     allowed = None
     level = f"{100 * audit.differences[0].confidence:.4g}%"
-    notes = [
-        f"Means over items, less those of all names over the same items, with {level} confidence "
-        "intervals over items."
-    ]
+    over = f"with {level} confidence intervals over items"
+    notes = [f"Means over items, less those of all names over the same items, {over}."]
     if band is not None and band.low is not None and band.high is not None:
         allowed = (band.low, band.high)
         notes.append("The band is the range of the irrelevant edits.")

@@ -1,0 +1,378 @@
+"""fg.pairs: bias or instability, errors of bad tables, and what must not change a number."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.results.name_swaps import PairsAudit, SwapReason, SwapVerdict
+from swapped_names import ASKED, study
+
+WHITE = {"group": "White"}
+
+
+def audit(table, **options):
+    return fg.pairs(table, **{**ASKED, "reference": WHITE, **options})
+
+
+def refused(table, **options):
+    with pytest.raises(fg.FairgaugeError) as caught:
+        audit(table, **options)
+    return str(caught.value)
+
+
+def numbers_of(found):
+    """Return what an audit shows, without names."""
+    plain = found.to_dict()
+    return [
+        {k: v for k, v in each.items() if k not in ("group", "reference", "says", "feature")}
+        for each in plain["differences"]
+    ]
+
+
+def test_a_difference_beyond_names_items_and_edits_differs():
+    (found,) = audit(study((6, 6), 17, 5, delta=-0.6, placebos=7), placebo="edit").differences
+    assert found.verdict is SwapVerdict.DIFFERS
+    assert found.high < 0
+    assert found.variants_group == found.variants_reference == 6
+    assert "DIFFERS BEYOND PLACEBO" in found.says
+    assert found.p_permutation < 0.05
+
+
+def test_a_small_difference_is_equivalent_within_a_margin_that_is_wide_enough():
+    table = study((8, 8), 50, 5, seed=1)
+    (wide,) = audit(table, margins={"score": 0.5}).differences
+    (narrow,) = audit(table, margins={"score": 0.001}).differences
+    assert wide.verdict is SwapVerdict.EQUIVALENT
+    assert -0.5 < wide.low < wide.high < 0.5
+    assert narrow.reason is SwapReason.IMPRECISE
+    assert (wide.low, wide.high) == (narrow.low, narrow.high)
+
+
+@pytest.mark.parametrize(
+    ("names", "items", "reason"),
+    [
+        ((1, 5), 9, SwapReason.ONE_VARIANT),
+        ((2, 5), 9, SwapReason.FEW_VARIANTS),
+        ((4, 4), 2, SwapReason.FEW_ITEMS),
+    ],
+)
+def test_few_names_or_items_have_no_verdict_however_large_the_difference(names, items, reason):
+    found = audit(study(names, items, delta=-50.0))
+    (only,) = found.differences
+    assert (only.verdict, only.reason) == (SwapVerdict.CANNOT_TELL, reason)
+    assert only.p_adjusted is None
+    assert found.exit_code == 3
+    assert (only.low is None) == (reason is SwapReason.FEW_ITEMS)
+
+
+def test_answers_without_variation_are_not_called_equivalent():
+    table = study((4, 4)).assign(score=7)
+    (only,) = audit(table, margins={"score": 1}).differences
+    assert (only.verdict, only.reason) == (SwapVerdict.CANNOT_TELL, SwapReason.NO_VARIATION)
+
+
+def test_one_name_a_side_with_single_decisions_is_the_paired_test_of_items():
+    rng = np.random.default_rng(2)
+    table = study((1, 1), 60, 1)
+    table["hired"] = (rng.random(len(table)) < 0.4).astype(int)
+    found = fg.pairs(
+        table, item="item", variant="name", sensitive="group", prediction="hired", reference=WHITE
+    ).differences[0]
+    wide = table.pivot_table(index="item", columns="group", values="hired")
+    better = int((wide.Black > wide.White).sum())
+    worse = int((wide.Black < wide.White).sum())
+    from fairgauge.stats.intervals import critical
+    from fairgauge.stats.paired import paired_difference, paired_p
+
+    low, high = paired_difference(better, worse, 60, critical(0.95))
+    assert (found.low, found.high) == (pytest.approx(float(low)), pytest.approx(float(high)))
+    assert found.p_value == pytest.approx(float(paired_p(better, worse)))
+    assert found.verdict is SwapVerdict.CANNOT_TELL
+
+
+def test_others_are_compared_once_in_the_family_and_shown_once():
+    table = study((5, 5), 12)
+    others = fg.pairs(table, **ASKED)
+    (named,) = audit(table).differences
+    one, other = others.differences
+    assert (one.value, one.low, one.high) == (-other.value, -other.high, -other.low)
+    assert one.p_adjusted == other.p_adjusted == named.p_adjusted
+    assert len(others.distinct) == 1
+    assert others.distinct[0].value <= 0
+
+
+def test_verdicts_of_several_groups_and_models_are_adjusted_together():
+    parts = [study((5, 5), 12, delta=-0.3, seed=seed).assign(model=f"m{seed}") for seed in range(3)]
+    found = audit(pd.concat(parts), model="model")
+    assert [each.model for each in found.differences] == ["m0", "m1", "m2", None]
+    assert [each.pooled for each in found.differences] == [False, False, False, True]
+    raw = [each.p_value for each in found.differences]
+    expected, least = {}, 0.0
+    for rank, p in enumerate(sorted(raw)):
+        least = max(least, min(1.0, (4 - rank) * p))
+        expected[p] = least
+    adjusted = [each.p_adjusted for each in found.differences]
+    assert adjusted == pytest.approx([expected[p] for p in raw])
+
+
+def test_the_mean_over_models_is_of_the_means_of_cells():
+    parts = [study((3, 4), 8, seed=s).assign(model=f"m{s}") for s in range(3)]
+    pooled = audit(pd.concat(parts), model="model").differences[-1]
+    by_cell = pd.concat(parts).groupby(["item", "name", "group"], as_index=False).score.mean()
+    (alone,) = audit(by_cell).differences
+    assert pooled.value == pytest.approx(alone.value)
+    assert (pooled.low, pooled.high) == (pytest.approx(alone.low), pytest.approx(alone.high))
+
+
+def test_irrelevant_edits_only_ever_widen_an_interval():
+    table = study((5, 5), 12, placebos=6, sd_placebo=1.0)
+    (with_edits,) = audit(table, placebo="edit").differences
+    (without,) = audit(table, exclude_groups="edit").differences
+    assert with_edits.value == pytest.approx(without.value)
+    assert with_edits.high - with_edits.low > without.high - without.low
+    assert with_edits.variance.decides == "placebo"
+    assert with_edits.p_value > without.p_value
+
+
+def test_missing_answers_are_counted_by_group_and_excluded():
+    table = study((4, 4), 10, 2)
+    refusals = table.index[(table.group == "Black") & (table.run == 0)][:7]
+    table.loc[refusals, "score"] = np.nan
+    found = audit(table)
+    share = {each.group: (each.answered, each.n) for each in found.answered}
+    assert share == {"Black": (73, 80), "White": (80, 80)}
+    assert (found.data.answers, found.data.missing) == (153, 7)
+
+
+# ---- bad tables ---------------------------------------------------------------------------------
+
+
+def test_a_name_in_two_groups_is_named_with_both():
+    table = study()
+    table.loc[table.index[:1], "group"] = "White"
+    assert "variant: 'B00' is in several groups of group, 'Black' and 'White'" in refused(table)
+
+
+def test_all_mistakes_of_a_question_are_listed_at_once():
+    message = refused(
+        study(), item="name", score=None, reference="best", margins={"scor": 1}, cluster="item"
+    )
+    for part in (
+        "cluster: remove it: items and variants are the clusters",
+        "score: name the column of answers, either a score or a prediction (a decision), not neit",
+        "margins.scor: is not audited. Did you mean 'score'?",
+        "reference: must be others, largest, or a group (COL=VALUE), not best",
+    ):
+        assert part in message
+    assert "item: column 'name' is already the" in refused(
+        study(), item="name", variant="name"
+    ) or ("variant: column 'name' is already the item" in refused(study(), item="name"))
+
+
+def test_both_score_and_prediction_are_refused():
+    assert "not both" in refused(study(), prediction="run")
+
+
+def test_columns_that_the_data_lack_are_named_with_the_nearest():
+    message = refused(study(), item="itme", variant="nmae")
+    assert "'itme'" in message
+    assert "'nmae'" in message
+    assert "Did you mean 'item'?" in message
+
+
+@pytest.mark.parametrize("value", ["four", np.inf])
+def test_a_score_that_is_text_or_infinite_is_refused(value):
+    table = study()
+    table["score"] = table.score.astype(object)
+    table.loc[3, "score"] = value
+    message = refused(table if value == np.inf else table.assign(score=table.score.astype(str)))
+    assert "'score'" in message
+    assert "must hold numbers" in message or "infinite" in message
+
+
+def test_items_with_one_side_each_have_the_advice_for_such_designs():
+    table = study((4, 4), 10)
+    odd = table.item.str[2:].astype(int) % 2 == 1
+    table = table[odd == (table.group == "Black")]
+    message = refused(table)
+    assert "no 'item' was answered under names of two groups" in message
+    assert "--cluster name" in message
+
+
+def test_items_with_one_side_are_excluded_and_counted():
+    table = study((4, 4), 10)
+    table = table[(table.item != "cv3") | (table.group == "White")]
+    (found,) = audit(table).differences
+    assert (found.items, found.items_excluded) == (9, 1)
+
+
+def test_unknown_groups_placebos_and_references_are_named():
+    message = refused(study(), reference={"group": "Whit"}, placebo="edit", exclude_groups="Asian")
+    assert "reference: no 'Whit' in group. Did you mean 'White'?" in message
+    assert "placebo: no 'edit' in group" in message
+    assert "exclude_groups: no 'Asian' in group" in message
+
+
+def test_one_group_alone_is_refused():
+    table = study()
+    assert "at least two groups" in refused(table[table.group == "White"])
+
+
+def test_a_placebo_is_no_reference():
+    message = refused(study(placebos=3), reference={"group": "edit"}, placebo="edit")
+    assert "is an irrelevant edit" in message
+
+
+def test_decisions_of_two_texts_need_the_favourable_one():
+    table = study().assign(hired=lambda t: np.where(t.score > 0, "yes", "no"))
+    asked = {"score": None, "prediction": "hired"}
+    assert "positive: name the favourable decision" in refused(table, **asked)
+    assert "has no 'Yess'. Did you mean 'yes'?" in refused(table, **asked, positive="Yess")
+    assert audit(table, **asked, positive="yes").differences[0].rate == "selection_rate"
+
+
+def test_the_largest_of_two_equal_groups_is_nobody():
+    assert "equally many variants" in refused(study((4, 4)), reference="largest")
+    assert audit(study((4, 5)), reference="largest").differences[0].reference == "White"
+
+
+def test_an_unedited_baseline_as_reference_is_noted():
+    table = study((4, 1), groups=("Black", "baseline"))
+    found = audit(table, reference={"group": "baseline"})
+    assert "Every edit moves the answers" in found.notes[0].message
+
+
+# ---- what changes nothing -----------------------------------------------------------------------
+
+_DESIGNS = {
+    "names": st.tuples(st.integers(1, 4), st.integers(1, 4)),
+    "items": st.integers(2, 6),
+    "runs": st.integers(1, 3),
+    "placebos": st.integers(0, 4),
+    "seed": st.integers(0, 1000),
+}
+
+
+def close(one, other):
+    return (
+        json.loads(json.dumps(one), parse_float=lambda x: pytest.approx(float(x), abs=1e-9))
+        == other
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(**_DESIGNS, share=st.sampled_from([1.0, 0.7]))
+def test_order_names_and_shifts_change_no_number(names, items, runs, placebos, seed, share):
+    table = study(names, items, runs, placebos=placebos, seed=seed)
+    rng = np.random.default_rng(seed)
+    if share < 1:
+        table = table[rng.random(len(table)) < share]
+    options = {"placebo": "edit"} if (table.group == "edit").any() else {}
+    try:
+        before = numbers_of(audit(table, **options))
+    except fg.FairgaugeError:
+        return
+    shuffled = table.sample(frac=1, random_state=seed)
+    assert close(numbers_of(audit(shuffled, **options)), before)
+    renamed = table.assign(
+        item=table.item.map({v: f"{rng.random()}" for v in table.item.unique()}),
+        name=table.name.map({v: f"{rng.random()} x" for v in table.name.unique()}),
+        group=table.group.map({"Black": "Z", "White": "A", "edit": "B & C"}),
+    )
+    again = audit(renamed, reference={"group": "A"}, **({"placebo": "B & C"} if options else {}))
+    assert close(numbers_of(again), before)
+    shift = dict(zip(table.item.unique(), rng.normal(size=table.item.nunique()), strict=True))
+    for part in numbers_of(
+        audit(table.assign(score=table.score + table.item.map(shift)), **options)
+    ):
+        del part["mean_group"], part["mean_reference"]
+        for each in before:
+            each.pop("mean_group", None)
+            each.pop("mean_reference", None)
+        assert close([part], before)
+
+
+@settings(max_examples=15, deadline=None)
+@given(**_DESIGNS)
+def test_swapping_sides_turns_the_sign(names, items, runs, placebos, seed):
+    table = study(names, items, runs, placebos=placebos, seed=seed)
+    options = {"placebo": "edit"} if placebos else {}
+    (one,) = audit(table, **options).differences
+    (other,) = audit(table, reference={"group": "Black"}, **options).differences
+    assert one.value == pytest.approx(-other.value, abs=1e-12)
+    assert one.p_value == pytest.approx(other.p_value) if one.p_value is not None else True
+    assert one.p_permutation == other.p_permutation or min(names) > 1
+    if one.low is not None:
+        assert one.low == pytest.approx(-other.high, abs=1e-12)
+    assert (one.verdict, one.reason) == (other.verdict, other.reason)
+
+
+def test_runs_in_other_files_and_doubled_counts_change_no_value(tmp_path):
+    table = study((4, 5), 8, 4)
+    paths = []
+    for run, part in table.groupby("run"):
+        path = tmp_path / f"run{run}.csv"
+        part.to_csv(path, index=False)
+        paths.append(str(path))
+    whole, parts = audit(table), audit(paths)
+    assert parts.differences[0].value == pytest.approx(whole.differences[0].value)
+    assert parts.differences[0].low == pytest.approx(whole.differences[0].low)
+    twice = audit(table.assign(n=2), count="n")
+    assert twice.differences[0].low == pytest.approx(whole.differences[0].low)
+    assert twice.data.answers == 2 * whole.data.answers
+
+
+def test_every_kind_of_table_gives_the_same_numbers(tmp_path):
+    table = study((3, 4), 6, 2)
+    table.to_csv(tmp_path / "a.csv", index=False)
+    pl.from_pandas(table).write_parquet(tmp_path / "a.parquet")
+    pl.from_pandas(table).write_ndjson(tmp_path / "a.jsonl")
+    expected = audit(table).differences
+    for data in (
+        pl.from_pandas(table),
+        *(tmp_path / f"a.{s}" for s in ("csv", "parquet", "jsonl")),
+    ):
+        (found,) = audit(data).differences
+        assert found.value == pytest.approx(expected[0].value)
+        assert found.high == pytest.approx(expected[0].high)
+
+
+# ---- saved and shown ----------------------------------------------------------------------------
+
+
+def test_an_audit_comes_back_from_strict_json_that_keeps_to_its_schema(tmp_path):
+    found = audit(study(placebos=3), placebo="edit", margins={"score": 0.5})
+    found.save(tmp_path / "pairs.json")
+    assert fg.load(tmp_path / "pairs.json") == found
+    written = json.loads((tmp_path / "pairs.json").read_text())
+    assert written["schema"] == "fairgauge.pairs/1"
+    assert written["verdict"] == str(found.verdict)
+    jsonschema.Draft202012Validator(PairsAudit.json_schema()).validate(written)
+    assert found.to_pandas("variants").placebo.sum() == 3
+    assert found.to_pandas().value[0] == found.differences[0].value
+
+
+def test_every_format_shows_the_verdict(tmp_path):
+    found = audit(study(placebos=3), placebo="edit", margins={"score": 0.5})
+    for suffix in ("html", "md", "txt", "csv"):
+        found.save(tmp_path / f"pairs.{suffix}")
+        text = (tmp_path / f"pairs.{suffix}").read_text()
+        assert str(found.verdict) in text.casefold()
+    assert "irrelevant edit" in (tmp_path / "pairs.html").read_text()
+
+
+def test_an_audit_shows_no_more_digits_than_its_interval_supports():
+    found = audit(study((4, 4), 10))
+    (only,) = found.differences
+    wide = replace(only, value=-12.345, low=-30.0, high=5.0)
+    assert "(−12, 95% CI −30 to +5)" in wide.says

@@ -1,0 +1,124 @@
+"""Crossed designs: the terms of the variance against closed forms, brute force and scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from fairgauge.stats.crossed_designs import (
+    crossed_difference,
+    half_width,
+    name_effects,
+    permutation_p,
+    two_sided_p,
+)
+
+
+def complete(seed, names=(3, 4), items=6):
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=(items, sum(names)))
+    item, name = (axis.ravel() for axis in np.indices(y.shape))
+    return item, name, name < names[0], y
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_terms_of_complete_designs_are_those_of_means(seed):
+    item, name, in_group, y = complete(seed)
+    found = crossed_difference(item, name, in_group, y.ravel(), np.ones(y.size))
+    group, reference = y[:, :3], y[:, 3:]
+    means = group.mean(0), reference.mean(0)
+    assert found.value == pytest.approx(means[0].mean() - means[1].mean(), abs=1e-14)
+    by_names = means[0].var(ddof=1) / 3 + means[1].var(ddof=1) / 4
+    assert found.names.value == pytest.approx(by_names, rel=1e-12)
+    welch = stats.ttest_ind(*means, equal_var=False)
+    assert found.names.degrees_of_freedom == pytest.approx(welch.df, rel=1e-12)
+    assert two_sided_p(found.value, found.names) == pytest.approx(welch.pvalue, rel=1e-12)
+    differences = group.mean(1) - reference.mean(1)
+    paired = stats.ttest_1samp(differences, 0)
+    assert found.items.value == pytest.approx(differences.var(ddof=1) / 6, rel=1e-12)
+    assert two_sided_p(found.value, found.items) == pytest.approx(paired.pvalue, rel=1e-12)
+    low, high = paired.confidence_interval(0.9)
+    assert half_width(found.items, 0.9) == pytest.approx((high - low) / 2, rel=1e-12)
+    residual = 0.0
+    for side in (group, reference):
+        both = side - side.mean(0) - side.mean(1, keepdims=True) + side.mean()
+        n = side.shape[1]
+        residual += (both**2).sum() / (5 * (n - 1)) / (n * 6)
+    assert found.residual.value == pytest.approx(residual, rel=1e-12)
+    assert found.of_names == pytest.approx(1 / 3 + 1 / 4)
+    assert found.of_items == pytest.approx(1 / 6)
+    assert found.of_cells == pytest.approx((1 / 3 + 1 / 4) / 6)
+
+
+def test_incomplete_designs_are_least_squares_with_effects_of_items():
+    rng = np.random.default_rng(3)
+    item, name, in_group, y = complete(1, names=(5, 6), items=12)
+    kept = rng.random(y.size) < 0.5
+    item, name, in_group, y = item[kept], name[kept], in_group[kept], y.ravel()[kept]
+    answers = rng.integers(1, 4, len(y)).astype(float)
+    both = [i for i in range(12) if len(set(in_group[item == i])) == 2]
+    kept = np.isin(item, both)
+    item, name, in_group = np.unique(item[kept], return_inverse=True)[1], name[kept], in_group[kept]
+    name = np.unique(name, return_inverse=True)[1]
+    y, answers = y[kept], answers[kept]
+    design = np.column_stack([in_group, np.eye(item.max() + 1)[item]])
+    root = np.sqrt(answers)
+    fit = np.linalg.lstsq(design * root[:, None], y * root, rcond=None)[0]
+    found = crossed_difference(item, name, in_group, y, answers)
+    assert found.value == pytest.approx(fit[0], abs=1e-12)
+    bread = np.linalg.pinv((design * answers[:, None]).T @ design)
+    scores = design * (answers * (y - design @ fit))[:, None]
+
+    def clustered(codes, only):
+        sums = np.array([scores[(codes == c)].sum(0) for c in np.unique(codes[only])])
+        n = len(sums)
+        return n / (n - 1) * (bread @ sums.T @ sums @ bread)[0, 0]
+
+    cells = np.ones(len(y), dtype=bool)
+    assert found.items.value == pytest.approx(clustered(item, cells), rel=1e-10)
+    names = clustered(name, in_group) + clustered(name, ~in_group)
+    assert found.names.value == pytest.approx(names, rel=1e-10)
+
+
+def test_effects_of_names_are_those_of_two_way_least_squares():
+    item, name, _, y = complete(2)
+    assert name_effects(item, name, y.ravel()) == pytest.approx(y.mean(0) - y.mean(), abs=1e-12)
+    kept = np.random.default_rng(0).random(y.size) < 0.7
+    item, name, y = item[kept], name[kept], y.ravel()[kept]
+    design = np.column_stack([np.eye(7)[name], np.eye(6)[item]])
+    fit = np.linalg.lstsq(design, y, rcond=None)[0][:7]
+    assert name_effects(item, name, y) == pytest.approx(fit - fit.mean(), abs=1e-10)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 5), st.integers(2, 5))
+def test_all_permutations_agree_with_scipy(seed, group, reference):
+    values = np.random.default_rng(seed).integers(0, 6, group + reference).astype(float)
+    in_group = np.arange(len(values)) < group
+    p, smallest = permutation_p(values, in_group, 0)
+    expected = stats.permutation_test(
+        (values[in_group], values[~in_group]),
+        lambda a, b, axis: abs(a.mean(axis) - b.mean(axis)),
+        vectorized=True, n_resamples=np.inf, alternative="greater",
+    )  # fmt: skip
+    assert p == pytest.approx(expected.pvalue, abs=1e-12)
+    assert p >= smallest
+
+
+def test_the_smallest_p_value_of_few_names_is_stated():
+    three = permutation_p(np.arange(6.0), np.arange(6) < 3, 0)
+    four = permutation_p(np.arange(8.0), np.arange(8) < 4, 0)
+    assert three == (0.1, 0.1)
+    assert four == (pytest.approx(2 / 70), pytest.approx(2 / 70))
+
+
+def test_drawn_permutations_come_from_the_seed_and_are_near_all_of_them():
+    rng = np.random.default_rng(5)
+    values, in_group = rng.normal(size=24) + 0.6 * (np.arange(24) < 12), np.arange(24) < 12
+    drawn = permutation_p(values, in_group, 1)
+    assert drawn == permutation_p(values, in_group, 1)
+    t = stats.ttest_ind(values[in_group], values[~in_group]).pvalue
+    assert drawn[0] == pytest.approx(t, abs=0.02)
