@@ -112,7 +112,7 @@ def pairs(
     ...     reference={"group": "A"},
     ... )
     >>> str(audit.verdict), round(audit.differences[0].value, 2)
-    ('differs', -1.92)
+    ('differs', -1.99)
     """
     named: dict[str, Any] = {
         "item": item, "variant": variant, "sensitive": sensitive, "score": score,

@@ -109,7 +109,7 @@ class _Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedSwaps:
     """Everything that the answers show."""
 
     differences: tuple[SwapDifference, ...]
@@ -120,7 +120,7 @@ class Compared:
     notes: tuple[SwapNote, ...]
 
 
-def compare_swaps(answers: Answers, question: SwapQuestion) -> Compared:
+def compare_swaps(answers: Answers, question: SwapQuestion) -> ComparedSwaps:
     """Compare the names of every group with those of its reference, in every model.
 
     Raises
@@ -137,7 +137,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> Compared:
         _draft(cells, side, effects[id(cells)], question) for cells in every for side in sides
     ]
     variants = tuple(v for cells in every for v in _variants(answers, cells, question))
-    return Compared(
+    return ComparedSwaps(
         differences=tuple(_judged(drafts, answers, question)),
         variants=variants,
         placebo=tuple(

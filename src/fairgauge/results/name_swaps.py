@@ -152,7 +152,7 @@ class SwapDifference:
     variance : the variance and its terms; None without an interval over names.
     margin : the margin of equivalence, None where none was given.
     p_equivalence : the larger one-sided p-value of a difference beyond the margin, adjusted.
-    verdict, reason : what it came to, and why it cannot be told.
+    verdict, reason : what it came to, and why it is undecided.
     status : ok, too_few where there is no verdict for want of variants or items, or undefined.
     needed : what would decide, where it is imprecise.
     """
@@ -188,6 +188,11 @@ class SwapDifference:
     status: Status
     reason: SwapReason | None
     needed: SwapNeeds | None
+
+    @property
+    def of_decisions(self) -> bool:
+        """Return whether the numbers are shares of decisions, not scores."""
+        return self.rate == "selection_rate"
 
     @property
     def within_margin(self) -> bool:

@@ -132,7 +132,7 @@ def _model(each: SwapDifference | SwapVariant | PlaceboSpread) -> str:
 
 
 def _unit(audit: PairsAudit) -> Unit:
-    points = audit.differences[0].rate == "selection_rate"
+    points = audit.differences[0].of_decisions
     return Unit.POINTS if points else Unit.NUMBER
 
 

@@ -65,7 +65,7 @@ def _value_sentence(d: SwapDifference) -> str:
         other = "other groups" if d.reference == "others" else called(d.reference)
         return f"{where}No item was answered under names of both {called(d.group)} and {other}."
     items = f"{numbers.count(d.items)} {numbers.plural(d.items, 'item', 'items')}"
-    selected = d.rate == "selection_rate"
+    selected = d.of_decisions
     many = d.variants_group != 1
     if d.value == 0:
         verb = ("are" if many else "is") + " selected as often as" if selected else (
@@ -199,19 +199,19 @@ _NOTES: dict[SwapNoteCode, Callable[[SwapNote], str]] = {
 def margin_text(d: SwapDifference) -> str:
     """Return the margin in the unit of the difference."""
     assert d.margin is not None
-    return f"{100 * d.margin:g} pp" if d.rate == "selection_rate" else f"{d.margin:g}"
+    return f"{100 * d.margin:g} pp" if d.of_decisions else f"{d.margin:g}"
 
 
 def change_text(d: SwapDifference, value: float, *, name: bool = True) -> str:
     """Return a difference with its sign, in as many digits as its confidence interval supports."""
-    if d.rate == "selection_rate":
+    if d.of_decisions:
         return _signed(100 * value, _decimals(d, 100)) + (" pp" if name else "")
     return _signed(value, _decimals(d, 1))
 
 
 def level_text(d: SwapDifference, value: float) -> str:
     """Return a mean, in as many digits as the difference has."""
-    if d.rate == "selection_rate":
+    if d.of_decisions:
         return f"{100 * value:.{_decimals(d, 100)}f}%"
     return numbers.minus(f"{value:,.{_decimals(d, 1)}f}")
 
