@@ -189,7 +189,7 @@ class Bands:
             return
         rate, others = rates[0], rates[1:]
         tops = np.unique(rate[within])
-        if not self.every:
+        if not self.every and len(tops) > most:
             tops = tops[np.unique(np.linspace(0, len(tops) - 1, most, dtype=np.int64))]
         for top in tops.tolist():
             low, high = self.lowest(top) - _ROUNDING, top + _ROUNDING
