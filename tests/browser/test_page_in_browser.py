@@ -221,7 +221,7 @@ def test_the_notebook_fragment_is_seen_without_scripts(chromium, tmp_path):
     page = context.new_page()
     page.goto(path.as_uri())
     assert page.get_by_text("Fairness audit").first.is_visible()
-    assert page.locator("tbody tr:visible").count() >= 4
+    assert page.locator("tbody tr:visible").count() >= 3
     context.close()
 
 
