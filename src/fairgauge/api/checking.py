@@ -22,6 +22,7 @@ from fairgauge.published.table_arithmetic import (
     MIN_SHARE,
     admitted_rows,
     check_arithmetic,
+    has_chosen_reference,
     highest,
     printed_reference,
 )
@@ -191,6 +192,8 @@ def _checked(
     counted = {each.name: each for each in counted_categories(table)}
     printed = printed_reference(table)
     named = next((name for name in asked.references if name in counted), None)
+    if named is None and printed is not None and has_chosen_reference(table):
+        named = printed.name if printed.name in counted else None
     if named is not None:
         faults = tuple(fault for fault in faults if not _of_choice(fault, named, printed))
     ratios = None

@@ -40,9 +40,14 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_OTHER_STATISTICS = re.compile(r"\bdifference\b|\bodds\b|\bsmd\b|standardi[sz]ed", re.IGNORECASE)
+_OTHER_STATISTICS = re.compile(
+    r"\bdifference\b|\bodds\b|\bsmd\b|standardi[sz]ed|\bto all (other groups|rows)\b", re.IGNORECASE
+)
 """What tables print beside what is checked: their headers have the words of rates and ratios."""
-_REMARKS = re.compile(r"^(notes?|comments?|remarks?|explanations?)\b", re.IGNORECASE)
+_REMARKS = re.compile(
+    r"^(notes?|comments?|remarks?|explanations?|(\d+(\.\d+)? ?% )?(ci|confidence intervals?))\b",
+    re.IGNORECASE,
+)
 
 
 def role_of(header: str) -> ColumnRole | None:

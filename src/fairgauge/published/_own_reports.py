@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _MARKDOWN = re.compile(r"^\*\*Tables to publish\*\*\s*$(.*?)(?=^#|\Z)", re.DOTALL | re.MULTILINE)
 _HTML = re.compile(r"<h\d[^>]*>\s*Tables to publish\s*</h\d>(.*?)(?=<h[123]\b|\Z)", re.DOTALL)
 _ALL_GROUPS = re.compile(r"feature,group,reference_kind,scope,\S*\bshare,\S*\bvalue,")
 """The header of the CSV of all groups, whose share is one of people, and no selection rate."""
+
+
+def sheets_to_publish(sheets: Sequence[Any]) -> Sequence[Any]:
+    """Return the sheet of a workbook of fairgauge that is to be published; all of any other."""
+    own = [sheet for sheet in sheets if sheet.title == "To publish"]
+    return own if own and sheets[-1].title == "Specification" else sheets
 
 
 def tables_to_publish(text: str) -> str:

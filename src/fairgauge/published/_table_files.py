@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.published._header_words import role_of
-from fairgauge.published._own_reports import tables_to_publish
+from fairgauge.published._own_reports import sheets_to_publish, tables_to_publish
 from fairgauge.published._single_spaces import single_spaced, why_not_read
 
 if TYPE_CHECKING:
@@ -372,7 +372,7 @@ def _of_html(text: str) -> list[Grid]:
 
 def _sheets(content: bytes, path: Path) -> list[Grid]:
     found: list[Grid] = []
-    for sheet in _workbook(content, path).worksheets:
+    for sheet in sheets_to_publish(_workbook(content, path).worksheets):
         if sheet.max_row * sheet.max_column > MOST_CELLS:
             raise DataError(
                 f"the sheet {quote(sheet.title)} of {quote(path)} has more than {MOST_CELLS:,} "

@@ -358,6 +358,7 @@ class DocumentTree:
     not_shown : what the whole record has besides, where this is not the whole.
     created, version : when and by which fairgauge it was made.
     file_name : the file that is proposed for it, without its suffix.
+    to_publish : the tables that a preset calls for, which are among its sections too.
     """
 
     title: str
@@ -373,3 +374,4 @@ class DocumentTree:
     subject: str = ""
     warnings: tuple[str, ...] = ()
     file_name: str = "report"
+    to_publish: tuple[Table, ...] = ()

@@ -15,7 +15,7 @@ ROWS = [
 FRAME = {name: [row[name] for row in ROWS] for name in ROWS[0]}
 
 
-@pytest.mark.parametrize("suffix", ["md", "html"])
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 def test_a_report_is_read_again(tmp_path, suffix):
     pandas = pytest.importorskip("pandas")
     report = fg.audit(
@@ -29,7 +29,7 @@ def test_a_report_is_read_again(tmp_path, suffix):
     report.save(path)
     found = fg.check(path)
     assert [table.name for table in found.tables] == [
-        "Groups of sex",
+        "To publish" if suffix == "xlsx" else "Groups of sex",
         "Groups of race",
         "Groups of sex*race",
     ]
@@ -40,3 +40,56 @@ def test_a_report_is_read_again(tmp_path, suffix):
     }
     assert all(group.printed for group in crossed.values())
     assert found.numbers_checked == 13
+
+
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+@pytest.mark.parametrize("preset", ["nyc-ll144", "ugesp", "us-lending"])
+def test_weighted_reports_keep_their_tables(tmp_path, preset, suffix):
+    """Rates of weights are not those of a number of selected people, which stands nowhere."""
+    polars = pytest.importorskip("polars")
+    report = fg.audit(
+        polars.DataFrame(FRAME).with_columns(w=polars.int_range(polars.len()) % 3 + 1),
+        preset=preset,
+        prediction="hired",
+        positive=1,
+        sensitive="sex",
+        weight="w",
+        **({"reference": "best"} if preset == "us-lending" else {}),
+    )
+    path = tmp_path / f"audit.{suffix}"
+    report.save(path)
+    found = fg.check(path)
+    (table,) = found.tables
+    assert found.errors == 0
+    assert {group.name: (group.n, group.selected) for group in table.groups} == {
+        "F": (None, None),
+        "M": (None, None),
+    }
+    rates = {group.group: group.rates["selection_rate"].value for group in report.groups}
+    assert {group.name: group.rate for group in table.groups} == pytest.approx(rates, abs=5e-4)
+
+
+def test_a_column_of_intervals_names_no_category():
+    found = fg.check("sex,95% CI,applicants,hired\nF,(0.3 to 0.5),80,32\nM,(0.4 to 0.6),80,40\n")
+    assert [group.name for group in found.tables[0].groups] == ["F", "M"]
+
+
+@pytest.mark.parametrize("reference", [None, "largest", "best", {"sex": "M"}, "others", "overall"])
+@pytest.mark.parametrize("preset", ["nyc-ll144", "ugesp", "us-lending"])
+def test_no_table_of_a_preset_has_an_error(tmp_path, preset, reference):
+    """Decisions and categories that are missing, and a reference that has not the highest rate."""
+    polars = pytest.importorskip("polars")
+    hired = [1, 0, 0] * 200 + [1, 0] * 200 + [1, 1, 0] * 40 + [None] * 9 + [1] * 4
+    sex = ["F"] * 600 + ["M"] * 400 + ["X"] * 120 + ["F", "M", None] * 3 + ["M", None] * 2
+    report = fg.audit(
+        polars.DataFrame({"sex": sex, "hired": hired}),
+        preset=preset,
+        prediction="hired",
+        positive=1,
+        sensitive="sex",
+        **({} if reference is None else {"reference": reference}),
+    )
+    path = tmp_path / "audit.md"
+    report.save(path)
+    found = fg.check(path)
+    assert found.errors == 0, str(found)

@@ -163,7 +163,7 @@ def test_the_tables_to_publish_are_new_yorks():
     assert "0.902 to 1.062" in female[4]
     assert any(row[:2] == ["Male & White", "412"] and row[4] == "reference" for row in rows)
     (small,) = (row for row in rows if row[:3] == ["Female & AIAN", "17", "7"])
-    assert "below the minimum of 52 (2% of 2,571)" in small[4]
+    assert "below the minimum of 57 (2% of all 2,821 rows)" in small[4]
     assert "impact ratio" in text
     assert "95% confidence intervals, or why data are insufficient" in text
     narrower = render(audit(confidence=0.9), "html")
@@ -222,7 +222,7 @@ def test_tables_to_publish_have_their_names_and_intervals_in_parentheses(format_
     for feature in ("sex", "race", "sex\\*race" if format_ == "markdown" else "sex*race"):
         assert f"Groups of {feature}" in published
     assert "0.979 (0.902 to 1.062)" in published
-    assert "below the minimum of 52 (2% of 2,571))" in published
+    assert "below the minimum of 57 (2% of all 2,821 rows))" in published
     assert "In parentheses: 95% confidence intervals" in published
     assert "small letters" not in text
 

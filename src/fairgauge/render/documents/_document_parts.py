@@ -14,7 +14,7 @@ from fairgauge.render._document_tree import DocumentTree, Heading, Items, Paragr
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sized
 
-    from fairgauge.render._document_tree import Block
+    from fairgauge.render._document_tree import Block, Table
     from fairgauge.results.brief import Brief
     from fairgauge.results.shown_result import ResultKind
 
@@ -58,6 +58,7 @@ def document_of(
     subject: str = "",
     warnings: Iterable[str] = (),
     file_name: str = "report",
+    to_publish: Iterable[Table] = (),
 ) -> DocumentTree:
     """Return the document of a result of any kind; see `DocumentTree` for its parts.
 
@@ -79,6 +80,7 @@ def document_of(
         subject=subject,
         warnings=tuple(warnings),
         file_name=file_name,
+        to_publish=tuple(to_publish),
     )
 
 

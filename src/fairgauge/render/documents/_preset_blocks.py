@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import Status
+from fairgauge.enums import ReferenceRule, Status
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render._document_tree import (
     Cell,
@@ -55,6 +55,7 @@ QUOTED = (
     "It does not state that the audit, or what was audited, meets a law."
 )
 _RATE, _RATIO = "selection_rate", "selection_rate.ratio"
+_NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
 _OF_SELECTION = ("selection_rate.", "selection_odds.", "selection_smd")
 """How the names of metrics begin that compare selections."""
 
@@ -62,13 +63,13 @@ _OF_SELECTION = ("selection_rate.", "selection_odds.", "selection_smd")
 def terms_of(report: Report) -> Mapping[str, str]:
     """Return what the preset of a report calls metrics; nothing without one.
 
-    Where the reference of the preset is replaced, a ratio is called what it is to.
+    Where the reference of the preset is replaced, or is no group, a ratio is called what it is to.
     """
     name = report.spec.get("preset")
     if name not in preset_names():
         return {}
     terms = dict(preset(name).terms)
-    if preset_reference_replaced(report.spec):
+    if preset_reference_replaced(report.spec) or report.spec.get("reference") in _NO_GROUP:
         terms |= {_RATIO: f"ratio to {only_reference(report.spec)}"} if _RATIO in terms else {}
     return terms
 
@@ -117,9 +118,9 @@ def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> lis
         return []
     metrics = [each for each in preset(name).options["metrics"] if each.startswith(_OF_SELECTION)]
     column = called(report.spec.get("strata") or "the strata")
-    level = f"{100 * report.spec['confidence']:.4g}%"
+    weight = report.spec.get("weight")
     tables = (
-        _table(each, metrics, terms_of(report), column, level)
+        _table(each, metrics, report, weight and called(weight), column)
         for each in sections
         if each.class_scope.is_single
     )
@@ -129,23 +130,26 @@ def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> lis
 def _table(
     section: FeatureResults,
     metrics: Sequence[str],
-    terms: Mapping[str, str],
+    report: Report,
+    weight: str | None,
     column: str,
-    level: str,
 ) -> Table | None:
     """Return people, selections and the preset's metrics for every group of a feature.
 
-    What is adjusted for the strata, where there are any, stands beside what is not.
+    What is adjusted for the strata, where there are any, stands beside what is not. Of weighted
+    rows no number of selections stands beside the rate, which is not made of it.
     """
     metrics = [metric for metric in metrics if metric in section.metrics]
     groups = [group for group in section.groups if group.reference_kind is None]
-    if not metrics or any(group.weight is not None for group in groups):
+    if not metrics:
         return None
+    terms = terms_of(report)
+    level = f"{100 * report.spec['confidence']:.4g}%"
     adjusted = [metric for metric in metrics if _adjusted(section, metric)]
+    rate = section.rate_row(_RATE)
     heads = [
-        "n",
-        rate_heading(section.rate_row(_RATE)),
-        section.rate_row(_RATE).title,
+        *(["unweighted rows", f"sum of {weight}"] if weight else ["n", rate_heading(rate)]),
+        f"weighted {rate.title}" if weight else rate.title,
         *(_heading(section.metric_row(each), terms) for each in metrics),
         *(
             _heading(section.metric_row(each), terms, f" adjusted for {column}")
@@ -159,18 +163,24 @@ def _table(
         titled=True,
         notes=(
             f"In parentheses: {level} confidence intervals, or why data are insufficient.",
-            *_rows_without_rate(groups, section.rate_row(_RATE)),
+            *_rows_without_rate(groups, rate, "Unweighted rows are" if weight else "n counts"),
+            *([_WEIGHTED.format(weight=weight)] if weight else []),
         ),
     )
 
 
-def _rows_without_rate(groups: Sequence[Group], of: Statistic) -> Iterator[str]:
-    """Yield how many rows are not in n: those that lack a decision, or its score."""
+_WEIGHTED = (
+    "Rates and what compares them are weighted by {weight}, whose sum is of all rows of the group."
+)
+
+
+def _rows_without_rate(groups: Sequence[Group], of: Statistic, which: str) -> Iterator[str]:
+    """Yield how many rows are not counted: those that lack a decision, or its score."""
     rates = [(group, group.rates[_RATE].denominator) for group in groups]
     lacking = sum(group.n - rows for group, rows in rates if rows is not None)
     if lacking:
         yield (
-            f"n counts the rows of which the {of.title} is known: {count(lacking)} more "
+            f"{which} the rows of which the {of.title} is known: {count(lacking)} more "
             f"{plural(lacking, 'row lacks', 'rows lack')} it."
         )
 
@@ -185,7 +195,8 @@ def _row(
 ) -> tuple[Cell, ...]:
     rate = group.rates[_RATE]
     value = "-" if rate.value is None else percent(rate.value)
-    numbers = (count(rate.denominator), count(rate.numerator), value)
+    selected = count(rate.numerator) if group.weight is None else f"{group.weight:,.1f}"
+    numbers = (count(rate.denominator), selected, value)
     compared = [(metric, section.find(metric, group.group)) for metric in metrics]
     compared += [(each, _adjusted(section, each).get(group.group)) for each in adjusted]
     cells = (

@@ -162,6 +162,7 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
         sections=builder.sections(),
         not_shown=() if full else builder.not_shown(),
         warnings=opening_warnings(_warnings(report)),
+        to_publish=builder.tables_to_publish,
     )
 
 

@@ -8,24 +8,30 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import MissingExtra
-from fairgauge.render._document_tree import Facts, Items, Paragraph
+from fairgauge.render._document_tree import Cell, Facts, Items, Paragraph
 from fairgauge.render.words.display_names import printable, shorten, width
 from fairgauge.render.words.limitations import LIMITS
 from fairgauge.render.writers.flat_rows import table_of
 from fairgauge.results.codec import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from fairgauge.render._document_tree import Block, DocumentTree
-    from fairgauge.render.writers.flat_rows import Cell, FlatTable
+    from fairgauge.render._document_tree import Block, DocumentTree, Table
+    from fairgauge.render.writers.flat_rows import Cell as Value
+    from fairgauge.render.writers.flat_rows import FlatTable
     from fairgauge.results.report import Report
 
+TO_PUBLISH = "To publish"
+_BELOW = "confidence interval, or why data are insufficient"
+_MINUS = "\u2212"
+_NUMBER = re.compile(rf"([+{_MINUS}])?(\d[\d,]*)(\.\d+)?(%)?")
 _LONGEST_TEXT = 32_000
 _NARROWEST, _WIDEST = 8, 60
 _LOOKED_AT = 200
@@ -35,7 +41,7 @@ _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": 
 
 
 def write(document: DocumentTree, report: Report) -> bytes:
-    """Write a workbook: summary, groups, estimates, verdicts, pairs and specification.
+    """Write a workbook: tables to publish, summary, all tables, and the specification.
 
     Raises
     ------
@@ -51,6 +57,8 @@ def write(document: DocumentTree, report: Report) -> bytes:
         made = datetime.fromisoformat(report.created).replace(tzinfo=None)
         book.set_properties({"title": printable(document.title), "created": made})
         writer = _Workbook(book)
+        if document.to_publish:
+            writer.to_publish(document.to_publish)
         writer.summary(document)
         for name in report.KIND.tables:
             table = table_of(report, name)
@@ -70,6 +78,7 @@ class _Workbook:
         self.head = book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
         self.words = book.add_format({"text_wrap": True, "valign": "top"})
         self.line = book.add_format({"bottom": 1})
+        self.formats: dict[str, Any] = {}
 
     def summary(self, document: DocumentTree) -> None:
         """Write the cover, the rules, the findings, the limits, and room for signatures."""
@@ -109,6 +118,45 @@ class _Workbook:
         yield "What this report does not show", ""
         yield from _pairs(Items(LIMITS))
 
+    def to_publish(self, tables: Sequence[Table]) -> None:
+        """Write the tables that a preset calls for, with the numbers as they are printed."""
+        sheet = self.book.add_worksheet(TO_PUBLISH)
+        sheet.hide_gridlines(2)
+        sheet.set_column(0, 0, 30)
+        sheet.set_column(1, max(2 * len(table.columns) for table in tables), 16)
+        row = 0
+        for table in tables:
+            below = [any(cells[i].below for cells in table.rows) for i in range(len(table.columns))]
+            sheet.write_string(row, 0, _text(table.caption), self.title)
+            heads = [Cell(column.heading, below=_BELOW) for column in table.columns]
+            for cells in (heads, *table.rows):
+                row += 1
+                column = 0
+                style = self.head if cells is heads else None
+                for cell, has_below in zip(cells, below, strict=True):
+                    self._printed(sheet, row, column, cell, style)
+                    if has_below:
+                        text = _text(cell.below)
+                        sheet.write_string(row, column + 1, text, style or self.words)
+                    column += 1 + has_below
+            for note in table.notes:
+                row += 1
+                sheet.write_string(row, 0, _text(note))
+            row += 2
+
+    def _printed(self, sheet: Any, row: int, column: int, cell: Cell, style: Any) -> None:
+        """Write what is printed: a number as the number that is printed, with its format."""
+        number = None if cell.name or style else _NUMBER.fullmatch(cell.text)
+        if number is None:
+            sheet.write_string(row, column, _text(cell.text), style or self.words)
+            return
+        sign, digits, decimals, percent = (each or "" for each in number.groups())
+        value = float(f"{sign.replace(_MINUS, '-')}{digits.replace(',', '')}{decimals}")
+        plain = f"#,##0{re.sub('[0-9]', '0', decimals)}{percent}"
+        signed = f"+{plain};{_MINUS}{plain};{plain}" if sign else plain
+        format_ = self.formats.setdefault(signed, self.book.add_format({"num_format": signed}))
+        sheet.write_number(row, column, round(value / 100, 12) if percent else value, format_)
+
     def table(self, name: str, table: FlatTable) -> None:
         """Write a table with its header, which stays in view and filters the rows."""
         sheet = self.book.add_worksheet(name.capitalize())
@@ -142,7 +190,7 @@ def _pairs(block: Block) -> Iterator[tuple[str, str]]:
         yield "-", block.text
 
 
-def _write(sheet: Any, row: int, column: int, value: Cell) -> None:
+def _write(sheet: Any, row: int, column: int, value: Value) -> None:
     if isinstance(value, str):
         sheet.write_string(row, column, _text(value))
     elif value is not None and math.isfinite(value):

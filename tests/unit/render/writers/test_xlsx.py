@@ -95,3 +95,29 @@ def test_without_the_library_the_extra_is_named(monkeypatch, tmp_path):
     with pytest.raises(MissingExtra, match=r"a workbook \(.xlsx\) .*fairgauge\[xlsx\]"):
         save(sample_reports.small(), tmp_path / "report.xlsx")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_table_to_publish_comes_first_as_it_is_printed(tmp_path):
+    rows = {"sex": ["F"] * 1500 + ["M"] * 1500 + ["X"] * 3, "hired": [1, 0, 0] * 500 + [1, 0] * 750}
+    rows["hired"] += [1, 0, None]
+    polars = pytest.importorskip("polars")
+    report = fg.audit(
+        polars.DataFrame(rows), preset="nyc-ll144", prediction="hired", positive=1, sensitive="sex"
+    )
+    book = workbook(report, tmp_path)
+    assert book.sheetnames[:2] == ["To publish", "Summary"]
+    _, heads, female, male, small, _, lacking = book["To publish"].iter_rows()
+    assert [cell.value for cell in heads][:5] == [
+        "group", "n", "selected", "selection rate", "impact ratio",
+    ]  # fmt: skip
+    assert [cell.value for cell in female][:5] == ["F", 1500, 500, 0.333, 0.667]
+    assert [cell.number_format for cell in female][1:5] == [
+        "#,##0",
+        "#,##0",
+        "#,##0.0%",
+        "#,##0.000",
+    ]
+    assert [cell.value for cell in male][:5] == ["M", 1500, 750, 0.5, "reference"]
+    assert [cell.value for cell in small][:5] == ["X", 2, 1, 0.5, 1]
+    assert small[5].value.startswith("(n = 3 in the group, below the minimum of ")
+    assert "1 more row lacks it" in lacking[0].value
