@@ -276,10 +276,11 @@ class ModelComparison(ResultOfMetrics):
         title="Models compared on the same rows",
         called="a comparison of models",
         document="fairgauge.render.documents.models_document:models_document",
+        brief="fairgauge.render.brief.models_brief:models_brief",
         tables={"changes": "fairgauge.render.writers.flat_rows:model_changes_of"},
         older={"fairgauge.models/1": as_before},
     )
-    DERIVED: ClassVar = ("verdict", "metrics")
+    DERIVED: ClassVar = ("verdict", "metrics", "_brief")
 
     version: Version
     created: str

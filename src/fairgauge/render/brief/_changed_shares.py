@@ -25,7 +25,7 @@ from fairgauge.render.words.metric_words import compared_rate, metric_words, uni
 from fairgauge.results.comparison import Change, is_of_all_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from fairgauge.render.brief._vocabulary import Vocabulary
     from fairgauge.results.estimates import Estimate
@@ -42,11 +42,13 @@ class Times:
     Attributes
     ----------
     before, after : after a verb: "in the old report", "under boosted".
+    than_before : after a comparative: "in the new report than in the old one".
     reverse : of who is worse off: "in the new report, the reverse of the old one".
     """
 
     before: str
     after: str
+    than_before: str
     reverse: str
 
 
@@ -120,7 +122,7 @@ class ChangedShares:
         if self.change.significant:
             further = self.change.direction is Direction.FURTHER
             apart = "further apart" if further else "closer together"
-            return f"{capitalised(pair)} are {apart} in {self.words.how_often} than {times.before}"
+            return f"{capitalised(pair)} are {apart} in {self.words.how_often} {times.than_before}"
         return (
             f"The difference between {pair} in {self.words.how_often} is not what it "
             f"was {times.before}"
@@ -135,6 +137,69 @@ class ChangedShares:
         apart = "further apart" if found[1] > 0 else "closer together"
         pair = capitalised(self.words.pair(self.subject, self.other))
         return f"{pair}: {near} to {far} of 100 {apart} in {self.words.how_often} ({found[2]})."
+
+
+class FoundChange:
+    """A change that is stated: as shares where it has some, else in the values of its metric."""
+
+    def __init__(
+        self,
+        words: Vocabulary,
+        change: Change | DisparityChange,
+        shares: ChangedShares | None,
+        source: str,
+    ) -> None:
+        self.words, self.change, self.shares, self.source = words, change, shares, (source,)
+
+    @property
+    def order(self) -> tuple[bool, bool, bool, bool]:
+        """Return its place: decisions that make somebody worse off first, those further apart."""
+        change = self.change
+        return (
+            self.shares is None or not self.shares.is_worse,
+            not (change.significant and change.direction is Direction.FURTHER),
+            not change.other_side,
+            self.shares is None or self.shares.words.event is None,
+        )
+
+    @property
+    def subject(self) -> object:
+        """Return what it is about: a difference and a ratio of the same rates are about one."""
+        if self.shares is None:
+            return self.source
+        return (self.shares.row.name, self.change.feature, self.shares.subject, self.shares.other,
+                self.change.threshold)  # fmt: skip
+
+    def headline(self, times: Times) -> str:
+        """Return it in words without numbers."""
+        if self.shares is not None:
+            return self.shares.headline(times)
+        went = "has changed"
+        if self.change.significant:
+            further = self.change.direction is Direction.FURTHER
+            went = f"is {'further from' if further else 'closer to'} no difference"
+        return f"{subject_words(self.words, self.change)}, {went} {times.than_before}"
+
+    def sentence(self, times: Times) -> str:
+        """Return it as counts of people, or in the values of its metric where it has none."""
+        text = self.shares.sentence(times) if self.shares is not None else None
+        return text or describe_change(self.words, self.change)
+
+    def interval(self) -> str:
+        """Return the interval of the change, as counts where it leads one way."""
+        span = self.shares.span() if self.shares is not None else None
+        return span or f"{subject_words(self.words, self.change)}: {shift_words(self.change)}."
+
+
+def each_once(found: Iterable[FoundChange]) -> list[FoundChange]:
+    """Return changes in their order, once for each pair of groups and rate: by counts if it can."""
+    by_subject: dict[object, FoundChange] = {}
+    for each in sorted(found, key=lambda each: each.order):
+        kept = by_subject.setdefault(each.subject, each)
+        by_counts = (kept.change.by, each.change.by) == ("ratio", "difference")
+        if by_counts and each.order == kept.order:
+            by_subject[each.subject] = each
+    return list(by_subject.values())
 
 
 def changed_shares(words: Vocabulary, change: Change) -> ChangedShares | None:

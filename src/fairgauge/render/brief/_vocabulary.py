@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 ANY_DECISION = ("a positive decision", "a negative decision")
 """What decisions are called without words of the user, where no one column holds them."""
+NO_CHANGE_SHOWN = "No statistically significant change is not “no change”."
+UNFAIR = "Whether a difference is unfair: that depends on context and law."
 _PLACE = re.compile(r"{([^{}]*)}")
 
 

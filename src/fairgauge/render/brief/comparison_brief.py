@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._changed_shares import (
+    FoundChange,
     Times,
     changed_shares,
-    describe_change,
-    subject_words,
+    each_once,
 )
-from fairgauge.render.brief._vocabulary import ANY_DECISION, Vocabulary
-from fairgauge.render.words.change_words import file_of, shift_words
+from fairgauge.render.brief._vocabulary import ANY_DECISION, NO_CHANGE_SHOWN, UNFAIR, Vocabulary
+from fairgauge.render.words.change_words import file_of
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.render.words.reason_sentences import describe_reason
@@ -23,12 +23,14 @@ from fairgauge.results.brief import Brief, Sentence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.render.brief._changed_shares import ChangedShares
-    from fairgauge.results.comparison import Change, Comparison, Origin
+    from fairgauge.results.comparison import Comparison, Origin
 
 _MOST_FINDINGS, _MOST_STEPS, _MOST_NAMED = 2, 3, 4
 _TIMES = Times(
-    "in the old report", "in the new one", "in the new report, the reverse of the old one"
+    "in the old report",
+    "in the new one",
+    "in the new report than in the old one",
+    "in the new report, the reverse of the old one",
 )
 
 
@@ -41,7 +43,7 @@ def comparison_brief(comparison: Comparison) -> Brief:
         verdict=tuple(_verdict(comparison)),
         looked_at=tuple(_looked_at(comparison)),
         found=tuple(_found(comparison, found)),
-        certainty=tuple(_certainty(comparison, words, found)),
+        certainty=tuple(_certainty(comparison, found)),
         limits=tuple(_limits(comparison)),
         steps=tuple(_steps(comparison))[:_MOST_STEPS],
         question="What changed, and by how much",
@@ -63,75 +65,21 @@ def vocabulary_of(comparison: Comparison) -> Vocabulary:
     )
 
 
-class _Change:
-    """A change that is statistically significant, with its shares where it has some."""
-
-    def __init__(self, comparison: Comparison, words: Vocabulary, change: Change) -> None:
-        self.change, self.words = change, words
-        self.shares: ChangedShares | None = changed_shares(words, change)
-        self.source = (f"changes[{comparison.changes.index(change)}]",)
-
-    @property
-    def order(self) -> tuple[bool, bool, bool, bool]:
-        """Return its place: decisions that make somebody worse off first, those further apart."""
-        change = self.change
-        return (
-            self.shares is None or not self.shares.is_worse,
-            not (change.significant and change.direction is Direction.FURTHER),
-            not change.other_side,
-            self.shares is None or self.shares.words.event is None,
-        )
-
-    @property
-    def subject(self) -> object:
-        """Return what it is about: a difference and a ratio of the same rates are about one."""
-        if self.shares is None:
-            return self.change.new.key
-        return (self.shares.row.name, self.change.feature, self.shares.subject, self.shares.other,
-                self.change.threshold)  # fmt: skip
-
-    def headline(self) -> str:
-        """Return it in words without numbers."""
-        if self.shares is not None:
-            return self.shares.headline(_TIMES)
-        went = "has changed"
-        if self.change.significant:
-            further = self.change.direction is Direction.FURTHER
-            went = f"is {'further from' if further else 'closer to'} no difference"
-        return f"{subject_words(self.words, self.change)}, {went} than {_TIMES.before}"
-
-    def sentence(self) -> str:
-        """Return it as counts of people, or in the values of its metric where it has none."""
-        text = self.shares.sentence(_TIMES) if self.shares is not None else None
-        return text or describe_change(self.words, self.change)
-
-
-def _significant(comparison: Comparison, words: Vocabulary) -> list[_Change]:
-    """Return the changes that are significant, once for each pair of groups and rate.
-
-    Where none can be tested, these are all that moved.
-    """
+def _significant(comparison: Comparison, words: Vocabulary) -> list[FoundChange]:
+    """Return the changes that are significant; where none can be tested, all that moved."""
     refused = comparison.refused is not None
-    found = [
-        _Change(comparison, words, each)
-        for each in comparison.changes
+    return each_once(
+        FoundChange(words, each, changed_shares(words, each), f"changes[{i}]")
+        for i, each in enumerate(comparison.changes)
         if each.mirror_of is None
         and (each.moved if refused else each.significant or each.changed or each.other_side)
-    ]
-    found.sort(key=lambda each: each.order)
-    by_subject: dict[object, _Change] = {}
-    for each in found:
-        kept = by_subject.setdefault(each.subject, each)
-        by_counts = (kept.change.by, each.change.by) == ("ratio", "difference")
-        if by_counts and each.order == kept.order:
-            by_subject[each.subject] = each
-    return list(by_subject.values())
+    )
 
 
-def _headline(comparison: Comparison, found: list[_Change]) -> Sentence:
+def _headline(comparison: Comparison, found: list[FoundChange]) -> Sentence:
     moved = any(each.moved for each in comparison.changes)
     if found and comparison.refused is None:
-        return Sentence(found[0].headline(), found[0].source)
+        return Sentence(found[0].headline(_TIMES), found[0].source)
     if not comparison.changes:
         return Sentence("The two reports have no comparison of groups in common", ("changes",))
     if not moved:
@@ -195,9 +143,9 @@ def _facts(origin: Origin) -> str:
     return f"{origin_name(origin)}: {of}{rows}, audited {printable(origin.created[:10])}"
 
 
-def _found(comparison: Comparison, found: list[_Change]) -> Iterator[Sentence]:
+def _found(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sentence]:
     for each in found[:_MOST_FINDINGS]:
-        yield Sentence(each.sentence(), each.source)
+        yield Sentence(each.sentence(_TIMES), each.source)
     if comparison.changes:
         yield Sentence(_numbers(comparison), ("changes",))
 
@@ -237,24 +185,20 @@ def _numbers(comparison: Comparison) -> str:
     return "; ".join(parts + [f"{number:,} {words}" for number, words in others]) + "."
 
 
-def _certainty(
-    comparison: Comparison, words: Vocabulary, found: list[_Change]
-) -> Iterator[Sentence]:
+def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sentence]:
     if comparison.refused is not None:
         reason = describe_reason(comparison.refused)
         yield Sentence(f"No change has a confidence interval: {reason}.", ("refused",))
         return
     for each in found[:_MOST_FINDINGS]:
-        span = each.shares.span() if each.shares is not None else None
-        text = span or f"{subject_words(words, each.change)}: {shift_words(each.change)}."
-        yield Sentence(text, each.source)
+        yield Sentence(each.interval(), each.source)
     if found:
         tested = sum(each.p_adjusted is not None for each in comparison.changes
                      if each.mirror_of is None)  # fmt: skip
         if tested > 1:
             text = f"What is called significant is so with all {tested:,} changes judged together."
             yield Sentence(text, ("changes",))
-    yield Sentence("No statistically significant change is not “no change”.")
+    yield Sentence(NO_CHANGE_SHOWN)
 
 
 def _limits(comparison: Comparison) -> Iterator[Sentence]:
@@ -266,7 +210,7 @@ def _limits(comparison: Comparison) -> Iterator[Sentence]:
     if groups:
         named = [f"{called(each.name)} (in the {each.report} report alone)" for each in groups]
         yield Sentence(f"What became of {listing(named, most=_MOST_NAMED)}.", ("alone",))
-    yield Sentence("Whether a difference is unfair: that depends on context and law.")
+    yield Sentence(UNFAIR)
 
 
 def _steps(comparison: Comparison) -> Iterator[Sentence]:

@@ -92,7 +92,7 @@ def write(
         subject = f" ({document.subject})" if document.subject else ""
         none = "No rules" if isinstance(shown, Report) else "No verdict"
         title = printable(document.title)
-        if not hasattr(shown, "verdict"):  # a plan decides nothing
+        if not document.verdict and not hasattr(shown, "verdict"):  # a plan decides nothing
             return f"{title}: {printable(document.beside)}\n"
         return f"{document.verdict or none}{printable(subject)}  {title}\n"
     brief = isinstance(shown, Report) and not full

@@ -43,7 +43,8 @@ def compared(old: Cells, new: Cells, words: dict[str, Any] = WORDS) -> fg.Compar
 def test_a_gap_that_grew_is_stated_as_counts_of_both_reports() -> None:
     brief = compared(BEFORE, AFTER).brief()
     assert str(brief.headline) == (
-        "Women and men are further apart in how often they are approved than in the old report"
+        "Women and men are further apart in how often they are approved in the new report than in "
+        "the old one"
     )
     assert list(map(str, brief.verdict)) == [
         "The rules come to PASS in the old report and to FAIL in the new one.",

@@ -8,6 +8,7 @@ from tests.model_rows import QUESTION, rows
 import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render.documents import models_document
+from fairgauge.render.words import model_sentences
 
 RNG = np.random.default_rng(1)
 PEOPLE = rows(600).with_columns(
@@ -123,7 +124,7 @@ def test_the_rows_that_would_decide_are_a_practical_number_or_none(monkeypatch):
     )
     assert 1_000 < found["fairer"].needed < 10_000
     assert "rows of this composition would decide the rates with a margin" in shown(found)
-    monkeypatch.setattr(models_document, "_MOST_NEEDED", 1_000)
+    monkeypatch.setattr(model_sentences, "_MOST_NEEDED", 1_000)
     assert "would take more rows than is practical" in shown(found)
 
 

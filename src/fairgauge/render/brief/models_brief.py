@@ -1,0 +1,213 @@
+"""The brief of a comparison of models: what a candidate changes, for whom, and at which price."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.cells import FP, TP
+from fairgauge.enums import CandidateVerdict, Performance
+from fairgauge.render.brief._changed_shares import (
+    FoundChange,
+    Times,
+    candidate_shares,
+    each_once,
+)
+from fairgauge.render.brief._vocabulary import (
+    ANY_DECISION,
+    NO_CHANGE_SHOWN,
+    UNFAIR,
+    Vocabulary,
+)
+from fairgauge.render.words.change_words import file_of
+from fairgauge.render.words.display_names import called
+from fairgauge.render.words.model_sentences import (
+    at_one_threshold,
+    describe_candidate,
+    margin_sentence,
+    needed_sentences,
+)
+from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.results.brief import Brief, Sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.results.model_comparison import ModelComparison, Reclassified
+
+_MOST_FINDINGS, _MOST_GROUPS, _MOST_STEPS, _MOST_CANDIDATES = 2, 3, 3, 3
+
+
+def models_brief(comparison: ModelComparison) -> Brief:
+    """Return the brief of candidates against the model in use, of the best one in detail."""
+    comparison = at_one_threshold(comparison)
+    made = _Brief(comparison)
+    return Brief(
+        headline=made.headline(),
+        verdict=tuple(made.verdict()),
+        looked_at=tuple(made.looked_at()),
+        found=tuple(made.found()),
+        certainty=tuple(made.certainty()),
+        limits=tuple(made.limits()),
+        steps=tuple(made.steps())[:_MOST_STEPS],
+        question="What changes, and for whom",
+    )
+
+
+class _Brief:
+    """The brief of one comparison."""
+
+    def __init__(self, comparison: ModelComparison) -> None:
+        self.comparison = comparison
+        self.current = called(comparison.current)
+        candidates = comparison.candidates
+        self.best = next(each for each in candidates if each.verdict is comparison.verdict)
+        self.place = f"candidates[{candidates.index(self.best)}]"
+        self.name = called(self.best.name)
+        groups = {(r.feature, r.group) for each in candidates for r in each.rates}
+        self.words = Vocabulary(
+            comparison.spec,
+            [(feature, group, None, None) for feature, group in sorted(groups, key=str) if feature],
+            decisions=ANY_DECISION,
+        )
+        self.changes = each_once(
+            FoundChange(
+                self.words,
+                one,
+                candidate_shares(self.words, self.best, one),
+                f"{self.place}.disparities[{i}]",
+            )
+            for i, one in enumerate(self.best.disparities)
+            if one.outcome is not None and (one.significant or one.changed)
+        )
+        before, after = f"under {self.current}", f"under {self.name}"
+        self.times = Times(
+            before, after, f"{after} than {before}", f"{after}, the reverse of {self.current}"
+        )
+
+    def headline(self) -> Sentence:
+        """Return how the best candidate stands, in words."""
+        source = (f"{self.place}.verdict",)
+        several = len(self.comparison.candidates)
+        if several > 1:
+            better = [
+                called(each.name)
+                for each in self.comparison.candidates
+                if each.verdict is CandidateVerdict.DOMINATES
+            ]
+            named = listing(better) if better else f"None of {several:,} candidates"
+            verb = plural(len(better) or 1, "dominates", "dominate")
+            return Sentence(f"{named} {verb} {self.current}", source)
+        if self.best.performance is Performance.INFERIOR and not self.changes:
+            return Sentence(f"{self.name} is worse than {self.current} beyond the margin", source)
+        if self.changes:
+            return Sentence(self.changes[0].headline(self.times), self.changes[0].source)
+        return Sentence(
+            f"No difference between groups changes statistically significantly under {self.name}",
+            (f"{self.place}.disparities",),
+        )
+
+    def verdict(self) -> Iterator[Sentence]:
+        """Yield the verdict on each candidate."""
+        for i, each in enumerate(self.comparison.candidates[:_MOST_CANDIDATES]):
+            yield Sentence(describe_candidate(each, self.current), (f"candidates[{i}].verdict",))
+        if (more := len(self.comparison.candidates) - _MOST_CANDIDATES) > 0:
+            yield Sentence(f"{more:,} more {plural(more, 'candidate', 'candidates')} below.")
+
+    def looked_at(self) -> Iterator[Sentence]:
+        """Yield which rows both models decide."""
+        names = [called(each.name) for each in self.comparison.candidates]
+        which = f"The {plural(len(names), 'candidate', 'candidates')} {listing(names)}"
+        yield Sentence(
+            f"{which} and the model in use, {self.current}, decide the same "
+            f"{count(self.best.rows)} {self.words.unit} of "
+            f"{file_of(self.comparison.data.source)}.",
+            (f"{self.place}.rows",),
+        )
+        if self.best.undecided:
+            yield Sentence(
+                f"{count(self.best.undecided)} {self.words.unit} that one of both models does not "
+                "decide are excluded.",
+                (f"{self.place}.undecided",),
+            )
+
+    def found(self) -> Iterator[Sentence]:
+        """Yield the largest changes as counts, and who is decided otherwise."""
+        for each in self.changes[:_MOST_FINDINGS]:
+            yield Sentence(each.sentence(self.times), each.source)
+        yield from self._decided_otherwise()
+
+    def _decided_otherwise(self) -> Iterator[Sentence]:
+        """Yield for how many rows the decision changes, in all and by group of one feature."""
+        every = [
+            (i, one)
+            for i, one in enumerate(self.best.reclassified)
+            if one.among == "all" and one.threshold is None
+        ]
+        overall = next((one for _, one in every if one.feature is None), None)
+        event = self.words.event(TP + FP)
+        if overall is None or event is None:
+            return
+        changed = overall.gained + overall.lost
+        yield Sentence(
+            f"For {count(changed)} of {count(overall.n)} {self.words.unit} the decision changes.",
+            (f"{self.place}.reclassified",),
+        )
+        feature = next((one.feature for _, one in every if one.feature is not None), None)
+        of = [(i, one) for i, one in every if one.feature == feature and one.gained + one.lost]
+        for i, one in of[:_MOST_GROUPS] if changed else ():
+            yield Sentence(self._of_group(one), (f"{self.place}.reclassified[{i}]",))
+
+    def _of_group(self, one: Reclassified) -> str:
+        event = self.words.event(TP + FP)
+        assert event is not None
+        return (
+            f"Of {count(one.n)} {self.words.group(one.feature, one.group)}, {count(one.gained)} "
+            f"{event.happened} under {self.name} alone, {count(one.lost)} under {self.current} "
+            "alone."
+        )
+
+    def certainty(self) -> Iterator[Sentence]:
+        """Yield the intervals, and what is shown of the rates with a margin."""
+        for each in self.changes[:_MOST_FINDINGS]:
+            yield Sentence(each.interval(), each.source)
+        candidates = len(self.comparison.candidates)
+        for i, test in enumerate(self.best.margins):
+            yield Sentence(margin_sentence(test, candidates), (f"{self.place}.margins[{i}]",))
+        if self.best.verdict is CandidateVerdict.BETTER_WHERE_TESTED:
+            untested = len(self.best.untested)
+            yield Sentence(
+                f"{untested:,} {plural(untested, 'number is', 'numbers are')} not shown to be "
+                "within a margin; they are named below.",
+                (self.place,),
+            )
+        yield Sentence(NO_CHANGE_SHOWN)
+
+    def limits(self) -> Iterator[Sentence]:
+        """Yield what the comparison does not show."""
+        yield Sentence(UNFAIR)
+        if self.comparison.spec.get("label"):
+            yield Sentence(
+                "What would become of people whose decision changes: the outcomes are those that "
+                "the data state.",
+                ("spec.label",),
+            )
+        yield Sentence("Other times and places.")
+
+    def steps(self) -> Iterator[Sentence]:
+        """Yield what to do next."""
+        best = self.best
+        verdict = best.verdict
+        if best.performance is Performance.NO_MARGIN:
+            yield Sentence(
+                "State by how much rates and disparities may be worse: --margin accuracy=0.01 "
+                "--margin disparity=0.05."
+            )
+        for text in needed_sentences(best):
+            yield Sentence(text, (f"{self.place}.needed",))
+        if verdict is CandidateVerdict.TRADE_OFF:
+            yield Sentence("Decide what matters more; the numbers do not decide it.")
+        if verdict is CandidateVerdict.WORSE:
+            yield Sentence("Try another candidate: --candidate COLUMN.")
+        if verdict in (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED):
+            yield Sentence(f"Audit {self.name} by itself: fairgauge audit.")
+            yield Sentence("Follow it over time once it decides: fairgauge monitor.")

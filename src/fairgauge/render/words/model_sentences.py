@@ -1,0 +1,154 @@
+"""Sentences of a comparison of models: what a candidate is against the model in use."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance
+from fairgauge.render.words import numbers
+from fairgauge.render.words.change_words import describe_rate_shift, rate_unit
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.metric_words import ci_words, shown, unit_name
+from fairgauge.render.words.reason_sentences import describe_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.results.model_comparison import Candidate, MarginTest, ModelComparison
+
+_MOST_NEEDED = 1e6
+_PERFORMANCE = {
+    Performance.NON_INFERIOR: "it is not worse by more than the margin",
+    Performance.INFERIOR: "it is worse by more than the margin",
+    Performance.CANNOT_TELL: "whether it is worse by more than the margin is undetermined",
+    Performance.NO_MARGIN: "no margin of a rate is stated, so that it is not tested whether it is "
+    "as good (margins, --margin accuracy=0.01)",
+}
+
+
+def at_one_threshold(comparison: ModelComparison) -> ModelComparison:
+    """Return the comparison without its score threshold, where there is one alone."""
+    thresholds = comparison.spec.get("threshold")
+    if isinstance(thresholds, list) and len(thresholds) > 1:
+        return comparison
+    candidates = tuple(
+        replace(
+            each,
+            disparities=tuple(replace(one, threshold=None) for one in each.disparities),
+            rates=tuple(replace(one, threshold=None) for one in each.rates),
+            margins=tuple(
+                replace(test, change=replace(test.change, threshold=None)) for test in each.margins
+            ),
+            groups=tuple(
+                replace(test, change=replace(test.change, threshold=None)) for test in each.groups
+            ),
+            reclassified=tuple(replace(one, threshold=None) for one in each.reclassified),
+        )
+        for each in comparison.candidates
+    )
+    return replace(comparison, candidates=candidates)
+
+
+def describe_candidate(each: Candidate, current: str) -> str:
+    """Return the verdict on a candidate as a sentence."""
+    subject = {
+        CandidateVerdict.DOMINATES: f"{called(each.name)} dominates {current}",
+        CandidateVerdict.BETTER_WHERE_TESTED: f"{called(each.name)} is better than {current} in "
+        "what could be tested",
+        CandidateVerdict.TRADE_OFF: f"{called(each.name)} is a trade-off against {current}",
+        CandidateVerdict.WORSE: f"{called(each.name)} is worse than {current}",
+        CandidateVerdict.CANNOT_TELL: f"Whether {called(each.name)} dominates {current} cannot be "
+        "determined",
+        CandidateVerdict.NONE: f"{called(each.name)} against {current}",
+    }[each.verdict]
+    fairness, performance = _fairness(each), _performance(each)
+    bad = (each.fairness in (Fairness.FAIRER, Fairness.MIXED)) != (
+        each.performance in (Performance.NON_INFERIOR, Performance.NO_MARGIN)
+    )
+    joined = f"{fairness}, {'but' if bad else 'and'} {performance}"
+    if each.performance is Performance.NO_MARGIN:
+        joined = f"{fairness}; {performance}"
+    return f"{subject}: {joined}."
+
+
+def _performance(each: Candidate) -> str:
+    """Return whether a candidate is as good, or better in every rate that has a margin."""
+    if each.margins and all(test.better for test in each.margins):
+        rates = numbers.listing([test.change.definition.title for test in each.margins])
+        return f"it is significantly better in {rates}"
+    return _PERFORMANCE[each.performance]
+
+
+def _fairness(each: Candidate) -> str:
+    """Return how many disparities move statistically significantly, and where to."""
+    asked = [one for one in each.disparities if one.outcome is not None]
+    went = [one.direction for one in asked if one.significant]
+    closer, further = went.count(Direction.CLOSER), went.count(Direction.FURTHER)
+    changed = [one for one in asked if one.changed]
+    of = f"{len(asked):,} {numbers.plural(len(asked), 'disparity', 'disparities')}"
+    if not went and changed:
+        crossed = sum(one.other_side for one in changed)
+        sides = f" ({crossed:,} to the other side)" if crossed else ""
+        return (
+            f"{len(changed):,} of {of} changed significantly{sides}, none to significantly closer "
+            "to no difference or further from it"
+        )
+    if not went:
+        return "no disparity changes statistically significantly"
+    if not closer:
+        return f"{further:,} of {of} moved significantly further from no difference"
+    others = f"{further:,}" if further else "none"
+    return f"{closer:,} of {of} moved significantly closer to no difference and {others} further"
+
+
+def margin_sentence(test: MarginTest, candidates: int) -> str:
+    """Return what a margin shows; of several candidates, with the interval that decides.
+
+    The interval of a change is of its own, the outcome is adjusted for the number of candidates.
+    """
+    change = test.change
+    words = capitalised(change.definition.title)
+    kind = rate_unit(change.definition)
+    margin = f"{shown(test.margin, kind)}{unit_name(kind)}"
+    outcome = {
+        Performance.NON_INFERIOR: f"not worse by more than {margin}",
+        Performance.INFERIOR: f"worse by more than {margin}",
+        Performance.CANNOT_TELL: f"whether it is worse by more than {margin} is undetermined",
+        Performance.NO_MARGIN: "",
+    }[test.outcome]
+    if test.better:
+        outcome = f"significantly better, so {outcome}"
+    at = "" if change.threshold is None else f" at threshold {change.threshold:g}"
+    if change.old is None or change.new is None:
+        reason = describe_reason(change.reason) if change.reason else "it is undefined"
+        return f"{words}{at}: {reason}."
+    adjusted = ""
+    if candidates > 1 and test.adjusted is not None:
+        ends = ci_words(test.adjusted, kind, sign=True)
+        p = numbers.probability(test.p_adjusted, "one-sided p")
+        decides = [p, f"decided at {(1 - test.adjusted.level) / 2:.3g}"]
+        if test.outcome is Performance.INFERIOR:
+            decides = []
+        if ends == ci_words(change.interval, kind, sign=True):
+            ends = "the interval is the same"  # as in the last of Holm's steps
+        parts = ", ".join([ends, *decides])
+        adjusted = f" (adjusted for {candidates:,} candidates: {parts})"
+    return f"{words}{at}: {describe_rate_shift(change)}: {outcome}{adjusted}."
+
+
+def needed_sentences(each: Candidate) -> Iterator[str]:
+    """Yield how many rows would decide a verdict that is open."""
+    if each.verdict is not CandidateVerdict.CANNOT_TELL:
+        return
+    if each.needed is None:
+        yield "If the changes are as estimated, no number of rows would show that it dominates."
+    elif each.needed > _MOST_NEEDED:
+        yield "To determine it would take more rows than is practical at the estimated changes."
+    else:
+        rows = numbers.count(float(f"{each.needed:.2g}"))
+        yield (
+            f"About {rows} rows of this composition would decide the rates with a margin and show "
+            "a disparity that is closer with 80% power, if the changes are as estimated; these "
+            f"data have {numbers.count(each.rows)}. Margins of disparities may take more."
+        )

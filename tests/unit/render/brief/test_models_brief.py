@@ -1,0 +1,119 @@
+"""The brief of a comparison of models: who gets which decision, under which model."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import Direction
+from fairgauge.render import render
+
+WORDS: dict[str, Any] = {
+    "noun": "applicants", "unit": "applications", "positive": "approved", "negative": "refused",
+    "label_positive": "repaid", "label_negative": "did not repay",
+    "groups": {"sex": {"F": "women", "M": "men"}},
+}  # fmt: skip
+MARGINS = {"accuracy": 0.02, "disparity": 0.05}
+
+
+def rows(seed: int = 3, size: int = 4_000, now: float = 0.12, then: float = 0.04) -> pl.DataFrame:
+    """Return decisions of two models, with what women's scores are lowered by under each."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["F", "M"], size)
+    repaid = rng.random(size) < 0.6
+    score = rng.random(size) * 0.6 + repaid * 0.4
+    current, boosted = (score - np.where(sex == "F", by, 0) > 0.55 for by in (now, then))
+    return pl.DataFrame(
+        {"sex": sex, "repaid": repaid * 1, "current": current * 1, "boosted": boosted * 1}
+    )
+
+
+def compared(data: pl.DataFrame | None = None, **more: Any) -> fg.ModelComparison:
+    asked = {"label": "repaid", "prediction": "current", "positive": 1, "sensitive": "sex"}
+    asked |= {"candidate": "boosted", "words": WORDS, "margins": MARGINS}
+    return fg.compare_models(rows() if data is None else data, **{**asked, **more})
+
+
+def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> None:
+    brief = compared().brief()
+    assert str(brief.headline) == (
+        "Women and men are closer together in how often they are approved under boosted than "
+        "under current"
+    )
+    assert str(brief.verdict[0]).startswith("boosted dominates current: ")
+    assert str(brief.looked_at[0]).startswith(
+        "The candidate boosted and the model in use, current, decide the same 4,000 applications"
+    )
+    text = str(brief)
+    assert re.search(
+        r"Of 100 women, \d+ were approved under current and \d+ under boosted; of 100 men, ", text
+    )
+    assert re.search(r"Women and men: \d+ to \d+ of 100 closer together in how often ", text)
+    assert re.search(
+        r"Of [\d,]+ women, \d+ were approved under boosted alone, 0 under current alone\.", text
+    )
+    assert "fairgauge monitor" in str(brief.steps[-1])
+
+
+def test_without_a_margin_the_next_step_is_to_state_one() -> None:
+    brief = compared(margins=None).brief()
+    assert "--margin accuracy=0.01" in str(brief.steps[0])
+
+
+def test_of_several_candidates_the_headline_names_those_that_dominate() -> None:
+    worse = rows(now=0.12, then=0.25)["boosted"].alias("other")
+    brief = compared(rows().with_columns(worse), candidate=["other", "boosted"]).brief()
+    assert str(brief.headline) == "boosted dominates current"
+    assert len(brief.verdict) == 2
+    none = compared(rows().with_columns(worse), candidate=["other", "current2"][:1]).brief()
+    assert "dominates" not in str(none.headline)
+
+
+SENTENCE = re.compile(
+    r"Of ([\d,]+) (women|men)( who repaid)?, ([\d,]+) were approved under current and ([\d,]+) "
+    r"under boosted; of [\d,]+ (women|men), ([\d,]+) and ([\d,]+)\."
+)
+
+
+@pytest.mark.parametrize("favourable", ["positive", "negative"])
+def test_who_is_worse_off_is_who_the_numbers_show(favourable: str) -> None:
+    checked = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        now, then = rng.uniform(-0.3, 0.3, 2)
+        made = compared(rows(seed, 2_000, now, then), words=WORDS | {"favourable": favourable})
+        rates = {(r.rate, r.group): r for r in made["boosted"].rates if r.feature is not None}
+        for sentence in made.brief().found:
+            if (match := SENTENCE.fullmatch(str(sentence))) is None:
+                continue
+            rate = "true_positive_rate" if match[3] else "selection_rate"
+            mine, theirs = (rates[rate, {"women": "F", "men": "M"}[match[i]]] for i in (2, 6))
+            before, after, before_other, after_other = (
+                int(match[i].replace(",", "")) for i in (4, 5, 7, 8)
+            )
+            assert mine.new is not None
+            assert theirs.new is not None
+            if favourable == "positive" or not match[3]:
+                assert (mine.new < theirs.new) is (favourable == "positive")
+                assert (after < after_other) is (favourable == "positive")
+            place = int(re.findall(r"\d+", sentence.sources[0])[1])
+            change = made["boosted"].disparities[place]
+            gaps = abs(before - before_other), abs(after - after_other)
+            if change.significant:
+                assert (gaps[1] > gaps[0]) is (change.direction is Direction.FURTHER)
+            checked += 1
+    assert checked >= 8
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "html"])
+def test_formats_begin_with_the_brief(format_: str) -> None:
+    made = compared()
+    page = re.sub(r"<[^>]+>", "", re.sub(r"\s+", " ", render(made, format_)))
+    places = [page.index(str(each)[:60]) for each in (made.brief().headline, made.brief().found[0])]
+    assert places == sorted(places)
+    assert made.to_dict()["brief"]["headline"]["text"] == str(made.brief().headline)
