@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fairgauge.api.loading import load
     from fairgauge.api.pairing import pairs
     from fairgauge.api.planning import plan
+    from fairgauge.api.searching import find
     from fairgauge.api.thresholding import thresholds
     from fairgauge.catalogue.cells import FN, FP, TN, TP
     from fairgauge.catalogue.descriptions import metric, metrics
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from fairgauge.results.name_swaps import PairsAudit
     from fairgauge.results.planned import Planned
     from fairgauge.results.report import Report
+    from fairgauge.results.subgroup_search import SubgroupSearch
     from fairgauge.results.threshold_choice import ThresholdChoice
     from fairgauge.results.verdicts import RulesNotMet
     from fairgauge.scan.group_probabilities import by_probability
@@ -82,6 +84,7 @@ _HOME = {
     "RulesNotMet": "results.verdicts",
     "Spec": "question.specification",
     "SpecError": "errors",
+    "SubgroupSearch": "results.subgroup_search",
     "TN": "catalogue.cells",
     "TP": "catalogue.cells",
     "ThresholdChoice": "results.threshold_choice",
@@ -94,6 +97,7 @@ _HOME = {
     "confusion": "cube.confusion",
     "count": "api.audit",
     "cut": "question.features",
+    "find": "api.searching",
     "load": "api.loading",
     "metric": "catalogue.descriptions",
     "metrics": "catalogue.descriptions",
@@ -140,6 +144,7 @@ __all__ = [
     "RulesNotMet",
     "Spec",
     "SpecError",
+    "SubgroupSearch",
     "ThresholdChoice",
     "__version__",
     "above",
@@ -151,6 +156,7 @@ __all__ = [
     "confusion",
     "count",
     "cut",
+    "find",
     "load",
     "metric",
     "metrics",

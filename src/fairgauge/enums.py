@@ -494,3 +494,42 @@ class Turn(StrEnum):
     WORSE = "worse"
     BETTER = "better"
     OTHER = "other"
+
+
+class Worse(StrEnum):
+    """Which side of the rate of all other rows is the worse one."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+
+
+class SubgroupStatus(StrEnum):
+    """What a search has shown of a subgroup."""
+
+    WORSE = "worse"
+    UNDECIDED = "undecided"
+    NOT_WORSE = "not_worse"
+    TOO_FEW = "too_few"
+
+
+class SearchedValues(StrEnum):
+    """How the values of a searched feature were made."""
+
+    VALUES = "values"
+    CUTS = "cuts"
+    QUINTILES = "quintiles"
+    MOST_FREQUENT = "most_frequent"
+
+
+class SearchedReference(StrEnum):
+    """What a subgroup is compared with in a search."""
+
+    OTHERS = "others"
+    OVERALL = "overall"
+
+
+class SearchControl(StrEnum):
+    """Which error rate a search controls: of any wrong claim, or of the share of wrong ones."""
+
+    FAMILYWISE = "familywise"
+    FDR = "fdr"

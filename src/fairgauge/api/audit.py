@@ -263,7 +263,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
         A feature has too many values or is not held.
     """
     if isinstance(data, Cube):
-        _check_held(data, spec)
+        check_held(data, spec)
         cube, asked = data, spec
     elif at_hand(data):
         # all that is asked of groups, and of rows what states how often they count
@@ -302,7 +302,7 @@ def counted(
         spec = ask(base=data.asked, **options)
         if spec.recode != data.asked.recode:
             raise CubeError("values are recoded while rows are counted; count them with recode")
-        _check_held(data, spec)
+        check_held(data, spec)
         return data, None, spec
     from fairgauge.rowwise.first_rows import with_task
 
@@ -378,7 +378,14 @@ def _counted_as(
     return decided, [*notes, note]
 
 
-def _check_held(cube: Cube, spec: Spec) -> None:
+def check_held(cube: Cube, spec: Spec) -> None:
+    """Refuse counts without an axis that a specification asks for.
+
+    Raises
+    ------
+    CubeError
+        A column is not counted, or is cut elsewhere.
+    """
     decision = cube.plan.axis(Role.PREDICTION)
     median = decision.cuts[0] if decision is not None and decision.cuts else None
     for axis in plan(spec, median).axes:

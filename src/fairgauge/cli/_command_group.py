@@ -24,7 +24,9 @@ INTERRUPTED = 130
 _LONGEST_CAUSE = 300
 _SECTIONS = {
     "Start": ("demo", "choose", "presets", "metrics", "plan", "validate"),
-    "Audit": ("audit", "compare", "compare-models", "thresholds", "monitor", "pairs", "check"),
+    "Audit": (
+        "audit", "find", "compare", "compare-models", "thresholds", "monitor", "pairs", "check",
+    ),
     "Counts": ("count", "merge", "protect", "join"),
     "Saved reports": ("render", "seal", "verify", "schema"),
     "Cloud services": ("clarify", "clarify-job", "clarify-monitor", "vertex"),

@@ -172,6 +172,30 @@ def parse_sensitive(
     return [_feature(text, f"{path}[{i}]", problems) for i, text in enumerate(texts)]
 
 
+def parse_listed_features(
+    texts: Texts, path: str, problems: list[Problem]
+) -> list[str | dict[str, object]]:
+    r"""Read ``A,B:1,2,C``, where numbers after ``B:`` are cut points of B, and the forms of one.
+
+    >>> parse_listed_features(["sex,age:40,60,race"], "", [])
+    ['sex', {'column': 'age', 'cuts': [40.0, 60.0]}, 'race']
+    >>> parse_listed_features(["race=Black,Asian"], "", [])
+    [{'column': 'race', 'values': ['Black', 'Asian']}]
+    """
+    listed: list[str] = []
+    for text in texts:
+        begun = ""
+        for part in split(text, ","):
+            number = isinstance(_finite(part.partition(":")[0]), float)
+            if (begun == ":" and number) or begun == "=":
+                listed[-1] += f",{part}"
+                continue
+            special = re.search(r"(?<!\\)[=:]", part)
+            begun = special[0] if special else ""
+            listed.append(part)
+    return parse_sensitive(listed, path, problems)
+
+
 def _feature(text: str, path: str, problems: list[Problem]) -> str | dict[str, object]:
     special = re.search(r"(?<!\\)[=:]", text)
     if special is None:

@@ -356,6 +356,7 @@ FEATURES = OptionType(
     metavar="COL...",
     repeatable=True,
 )
+LISTED_FEATURES = replace(FEATURES, parse=syntax.parse_listed_features, metavar="A,B,C")
 INTERSECTIONS = OptionType(
     read=_read_intersections,
     schema=one_or_many(_NAMES),

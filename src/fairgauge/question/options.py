@@ -417,3 +417,9 @@ OPTIONS = _options()
 
 BY_NAME = {each.name: each for each in OPTIONS}
 """The rows of the table by the names of the options."""
+
+OF_ROWS = (
+    "label", "prediction", "score", "score_of", "score_range", "threshold", "positive", "recode",
+    "count", "person", "per_person", "order", "unknown", "weight", "cluster",
+)  # fmt: skip
+"""The options that state what rows are, whatever is asked of them: those that a search takes."""

@@ -267,16 +267,7 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
         Missing values where the specification treats them as errors.
     """
     problems: list[Problem] = []
-    groupings = {
-        axis.column: _grouping(axis, cube, spec, problems)
-        for axis in cube.plan.axes
-        if axis.role is Role.FEATURE
-        and any(axis.column in feature.columns for feature in spec.audited.values())
-    }
-    if problems:
-        raise SpecError(problems)
-    if spec.missing is Missing.ERROR:
-        refuse_missing(cube)
+    groupings = group_columns(cube, spec)
     features = [
         _arranged(
             cube,
@@ -289,6 +280,30 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
     if problems:
         raise SpecError(problems)
     return features
+
+
+def group_columns(cube: Cube, spec: Spec) -> dict[str, Grouping]:
+    """Return the groups of every column that the specification names as a feature or a part of one.
+
+    Raises
+    ------
+    SpecError
+        A value set or a reference that the data do not have.
+    DataError
+        Missing values where the specification treats them as errors.
+    """
+    problems: list[Problem] = []
+    groupings = {
+        axis.column: _grouping(axis, cube, spec, problems)
+        for axis in cube.plan.axes
+        if axis.role is Role.FEATURE
+        and any(axis.column in feature.columns for feature in spec.audited.values())
+    }
+    if problems:
+        raise SpecError(problems)
+    if spec.missing is Missing.ERROR:
+        refuse_missing(cube)
+    return groupings
 
 
 def population_shares(counts: GroupCounts, spec: Spec) -> dict[int, float]:

@@ -68,6 +68,30 @@ def holm_levels(p: ArrayLike, level: float) -> Array:
     return _unsorted_p(levels, order)
 
 
+def benjamini_hochberg(p: ArrayLike) -> Array:
+    """Return the step-up adjustment of Benjamini and Hochberg for the false discovery rate.
+
+    Parameters
+    ----------
+    p : array-like of shape (..., m)
+        p-values of one family along the last axis; nan is kept and not counted.
+
+    References
+    ----------
+    Benjamini & Hochberg (1995), Journal of the Royal Statistical Society B 57, 289-300.
+
+    Examples
+    --------
+    >>> benjamini_hochberg([0.01, 0.04, 0.03, np.nan]).round(4).tolist()
+    [0.03, 0.04, 0.04, nan]
+    """
+    ordered, order, count = _sorted_p(p)
+    steps = count / np.arange(1, ordered.shape[-1] + 1)
+    raised = np.where(np.isnan(ordered), np.inf, ordered * steps)
+    adjusted = np.minimum.accumulate(raised[..., ::-1], axis=-1)[..., ::-1]
+    return _unsorted_p(np.where(np.isnan(ordered), np.nan, adjusted), order)
+
+
 def sidak(p: ArrayLike, comparisons: int) -> Array:
     """Return p-values adjusted in a single step: the levels of `simultaneous_level`, inverted.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.enums import ReferenceKind
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.render.words.metric_words import compared_rate
-from fairgauge.render.writers.flat_rows import TEXTS, table_of
+from fairgauge.render.writers.flat_rows import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from fairgauge.results.shown_result import ShownResult
 
 
-def to_pandas(report: ShownResult, table: str) -> Any:
-    """Return a table of a result as a `pandas.DataFrame`.
+def to_pandas(shown: ShownResult, table: str | None = None) -> Any:
+    """Return a table of a result, by default its first, as a `pandas.DataFrame`.
 
     Raises
     ------
@@ -29,13 +29,15 @@ def to_pandas(report: ShownResult, table: str) -> Any:
         There is no such table.
     """
     pandas = _library("pandas")
-    found = table_of(report, table)
+    found = table_of(shown, table)
     frame = pandas.DataFrame(list(found.rows), columns=list(found.columns))
-    return frame.astype({name: "object" if name in TEXTS else "float64" for name in found.columns})
+    return frame.astype(
+        {name: "object" if name in found.texts else "float64" for name in found.columns}
+    )
 
 
-def to_polars(report: Report, table: str = "estimates") -> Any:
-    """Return a table of a report as a `polars.DataFrame`.
+def to_polars(shown: ShownResult, table: str | None = None) -> Any:
+    """Return a table of a result, by default its first, as a `polars.DataFrame`.
 
     Raises
     ------
@@ -45,8 +47,10 @@ def to_polars(report: Report, table: str = "estimates") -> Any:
         There is no such table.
     """
     polars = _library("polars")
-    found = table_of(report, table)
-    schema = {name: polars.String if name in TEXTS else polars.Float64 for name in found.columns}
+    found = table_of(shown, table)
+    schema = {
+        name: polars.String if name in found.texts else polars.Float64 for name in found.columns
+    }
     return polars.DataFrame(list(found.rows), schema=schema, orient="row", strict=False)
 
 

@@ -57,10 +57,11 @@ TEXTS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FlatTable:
-    """A table of rows, all with the same columns."""
+    """A table of rows, all with the same columns: some hold texts, the others numbers."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    texts: frozenset[str] = TEXTS
 
 
 def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:

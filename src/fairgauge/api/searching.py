@@ -1,0 +1,369 @@
+"""Searching subgroups: specify, count all features together, search."""
+
+from __future__ import annotations
+
+import datetime as dt
+import inspect
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fairgauge.api.audit import check_held, repeated_people
+from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.lookup import BUILT_IN, metric_or_name
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import Plan, plan
+from fairgauge.enums import (
+    Better,
+    Role,
+    SearchControl,
+    SearchedReference,
+    Threshold,
+    Worse,
+)
+from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, shown
+from fairgauge.measure.find_subgroups import find_subgroups
+from fairgauge.question.options import OF_ROWS
+from fairgauge.question.readers import read_word
+from fairgauge.question.spec_file import with_config
+from fairgauge.question.specification import Spec, ask, check_names
+from fairgauge.resolve.data_checks import assumed_positive
+from fairgauge.resolve.outcomes import decide_task
+from fairgauge.resolve.people import by_person, count_people
+from fairgauge.resolve.searched_features import searched_cells
+from fairgauge.results.subgroup_search import SearchQuestion, SubgroupSearch
+from fairgauge.results.threshold_choice import CountedData
+from fairgauge.rowwise.first_rows import with_task
+from fairgauge.rowwise.median import median_score
+from fairgauge.scan import open_rows
+from fairgauge.values import name_of
+from fairgauge.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.question.spec_file import Config
+    from fairgauge.scan.source import Source
+
+Word = TypeVar("Word", bound=StrEnum)
+_MOST_VALUES = 1_000_000
+"""Values of a column up to which the most frequent ones are chosen."""
+_OF_AUDITS = ("rules", "margins", "population", "reference", "exclude_groups", "words", "features")
+_ROLES = (Role.FEATURE, Role.LABEL, Role.PREDICTION)
+
+
+def find(
+    data: object = None,
+    *,
+    rate: str | Statistic | None = None,
+    features: Any = None,
+    worse: str | None = None,
+    tolerance: float = 0.0,
+    depth: int = 3,
+    min_rows: int = 20,
+    reference: str = "others",
+    alpha: float = 0.05,
+    multiplicity: str = "familywise",
+    missing: str = "group",
+    config: Config = None,
+    **options: Any,
+) -> SubgroupSearch:
+    """Find where a rate is worse: in which subgroups, of all that some features make.
+
+    Every conjunction of up to ``depth`` values of different features is compared with all other
+    rows. With a chance of at most ``alpha`` any of the subgroups that are called worse is not.
+
+    Parameters
+    ----------
+    data : frame, path, glob, list of paths, or Cube
+        As of `fairgauge.audit`. Counts must hold all features together, as those that are counted
+        with an intersection of all of them do.
+    rate : str or Statistic
+        The share of rows that is searched: a rate of the catalogue, or one of `fairgauge.rate`.
+    features : list of str, `fairgauge.cut` or mapping
+        The columns whose values are conditions, protected or not, in the forms of ``sensitive``. Of
+        counts, and of a specification file, by default its sensitive features. Numbers of more
+        than 12 values without cuts are cut into fifths of the rows; of more than 50 values the 50
+        most frequent are kept, and all others are one.
+    worse : {"higher", "lower"}, optional
+        The side that is worse; by default that of the catalogue.
+    tolerance : float in [0, 1), default 0
+        Worse means by more than this; 0.02 are 2 percentage points.
+    depth : int, default 3
+        The most conditions of a subgroup.
+    min_rows : int, default 20
+        The fewest rows of a subgroup.
+    reference : {"others", "overall"}
+        What a subgroup is compared with: all other rows, or all rows.
+    alpha : float in (0, 0.5), default 0.05
+        The probability that any subgroup is wrongly called worse, and that any is wrongly shown not
+        to be worse.
+    multiplicity : {"familywise", "fdr"}
+        What ``alpha`` is: that probability, or the expected share of wrong claims (Benjamini and
+        Hochberg; not proven for subgroups that overlap).
+    missing : {"group", "exclude", "error"}
+        Whether a missing value of a feature is a value, is none, or is an error.
+    config : str, Path or mapping, optional
+        A specification file (.toml, .yaml, .json), or its keys, which the options override.
+    **options
+        The columns of the outcomes and what they mean, as of `fairgauge.audit`: ``label``,
+        ``prediction``, ``score``, ``score_of``, ``score_range``, ``threshold``, ``positive``,
+        ``recode``, ``count``, ``person``, ``per_person``, ``order`` and ``unknown``.
+
+    Returns
+    -------
+    SubgroupSearch
+        The subgroups that are worse, those that account for the others, what could not be decided,
+        and what would have been found.
+
+    Raises
+    ------
+    SpecError
+        The question is wrong, or makes too many subgroups; every mistake is listed.
+    DataError
+        The data cannot be read, or do not hold what is asked.
+    CubeError
+        The counts do not hold all features together.
+
+    Notes
+    -----
+    The statistic is the signed root of the likelihood ratio. One critical value serves all
+    subgroups: the normal quantile of Bonferroni, raised until the exact (hypergeometric)
+    probabilities that any subgroup exceeds it, given the sizes, sum to ``alpha`` at most. Claims,
+    ends and adjusted p-values follow from it, so that they never disagree. Nothing is resampled.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> table = {
+    ...     "sex": ["F", "F", "M", "M"] * 2, "age": ["old", "young"] * 4, "repaid": [0] * 8,
+    ...     "approved": [0] * 4 + [1] * 4, "n": [150, 690, 190, 980, 150, 60, 20, 90],
+    ... }
+    >>> found = fg.find(
+    ...     table, label="repaid", prediction="approved", count="n", features=["sex", "age"],
+    ...     rate="false_positive_rate",
+    ... )
+    >>> found.summary
+    ('sex = F & age = old',)
+    """
+    check_names(options, ())
+    merged: dict[str, Any] = {**with_config(config, {})}
+    wrong = [_unknown(name) for name in options if name not in OF_ROWS]
+    rows = {name: merged[name] for name in OF_ROWS if name in merged} | options
+    features = merged.get("sensitive") if features is None else features
+    numbers = _Numbers(tolerance, depth, min_rows, alpha)
+    problems = [*wrong, *numbers.problems()]
+    compared = _word(SearchedReference, reference, "reference", problems)
+    control = _word(SearchControl, multiplicity, "multiplicity", problems)
+    row = _searched_rate(rate, problems)
+    side = _worse_side(worse, row, problems)
+    dependent = [name for name in ("weight", "cluster") if rows.pop(name, None) is not None]
+    problems += [Problem(name, _DEPENDENT) for name in dependent]
+    if features is None and not isinstance(data, Cube):
+        problems.append(Problem("features", "name the columns to search (--features A,B,C)"))
+    if problems or row is None or side is None:
+        raise SpecError(problems)
+    asked = rows | {"metrics": [row], "missing": missing}
+    cube, source, spec = _counted(data, features, asked)
+    cells, searched = searched_cells(cube, spec, row)
+    threshold = spec.threshold[0] if not isinstance(spec.threshold, Threshold) else None
+    question = SearchQuestion(
+        rate=row.name,
+        worse=side,
+        tolerance=float(tolerance),
+        depth=depth,
+        min_rows=min_rows,
+        reference=compared,
+        alpha=float(alpha),
+        multiplicity=control,
+        missing=spec.missing,
+        label=spec.label,
+        prediction=spec.prediction,
+        score=spec.score,
+        threshold=threshold if spec.score is not None and spec.prediction is None else None,
+        positive=tuple(map(name_of, spec.positive)) if isinstance(spec.positive, tuple) else (),
+        features=searched,
+        definition=row,
+    )
+    return SubgroupSearch(
+        version=__version__,
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        data=CountedData(source.name if source else "counts", cube.cases),
+        fingerprint=cube.digest,
+        question=question,
+        diagnostics=(
+            *assumed_positive(cube, spec, decide_task(cube, spec)),
+            *repeated_people(source, spec),
+        ),
+        own=(row,) if row.own else (),
+        **find_subgroups(cells, question),
+    )
+
+
+_DEPENDENT = (
+    "cannot be searched with: exact probabilities need independent, unweighted rows. Search one "
+    "row of each cluster, and audit the subgroups that are found with all rows (fairgauge audit)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """The numbers of a search."""
+
+    tolerance: float
+    depth: int
+    min_rows: int
+    alpha: float
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield those outside their ranges."""
+        for name, good, allowed in (
+            ("tolerance", _is_number(self.tolerance) and 0 <= self.tolerance < 1, "from 0 to 1"),
+            ("alpha", _is_number(self.alpha) and 0 < self.alpha < _HALF, "between 0 and 0.5"),
+            ("depth", _is_whole(self.depth) and self.depth >= 1, _WHOLE),
+            (
+                "min_rows",
+                _is_whole(self.min_rows) and self.min_rows >= 1,
+                "of at least 1, a whole one",
+            ),
+        ):
+            if not good:
+                value = getattr(self, name)
+                yield Problem(name, f"must be a number {allowed}, not {shown(value)}")
+
+
+_HALF = 0.5
+_WHOLE = "of at least 1, a whole one"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _unknown(name: str) -> Problem:
+    keywords = list(inspect.signature(find).parameters)[1:-1]
+    allowed = (*keywords, *OF_ROWS)
+    message = f"is no option of a search.{nearest(name, allowed)} Allowed: {', '.join(allowed)}"
+    return Problem(name, message)
+
+
+def _word(kind: type[Word], value: object, path: str, problems: list[Problem]) -> Word:
+    """Read a word; ``rest`` is another name of ``others``."""
+    word = read_word(kind)("others" if value == "rest" else value, path, problems)
+    return next(iter(kind)) if word is None else word
+
+
+def _searched_rate(rate: str | Statistic | None, problems: list[Problem]) -> Rate | None:
+    """Return the rate that is searched, a share of rows."""
+    shares = [each.name for each in RATES if isinstance(each, Rate)]
+    if rate is None:
+        message = f"name the rate to search (--rate NAME): {listing(shares, len(shares))}"
+        problems.append(Problem("rate", message))
+        return None
+    try:
+        named = metric_or_name(rate)
+        row = BUILT_IN.rate(named) if isinstance(named, str) else named
+    except LookupError as error:
+        problems.append(Problem("rate", str(error)))
+        return None
+    if isinstance(row, Rate):
+        return row
+    message = (
+        f"{quote(row.name)} is no share of rows, and exact probabilities are of shares; search one "
+        f"of {listing(shares, len(shares))}"
+    )
+    problems.append(Problem("rate", message))
+    return None
+
+
+def _worse_side(worse: str | None, row: Rate | None, problems: list[Problem]) -> Worse | None:
+    """Return which side is worse: as asked, or the opposite of the better one of the catalogue."""
+    if worse is not None:
+        return _word(Worse, worse, "worse", problems)
+    if row is None or row.better is Better.NEITHER:
+        if row is not None:
+            message = f"neither side of {row.title} is better; state which is worse (higher, lower)"
+            problems.append(Problem("worse", message))
+        return None
+    return Worse.LOWER if row.better is Better.HIGHER else Worse.HIGHER
+
+
+def _counted(
+    data: object, features: Any, options: Mapping[str, Any]
+) -> tuple[Cube, Source | None, Spec]:
+    """Return counts of all features together, the source they are of, and the question."""
+    if isinstance(data, Cube):
+        return data, None, _asked_of_counts(data, features, options)
+    source, named = open_rows(data, {**options, "sensitive": features})
+    spec = ask(source.columns, **named)
+    columns = tuple(feature.column for feature in spec.sensitive)
+    _check_features(spec, columns)
+    crossed: dict[str, Any] = {"intersections": [columns]} if len(columns) > 1 else {}
+    spec = with_task(source, ask(source.columns, **named, **crossed))
+    median = median_score(source, spec) if isinstance(spec.threshold, Threshold) else None
+    every = plan(spec, median)
+    axes = tuple(axis for axis in every.axes if axis.role in _ROLES)
+    joint = Plan(axes, (tuple(range(len(axes))),), every.asked)
+    if spec.of_people:
+        rows = source.count(by_person(joint, spec), _MOST_VALUES)
+        return replace(count_people(rows, joint, spec), question=spec), source, spec
+    return replace(source.count(joint, _MOST_VALUES), question=spec), source, spec
+
+
+def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> Spec:
+    """Return the question of counts, which are refused where they cannot answer it."""
+    if cube.min_cell is not None:
+        raise CubeError(
+            "these counts are protected, and the rounding of their cells adds up over subgroups; "
+            "search before protecting"
+        )
+    if cube.plan.weight is not None or cube.asked.cluster is not None:
+        path = "weight" if cube.plan.weight is not None else "cluster"
+        raise SpecError(Problem(path, _DEPENDENT))
+    asked = dict(options)
+    if features is not None:
+        asked |= {"sensitive": features, "intersections": []}
+    # of what an audit would decide nothing is asked, and other features may be searched
+    usual = Spec()
+    base = replace(cube.asked, **{name: getattr(usual, name) for name in _OF_AUDITS})
+    question: dict[str, Any] = {"base": base, **asked}
+    spec = ask(**question)
+    columns = list(dict.fromkeys(c for each in spec.audited.values() for c in each.columns))
+    _check_features(spec, columns)
+    check_held(cube, spec)
+    axes = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE and axis.column in columns]
+    outcomes = [axis for role in _ROLES[1:] if (axis := cube.plan.axis(role))]
+    if not any({*axes, *outcomes} <= set(table.axes) for table in cube.tables):
+        crossed = "*".join(columns)
+        raise CubeError(
+            "these counts do not hold all features together; count the rows with an intersection "
+            f"of them (intersections, --intersect {quote(crossed)}), or search fewer features"
+        )
+    return spec
+
+
+def _check_features(spec: Spec, columns: Sequence[str]) -> None:
+    """Refuse features that are outcomes.
+
+    Raises
+    ------
+    SpecError
+        A feature is the label, the prediction, the score or the count.
+    """
+    outcomes = {
+        name: getattr(spec, name) for name in ("label", "prediction", "score", "count", "person")
+    }
+    problems = [
+        Problem("features", f"{quote(column)} is the {name}, of which subgroups are not made")
+        for column in columns
+        for name, used in outcomes.items()
+        if column == used
+    ]
+    if problems:
+        raise SpecError(problems)

@@ -1,0 +1,124 @@
+"""``fairgauge find``: where a rate is worse, in any subgroup that features make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._data_arguments import Where, read_data, where
+from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._spec_flags import asked, config_option, flags_for
+from fairgauge.enums import Missing, SearchControl, SearchedReference, Worse
+from fairgauge.question.option_types import LISTED_FEATURES
+from fairgauge.question.options import OF_ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairgauge.errors import Problem
+
+WORSE, NOTHING_EXAMINED = 1, 3
+
+
+_SEARCH: dict[str, dict[str, Any]] = {
+    "rate": {
+        "metavar": "RATE",
+        "help": "Rate to search, a share of rows (for example false_positive_rate).",
+    },
+    "features": {
+        "metavar": LISTED_FEATURES.metavar,
+        "multiple": True,
+        "help": "Columns to search, protected or not. Numbers after a column are its cut points: "
+        "sex,age:40,60. Repeatable.",
+    },
+    "worse": {
+        "type": click.Choice([*Worse]),
+        "help": "Side that is worse (default: that of the rate).",
+    },
+    "tolerance": {
+        "type": float,
+        "help": "Worse means by more than this (default 0; 0.02 is 2 pp).",
+    },
+    "depth": {"type": int, "help": "Most conditions of a subgroup (default 3)."},
+    "min_rows": {"type": int, "help": "Fewest rows of a subgroup (default 20)."},
+    "reference": {
+        "type": click.Choice([*SearchedReference]),
+        "help": "What a subgroup is compared with (default others).",
+    },
+    "alpha": {"type": float, "help": "Error rate in each direction (default 0.05)."},
+    "multiplicity": {
+        "type": click.Choice([*SearchControl]),
+        "help": "What alpha is: the chance of any wrong claim, or the expected share of wrong ones "
+        "(default familywise).",
+    },
+    "missing": {
+        "type": click.Choice([*Missing]),
+        "help": "Treatment of missing values of features: a value, none, or an error (default "
+        "group).",
+    },
+}
+"""The flags of the search itself, which are keywords of `fairgauge.find`."""
+
+
+def _search_flags(function: Callable[..., object]) -> Callable[..., object]:
+    for name, flag in reversed(_SEARCH.items()):
+        function = click.option(f"--{name.replace('_', '-')}", **flag)(function)
+    return function
+
+
+@click.command("find", cls=Command, short_help="Find the subgroups in which a rate is worse.")
+@click.argument("data", nargs=-1, required=True)
+@_search_flags
+@flags_for(*OF_ROWS)
+@config_option
+@where()
+@shows_result("find")
+@click.option(
+    "--fail-on",
+    type=click.Choice(("worse",)),
+    help="Exit with 1 if any subgroup is worse, with 3 if none could be examined.",
+)
+def command(
+    data: tuple[str, ...],
+    at: Where,
+    config: str | None,
+    format_: str,
+    outputs: tuple[str, ...],
+    full: bool,
+    quiet: bool,
+    fail_on: str | None,
+    **flags: Any,
+) -> int:
+    """Find the subgroups in which a rate is worse, of all that some columns make.
+
+    Every conjunction of a few values is compared with all other rows. With a chance of at most 5%
+    (--alpha) any subgroup that is called worse is not, however many are examined.
+
+    \b
+    fairgauge find loans.csv --label repaid --prediction approved --rate false_positive_rate
+        --features sex,race,age:25,45,60 --tolerance 0.02 --fail-on worse -o find.html
+    """  # noqa: D301 - the paragraph mark of click
+    shown = shown_options(format_, full=full, quiet=quiet)
+    check_outputs(outputs, [*data, *([config] if config else [])])
+    search = {name: flags.pop(name) for name in _SEARCH}
+    listed = search.pop("features")
+    given = asked(None, flags)
+    problems: list[Problem] = [*given.problems]
+    features = LISTED_FEATURES.parse(listed, "features", problems) if listed else None
+
+    from fairgauge.api.searching import find
+    from fairgauge.errors import SpecError
+    from fairgauge.scan.scan_progress import progress
+
+    if problems:
+        raise SpecError(problems)
+    stated = {name: value for name, value in search.items() if value is not None}
+    rows = read_data(data, at)
+    with progress("Counting rows"):
+        found = find(rows, features=features, config=config, **stated, **given.options)
+    show_result(found, shown, outputs)
+    if fail_on is None:
+        return 0
+    return WORSE if found.worse else 0 if found.examined else NOTHING_EXAMINED

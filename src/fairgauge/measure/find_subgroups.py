@@ -1,0 +1,263 @@
+"""Subgroups in which a rate is worse: counted, tested together, and summarised."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgauge.enums import SearchControl, SearchedReference, SubgroupStatus, Worse
+from fairgauge.measure._claims_summary import summarise_claims
+from fairgauge.measure._subgroup_counts import Subgroups, count_subgroups
+from fairgauge.results.subgroup_search import Detectable, Largest, OverallRate, Subgroup
+from fairgauge.stats.multiplicity import benjamini_hochberg
+from fairgauge.stats.signed_roots import (
+    SimultaneousTails,
+    detectable_gap,
+    largest_upper_end,
+    lower_end,
+    normal_tail,
+    signed_root,
+    upper_end,
+)
+from fairgauge.stats.significance import normal_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.resolve.searched_features import OutcomeCells
+    from fairgauge.results.subgroup_search import SearchQuestion
+
+_FEWEST_COUNTED = 20
+"""Rows that the rate is a share of, on either side: a smaller subgroup is not tested."""
+_MOST_UNDECIDED = 1_000
+_POWER = 0.8
+_SHARES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
+_LARGE = 0.1
+_MOST_ROWS = 1e12
+
+
+def find_subgroups(cells: OutcomeCells, question: SearchQuestion) -> dict[str, Any]:
+    """Search all subgroups of cells, and return the fields of a `SubgroupSearch`.
+
+    Raises
+    ------
+    SpecError
+        The features make too many subgroups.
+    """
+    rows, n, events = (float(each.sum()) for each in (cells.rows, cells.n, cells.events))
+    overall = OverallRate(
+        rows=int(rows), n=int(n), events=int(events), rate=events / n if n else None
+    )
+    # on the side that is worse, so that a worse rate is always the higher one
+    turned = question.worse is Worse.LOWER
+    sided = replace(cells, events=cells.n - cells.events) if turned else cells
+    every = count_subgroups(sided, question.depth, question.min_rows)
+    tested = (every.n >= _FEWEST_COUNTED) & (n - every.n >= _FEWEST_COUNTED)
+    found = _Tested(every, np.flatnonzero(tested), sided, question)
+    return {
+        "overall": overall,
+        "worse": found.worse(),
+        "undecided": found.undecided(),
+        "examined": len(found.at),
+        "undecided_count": int((found.status == _UNDECIDED).sum()),
+        "not_worse_count": int((found.status == _NOT_WORSE).sum()),
+        "too_few": int((~tested).sum()),
+        "duplicates": every.duplicates,
+        "critical_value": found.c,
+        "other_critical_value": found.other_c,
+        "largest": found.largest(),
+        "detectable": tuple(found.detectable()),
+    }
+
+
+_WORSE, _UNDECIDED, _NOT_WORSE = 0, 1, 2
+_STATUS = (SubgroupStatus.WORSE, SubgroupStatus.UNDECIDED, SubgroupStatus.NOT_WORSE)
+
+
+class _Tested:
+    """The subgroups that are tested, all together; events are those that are worse."""
+
+    def __init__(
+        self,
+        every: Subgroups,
+        at: NDArray[np.intp],
+        cells: OutcomeCells,
+        question: SearchQuestion,
+    ) -> None:
+        self.every, self.at, self.cells, self.question = every, at, cells, question
+        sums = (float(each.sum()) for each in (cells.rows, cells.n, cells.events))
+        self.rows, self.total, self.events = sums
+        self.n, self.x = every.n[at], every.events[at]
+        self.others_n, self.others_x = self.total - self.n, self.events - self.x
+        self.tolerances = question.tolerance / self._scale()
+        self.roots = signed_root(self.x, self.n, self.others_x, self.others_n, self.tolerances)
+        self.tails = SimultaneousTails(self.n, self.events, self.total)
+        self.c, self.other_c = self._critical_values()
+        self.status = np.where(
+            self.roots > self.c,
+            _WORSE,
+            np.where(self.roots < -self.other_c, _NOT_WORSE, _UNDECIDED),
+        )
+
+    def _scale(self, at: NDArray[np.intp] | None = None) -> Array:
+        """Return what a difference to all other rows is times to be one to the reference."""
+        n = self.n if at is None else self.n[at]
+        if self.question.reference is SearchedReference.OVERALL and self.total:
+            return np.asarray(1 - n / self.total)
+        return np.ones(len(n))
+
+    def _critical_values(self) -> tuple[float, float]:
+        """Return the critical values of "worse" and of "not worse"."""
+        alpha, m = self.question.alpha, len(self.at)
+        if self.question.multiplicity is SearchControl.FDR:
+            # at the level of the last claim, so that claims and ends agree
+            claims = [
+                max(int((benjamini_hochberg(normal_tail(z)) <= alpha).sum()), 1)
+                for z in (self.roots, -self.roots)
+            ]
+            of_worse, of_not_worse = (normal_quantile(1 - k * alpha / max(m, 1)) for k in claims)
+            return of_worse, of_not_worse
+        other = SimultaneousTails(self.n, self.total - self.events, self.total)
+        return self.tails.critical_value(alpha), other.critical_value(alpha)
+
+    def worse(self) -> tuple[Subgroup, ...]:
+        """Return the subgroups that are worse, by what is guaranteed of them."""
+        at = np.flatnonzero(self.status == _WORSE)
+        low = self._lower(at) if len(at) else np.zeros(0)
+        at = at[np.argsort(-low, kind="stable")]
+        summary = summarise_claims(self.cells, self.every, self.at[at].tolist(), self.c)
+        listed = self._described(at)
+        return tuple(
+            each if by < 0 else replace(each, explained_by=listed[by].name)
+            for each, by in zip(listed, summary.explained_by.tolist(), strict=True)
+        )
+
+    def undecided(self) -> tuple[Subgroup, ...]:
+        """Return the undecided subgroups with the largest estimates."""
+        at = np.flatnonzero(self.status == _UNDECIDED)
+        differences = (self.x / self.n - self.others_x / self.others_n)[at]
+        return tuple(self._described(at[np.argsort(-differences, kind="stable")][:_MOST_UNDECIDED]))
+
+    def largest(self) -> Largest:
+        """Return what holds for all subgroups at once."""
+        worse = np.flatnonzero(self.status == _WORSE)
+        lows = self._lower(worse) * self._scale(worse) if len(worse) else np.zeros(0)
+        best = int(worse[np.argmax(lows)]) if len(worse) else None
+        large = self.n >= _LARGE * self.total
+        return Largest(
+            guaranteed=None if best is None else self._name(best)[0],
+            by_at_least=None if best is None else float(lows.max()),
+            by_at_most=self._largest_upper(np.ones(len(self.at), dtype=bool)),
+            by_at_most_of_large=self._largest_upper(large),
+        )
+
+    def detectable(self) -> Iterator[Detectable]:
+        """Yield what would have been found, for groups of several shares."""
+        rate = self.events / self.total if self.total else 0.0
+        for share in _SHARES:
+            n = int(share * self.total)
+            if n < _FEWEST_COUNTED or not len(self.at):
+                continue
+            overall = self.question.reference is SearchedReference.OVERALL
+            scale = 1 - share if overall else 1.0
+            tolerance = self.question.tolerance / scale
+            gap = detectable_gap(n, self.total, rate, self.c, tolerance, _POWER)
+            yield Detectable(share=share, n=n, difference=None if gap is None else gap * scale)
+
+    def _lower(self, at: NDArray[np.intp]) -> Array:
+        """Return the lower ends of differences to all others, on the side that the status is."""
+        low = lower_end(self.x[at], self.n[at], self.others_x[at], self.others_n[at], self.c)
+        claimed, edge = self.status[at] == _WORSE, self.tolerances[at]
+        return np.where(claimed, np.maximum(low, np.nextafter(edge, 1)), np.minimum(low, edge))
+
+    def _upper(self, at: NDArray[np.intp]) -> Array:
+        high = upper_end(self.x[at], self.n[at], self.others_x[at], self.others_n[at], self.other_c)
+        shown, edge = self.status[at] == _NOT_WORSE, self.tolerances[at]
+        return np.where(shown, np.minimum(high, np.nextafter(edge, -1)), np.maximum(high, edge))
+
+    def _largest_upper(self, kept: NDArray[np.bool_]) -> float | None:
+        at = np.flatnonzero(kept)
+        if not len(at):
+            return None
+        scale = self._scale(at)
+        counts = (self.x[at], self.n[at], self.others_x[at], self.others_n[at])
+        return largest_upper_end(*counts, self.other_c, scale)
+
+    def _described(self, at: NDArray[np.intp]) -> list[Subgroup]:
+        if not len(at):
+            return []
+        low, high, scale = self._lower(at), self._upper(at), self._scale(at)
+        p_adjusted = self._adjusted(at)
+        return [
+            self._subgroup(
+                int(i), float(low[k] * scale[k]), float(high[k] * scale[k]), float(p_adjusted[k])
+            )
+            for k, i in enumerate(at.tolist())
+        ]
+
+    def _adjusted(self, at: NDArray[np.intp]) -> Array:
+        if self.question.multiplicity is SearchControl.FDR:
+            return benjamini_hochberg(normal_tail(self.roots))[at]
+        return self.tails.adjusted(self.roots[at], self.c)
+
+    def _subgroup(self, i: int, low: float, high: float, p_adjusted: float) -> Subgroup:
+        n, x, root = float(self.n[i]), float(self.x[i]), float(self.roots[i])
+        if self.question.worse is Worse.LOWER:
+            low, high, x, all_x = -high, -low, n - x, self.total - self.events
+        else:
+            all_x = self.events
+        if self.question.reference is SearchedReference.OVERALL:
+            reference = all_x / self.total
+        else:
+            reference = (all_x - x) / (self.total - n)
+        name, conditions = self._name(i)
+        status = _STATUS[int(self.status[i])]
+        undecided = status is SubgroupStatus.UNDECIDED
+        return Subgroup(
+            name=name,
+            conditions=conditions,
+            rows=int(self.every.rows[self.at[i]]),
+            n=int(n),
+            events=int(x),
+            rate=x / n,
+            reference_rate=reference,
+            difference=x / n - reference,
+            low=low,
+            high=high,
+            evidence=root,
+            p_adjusted=p_adjusted,
+            status=status,
+            rows_needed=self._rows_needed(root) if undecided else None,
+        )
+
+    def _rows_needed(self, root: float) -> int | None:
+        """Return the rows at which a root, which grows as their square root, is probably found."""
+        if root <= 0:
+            return None
+        rows = self.rows * ((self.c + normal_quantile(_POWER)) / root) ** 2
+        return math.ceil(rows) if rows < _MOST_ROWS else None
+
+    def _name(self, i: int) -> tuple[str, dict[str, str]]:
+        """Return the name of a subgroup, and its conditions by the names of their features."""
+        features = self.question.features
+        values = self.every.conditions(int(self.at[i])).items()
+        conditions = {features[f].name: features[f].values[value] for f, value in values}
+        parts = (
+            f"{_unclear(name, ' & ', ' = ')} = {_unclear(value, ' & ')}"
+            for name, value in conditions.items()
+        )
+        return " & ".join(parts), conditions
+
+
+def _unclear(text: str, *separators: str) -> str:
+    """Return a text in quotation marks where it holds what separates conditions."""
+    if text.startswith('"') or any(each in text for each in separators):
+        return json.dumps(text, ensure_ascii=False)
+    return text

@@ -1,0 +1,289 @@
+"""The document of a search for subgroups: what is worse, what is not known, what was examined."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import SearchControl, SearchedReference, SearchedValues, Worse
+from fairgauge.render._document_tree import Cell, Column, Items, Paragraph, Table, Tone
+from fairgauge.render.documents._document_parts import document_of, listed, more_in_json
+from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.writers.flat_rows import FlatTable
+from fairgauge.results.codec import to_dict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.render._document_tree import Block, DocumentTree, Section
+    from fairgauge.results.subgroup_search import (
+        SearchedFeature,
+        SearchQuestion,
+        Subgroup,
+        SubgroupSearch,
+    )
+
+_MOST_CLAIMS = 200
+_MOST_UNDECIDED = 25
+_MOST_ROWS = 1e6
+_COLUMNS = ("subgroup", "status", "rows", "n", "events", "rate", "reference_rate", "difference",
+            "low", "high", "evidence", "p_adjusted", "explained_by", "rows_needed")  # fmt: skip
+METHOD = (
+    "Each subgroup is compared with all other rows by the signed root of the likelihood ratio. One "
+    "critical value serves all of them: that of Bonferroni, raised until the exact probabilities "
+    "that any subgroup exceeds it without a difference, given all sizes, add up to the error rate "
+    "at most. Claims, simultaneous ends and adjusted p-values follow from this value, so that they "
+    "agree, and the end of the subgroup that is picked as the worst holds too. Rows are taken to "
+    "be independent. A subgroup is a place to look: its difference has no known cause, and may be "
+    "due to something that no feature holds."
+)
+
+
+def search_document(found: SubgroupSearch, *, full: bool = True) -> DocumentTree:
+    """Build the document of a search for subgroups."""
+    question, overall = found.question, found.overall
+    rate = called(question.definition.title)
+    beside = f"{numbers.count(overall.n)} {_counted(found)}"
+    if overall.n != overall.rows:
+        beside += f" of {numbers.numbered(overall.rows)}"
+    beside += f", {numbers.percent(overall.rate)} overall" if overall.rate is not None else ""
+    return document_of(
+        found,
+        title=f"Where is the {rate} {question.worse}?",
+        beside=beside,
+        lead=(_examined(found),),
+        warnings=[each.message for each in found.diagnostics if each.level == "warning"],
+        verdict=_verdict(found),
+        tone=Tone.BAD if found.worse else Tone.PLAIN,
+        sections=[
+            listed("summary", "Where it is worse", *_summary(found)),
+            listed("bounds", "What else is shown", *_bounds(found)),
+            *(_record(found) if full else ()),
+            listed("notes", "Notes", *_notes(found, full=full)),
+        ],
+        file_name="find",
+    )
+
+
+def _counted(found: SubgroupSearch) -> str:
+    """Return what the rate is a share of: ``observed negatives``."""
+    rate = found.question.definition
+    return rate.among.described if isinstance(rate, Rate) else "rows that count"
+
+
+def _examined(found: SubgroupSearch) -> str:
+    question = found.question
+    features = len(question.features)
+    deepest = min(question.depth, features)
+    against = "all other rows" if question.reference is SearchedReference.OTHERS else "all rows"
+    text = (
+        f"{numbers.numbered(found.examined, 'subgroups')} of up to {deepest} of "
+        f"{numbers.numbered(features, 'features')}, each against {against}."
+    )
+    if question.tolerance:
+        text += f" Worse means {question.worse} by more than {_points(question.tolerance)}."
+    return text
+
+
+def _verdict(found: SubgroupSearch) -> str:
+    if not found.examined:
+        return "No subgroup could be examined"
+    number = len(found.worse)
+    if not number:
+        return "No subgroup is shown to be worse"
+    return f"{number:,} {numbers.plural(number, 'subgroup is', 'subgroups are')} worse"
+
+
+def _claim(found: SubgroupSearch) -> str:
+    """State how many subgroups are worse, with which chance of error, and what explains them."""
+    number, alpha = len(found.worse), f"{100 * found.question.alpha:.4g}%"
+    one = number == 1
+    if found.question.multiplicity is SearchControl.FDR:
+        chance = f"of such claims at most {alpha} are expected to be wrong"
+    else:
+        wrong = "it is not" if one else f"any of the {number:,} is not"
+        chance = f"with at most a {alpha} chance that {wrong}"
+    text = f"{number:,} {numbers.plural(number, 'is', 'are')} worse, {chance}"
+    members, others = len(found.summary), number - len(found.summary)
+    if others:
+        account = numbers.plural(members, "accounts", "account")
+        rest = "the other" if others == 1 else f"the other {others:,}"
+        text += f"; {members:,} {account} for {rest}"
+    return f"{text}."
+
+
+def _summary(found: SubgroupSearch) -> Iterator[Block]:
+    if not found.worse:
+        yield Paragraph(_nothing(found))
+        return
+    yield Paragraph(_claim(found))
+    members = [each for each in found.worse if each.explained_by is None]
+    yield _table(found, "What accounts for all", members)
+    worst = next(each for each in found.worse if each.name == found.largest.guaranteed)
+    if worst.explained_by is not None:
+        yield Paragraph(
+            f"Worst guaranteed: {called(worst.name)} (n = {numbers.count(worst.n)}): "
+            f"{numbers.points(worst.difference)} pp, at least "
+            f"{numbers.points(_guaranteed(found, worst))} pp."
+        )
+
+
+def _nothing(found: SubgroupSearch) -> str:
+    if not found.examined:
+        fewest = found.question.min_rows
+        return (
+            f"No subgroup has {fewest:,} rows, with 20 that the rate is a share of in it and 20 "
+            "outside it."
+        )
+    return (
+        "No subgroup is shown to be worse. This does not show that none is: below stands what "
+        "would have been found."
+    )
+
+
+def _bounds(found: SubgroupSearch) -> Iterator[Block]:
+    if not found.examined:
+        return
+    not_worse, undecided = found.not_worse_count, found.undecided_count
+    yield Paragraph(
+        f"{not_worse:,} {numbers.plural(not_worse, 'is', 'are')} shown not to be worse; "
+        f"{undecided:,} cannot be decided."
+    )
+    largest = found.largest
+    if largest.by_at_most is not None:
+        text = f"No subgroup examined is worse by more than {_points(largest.by_at_most)}"
+        if largest.by_at_most_of_large is not None:
+            large = _points(largest.by_at_most_of_large)
+            text += f"; of those with 10% of the {_counted(found)}, by more than {large}"
+        yield Paragraph(f"{text}.")
+    yield Paragraph(_detectable(found))
+
+
+def _detectable(found: SubgroupSearch) -> str:
+    """State what would have been found."""
+    sign = "+" if found.question.worse is Worse.HIGHER else "−"
+    parts = [
+        f"{sign}{_points(each.difference)} in {100 * each.share:g}%"
+        for each in found.detectable
+        if each.difference is not None
+    ]
+    if not parts:
+        return "No difference would probably have been found: the table is too small."
+    return f"Would have been found (80% power): {', '.join(parts)} of the {_counted(found)}."
+
+
+def _record(found: SubgroupSearch) -> Iterator[Section]:
+    """Yield what only the whole record shows."""
+    explained = [each for each in found.worse if each.explained_by is not None][:_MOST_CLAIMS]
+    for i, member in enumerate(each for each in found.worse if each.explained_by is None):
+        claims = [each for each in explained if each.explained_by == member.name]
+        if claims:
+            title = f"Explained by {called(member.name)}"
+            yield listed(f"claims-{i}", title, _table(found, title, claims))
+    undecided = found.undecided[:_MOST_UNDECIDED]
+    if undecided:
+        yield listed(
+            "undecided",
+            "What cannot be decided",
+            Paragraph("The largest differences among them, and how many rows would be needed."),
+            _table(found, "Undecided", undecided, needed=True),
+            *more_in_json(found.undecided, _MOST_UNDECIDED),
+        )
+
+
+def _table(
+    found: SubgroupSearch, caption: str, subgroups: Sequence[Subgroup], *, needed: bool = False
+) -> Table:
+    against = found.question.reference
+    columns = [
+        Column("subgroup", numeric=False),
+        Column("n"),
+        Column("rate"),
+        Column(str(against)),
+        Column("difference, pp"),
+        Column("rows needed" if needed else "at least, pp"),
+    ]
+    level = f"{100 * (1 - found.question.alpha):.4g}%"
+    rows = tuple(
+        (
+            Cell(called(each.name), name=True),
+            Cell(numbers.count(each.n)),
+            Cell(numbers.percent(each.rate)),
+            Cell(numbers.percent(each.reference_rate)),
+            Cell(numbers.points(each.difference)),
+            Cell(_needed(each) if needed else numbers.points(_guaranteed(found, each))),
+        )
+        for each in subgroups
+    )
+    notes = () if needed else (f"at least: one end of simultaneous intervals, {level}",)
+    return Table(caption, tuple(columns), rows, notes=notes)
+
+
+def _guaranteed(found: SubgroupSearch, each: Subgroup) -> float:
+    """Return the end of the interval that is nearer to no difference."""
+    return each.low if found.question.worse is Worse.HIGHER else each.high
+
+
+def _needed(each: Subgroup) -> str:
+    if each.rows_needed is None:
+        return "-"
+    return "more than is practical" if each.rows_needed > _MOST_ROWS else f"{each.rows_needed:,}"
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:.1f} pp"
+
+
+def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[Block]:
+    notes = [*_values_made(found.question)]
+    if found.too_few:
+        are = numbers.plural(found.too_few, "subgroup was", "subgroups were")
+        notes.append(
+            f"{found.too_few:,} {are} not tested: fewer than 20 rows that the rate is a share of, "
+            "in it or outside it."
+        )
+    if found.duplicates:
+        hold = numbers.plural(found.duplicates, "conjunction holds", "conjunctions hold")
+        notes.append(
+            f"{found.duplicates:,} {hold} the same rows as one with fewer conditions, which stands "
+            "for it."
+        )
+    notes += [each.message for each in found.diagnostics if each.level != "warning"]
+    if notes:
+        yield Items(tuple(notes))
+    if full:
+        yield Paragraph(METHOD, Tone.SOFT)
+
+
+def _values_made(question: SearchQuestion) -> Iterator[str]:
+    """Yield how the values of features were made, where they are not the values of the column."""
+    for feature in question.features:
+        if feature.made is SearchedValues.QUINTILES:
+            yield (
+                f"{capitalised(called(feature.name))} was cut at {_cuts(feature)}, fifths of the "
+                "rows, chosen without looking at outcomes."
+            )
+        elif feature.made is SearchedValues.MOST_FREQUENT:
+            yield (
+                f"Of {called(feature.name)} the {len(feature.values) - 1} most frequent values "
+                f"were searched, and all others together as {called(feature.values[-1])}."
+            )
+
+
+def _cuts(feature: SearchedFeature) -> str:
+    return numbers.listing([f"{cut:g}" for cut in feature.cuts])
+
+
+def subgroups_of(found: SubgroupSearch) -> FlatTable:
+    """Return a row for every subgroup that is listed, with a column for each feature."""
+    features = [feature.name for feature in found.question.features]
+    taken = set(_COLUMNS)
+    columns = [f"feature {name}" if name in taken else name for name in features]
+    rows = []
+    for each in (*found.worse, *found.undecided):
+        fields = to_dict(each) | {"subgroup": each.name}
+        conditions = [each.conditions.get(name) for name in features]
+        rows.append((*(fields[name] for name in _COLUMNS), *conditions))
+    texts = frozenset(("subgroup", "status", "explained_by", *columns))
+    return FlatTable((*_COLUMNS, *columns), tuple(rows), texts)

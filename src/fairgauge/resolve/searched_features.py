@@ -1,0 +1,205 @@
+"""What a search for subgroups means in the counts: cells by the values of features and by outcome.
+
+Numbers without cuts are cut into fifths of the rows, and of many values the most frequent ones are
+kept: both without looking at outcomes, so that no chance finding enters by them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.enums import Role, SearchedValues, Task
+from fairgauge.errors import Problem, SpecError
+from fairgauge.identity import GroupId, MissingValue, ValueSet, bins, group_names
+from fairgauge.resolve.group_counts import group_columns
+from fairgauge.resolve.outcomes import decide_task, outcome_masks
+from fairgauge.results.subgroup_search import SearchedFeature
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.statistics import Rate
+    from fairgauge.cube.cube import Cube
+    from fairgauge.identity import Part
+    from fairgauge.question.specification import Spec
+    from fairgauge.resolve.group_counts import Grouping
+
+    Codes = NDArray[np.int64]
+
+_MOST_NUMBERS = 12
+"""Different numbers of a column up to which each is a value of its own."""
+_FIFTHS = (0.2, 0.4, 0.6, 0.8)
+_MOST_VALUES = 50
+OTHER_VALUES = "other values"
+_NEGATIVE, _POSITIVE, _UNKNOWN = 0, 1, 2
+_CELL_OF = np.array([[3, 1, 3], [2, 0, 0], [3, 0, 0]])
+"""TP, FP, FN or TN by label and prediction; where one is not known, by the other alone."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutcomeCells:
+    """The cells of a table: the values of every feature, and what the rows are to a rate.
+
+    Attributes
+    ----------
+    codes : array of shape (cells, features): the value of each feature; one above the last where
+        it is none that can be a condition.
+    sizes : the number of values of each feature.
+    rows, n, events : arrays of shape (cells,): rows, those that the rate is a share of, and those
+        of them that it counts.
+    """
+
+    codes: Codes
+    sizes: tuple[int, ...]
+    rows: Array
+    n: Array
+    events: Array
+
+
+def searched_cells(
+    cube: Cube, spec: Spec, rate: Rate
+) -> tuple[OutcomeCells, tuple[SearchedFeature, ...]]:
+    """Return the cells of a rate by the values of all features, and these values.
+
+    Raises
+    ------
+    SpecError
+        The outcomes are not binary, or a value is asked for that the data do not have.
+    CubeError
+        The counts do not hold all features together.
+    """
+    outcomes = [axis for role in (Role.LABEL, Role.PREDICTION) if (axis := cube.plan.axis(role))]
+    groupings = list(group_columns(cube, spec).values())
+    columns = [part.axis for part in groupings]
+    table = cube.marginal([*columns, *outcomes])
+    rows = table.sums.get("n", table.sums["rows"])
+    found = [
+        _values(part, codes, rows) for part, codes in zip(groupings, table.codes.T, strict=False)
+    ]
+    n, events = _events(cube, spec, rate, table.codes[:, len(columns) :])
+    cells = OutcomeCells(
+        np.stack([codes for codes, _ in found], axis=-1),
+        tuple(len(feature.values) for _, feature in found),
+        rows, n * rows, events * rows,
+    )  # fmt: skip
+    return cells, tuple(feature for _, feature in found)
+
+
+def _events(cube: Cube, spec: Spec, rate: Rate, codes: Codes) -> tuple[Array, Array]:
+    """Return which cells the rate is a share of, and which of them it counts."""
+    task = decide_task(cube, spec)
+    masks = outcome_masks(cube, spec, task)
+    if task is not Task.BINARY or len(masks) > 1:
+        message = (
+            "a search takes one binary outcome: name the favourable values (positive, "
+            "--positive VALUE), and one threshold of a score"
+        )
+        raise SpecError(Problem("positive" if task is not Task.BINARY else "threshold", message))
+    column = 0
+    known: dict[str, Codes] = {}
+    for role, mask in ((Role.LABEL, masks[0].labels), (Role.PREDICTION, masks[0].predictions)):
+        if cube.plan.axis(role) is None:
+            known[role] = np.full(len(codes), _UNKNOWN)
+            continue
+        states = np.append(np.where(mask, _POSITIVE, _NEGATIVE), _UNKNOWN)
+        known[role] = states[codes[:, column]]  # code -1 reads the last entry
+        column += 1
+    cell = _CELL_OF[known[Role.LABEL], known[Role.PREDICTION]]
+    counted = np.ones(len(codes), dtype=bool)
+    for need in rate.needs:
+        counted &= known[Role(need)] != _UNKNOWN
+    of, among = (np.array(each.coefficients)[cell] * counted for each in (rate.of, rate.among))
+    return among.astype(np.float64), of.astype(np.float64)
+
+
+def _values(part: Grouping, codes: Codes, rows: Array) -> tuple[Codes, SearchedFeature]:
+    """Return the value of every cell, and the values that conditions are made of."""
+    groups, group_of, made = list(part.groups), part.group_of, SearchedValues.VALUES
+    cuts: tuple[float, ...] = part.axis.cuts
+    if cuts:
+        made = SearchedValues.CUTS
+    elif _are_many_numbers(groups):
+        cuts = _fifths(groups, group_of[codes], rows)
+        groups, group_of = _cut(groups, group_of, cuts)
+        made = SearchedValues.QUINTILES
+    of_cells = group_of[codes]
+    names = list(group_names([GroupId.of(group) for group in groups]))
+    if len(groups) > _MOST_VALUES:
+        of_cells, names = _most_frequent(of_cells, names, groups, rows)
+        made = SearchedValues.MOST_FREQUENT
+    of_cells = np.where(of_cells < 0, len(names), of_cells)
+    return of_cells, SearchedFeature(
+        name=part.axis.column, made=made, values=tuple(names), cuts=tuple(map(float, cuts))
+    )
+
+
+def _are_many_numbers(groups: Sequence[Part]) -> bool:
+    values = [group.values for group in groups if isinstance(group, ValueSet)]
+    return len(values) > _MOST_NUMBERS and all(
+        len(each) == 1 and isinstance(each[0], (int, float)) and not isinstance(each[0], bool)
+        for each in values
+    )
+
+
+def _number_of(group: Part) -> float:
+    assert isinstance(group, ValueSet)
+    (number,) = group.values
+    assert isinstance(number, (int, float))
+    return float(number)
+
+
+def _fifths(groups: Sequence[Part], of_cells: Codes, rows: Array) -> tuple[float, ...]:
+    """Return the cuts that leave about a fifth of the rows in each interval."""
+    at = np.array([i for i, group in enumerate(groups) if isinstance(group, ValueSet)])
+    numbers = np.array([_number_of(groups[i]) for i in at.tolist()])
+    inside = of_cells >= 0
+    weights = np.bincount(of_cells[inside], rows[inside], len(groups))[at]
+    order = np.argsort(numbers)
+    numbers, below = numbers[order], np.cumsum(weights[order])
+    positions = np.searchsorted(below, np.array(_FIFTHS) * below[-1])
+    cuts = np.unique(numbers[positions])
+    return tuple(cuts[cuts < numbers[-1]].tolist())
+
+
+def _cut(
+    groups: Sequence[Part], group_of: Codes, cuts: tuple[float, ...]
+) -> tuple[list[Part], Codes]:
+    """Return the intervals in place of numbers; missing values stay a group of their own."""
+    intervals: list[Part] = [*bins(cuts)]
+    rest = [group for group in groups if not isinstance(group, ValueSet)]
+    edges = np.array(cuts)
+    position = np.array(
+        [
+            np.searchsorted(edges, _number_of(group), side="left")
+            if isinstance(group, ValueSet)
+            else len(intervals)
+            for group in groups
+        ]
+    )
+    position = np.append(position, len(position))  # missing values, where no row has any
+    return [*intervals, *rest], np.where(group_of < 0, group_of, position[np.maximum(group_of, 0)])
+
+
+def _most_frequent(
+    of_cells: Codes, names: list[str], groups: Sequence[Part], rows: Array
+) -> tuple[Codes, list[str]]:
+    """Return the most frequent values, and all others as one; ties are decided by their order."""
+    inside = of_cells >= 0
+    counts = np.bincount(of_cells[inside], rows[inside], len(names))
+    missing = [i for i, group in enumerate(groups) if isinstance(group, MissingValue)]
+    counts[missing] = np.inf  # not a value to be pooled with others
+    kept = np.sort(np.argsort(-counts, kind="stable")[:_MOST_VALUES])
+    position = np.full(len(names) + 1, len(kept))
+    position[kept] = np.arange(len(kept))
+    position[-1] = -1
+    left = [names[i] for i in kept.tolist()]
+    pooled = OTHER_VALUES
+    while pooled in left:
+        pooled = f'"{pooled}"'
+    return np.where(inside, position[of_cells], -1), [*left, pooled]

@@ -1,0 +1,264 @@
+"""SubgroupSearch: where a rate is worse, of all subgroups that features make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.enums import (
+    Missing,
+    SearchControl,
+    SearchedReference,
+    SearchedValues,
+    SubgroupStatus,
+    Worse,
+)
+from fairgauge.errors import quote
+from fairgauge.results.codec import Finite, Share, Version
+from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.describers import function_at
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
+from fairgauge.results.threshold_choice import CountedData
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchedFeature:
+    """A feature whose values are conditions of subgroups.
+
+    Attributes
+    ----------
+    name : its column.
+    made : how its values were made: as they are, cut as asked, cut into fifths of the rows without
+        looking at outcomes, or the most frequent ones with all others as one.
+    values : the names of its values, in order.
+    cuts : the cut points of a number, none of other columns.
+    """
+
+    name: str
+    made: SearchedValues
+    values: tuple[str, ...]
+    cuts: tuple[Finite, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchQuestion:
+    """What was searched for.
+
+    Attributes
+    ----------
+    rate : the rate.
+    worse : which side is the worse one.
+    tolerance : by how much a rate must differ at least to be worse.
+    depth, min_rows : the most conditions of a subgroup, and the fewest rows.
+    reference : what each subgroup is compared with.
+    alpha : the error rate in each direction.
+    multiplicity : which error rate it is.
+    missing : what a missing value of a feature is.
+    label, prediction, score, threshold : the columns of the outcomes, and what decides by a score.
+    positive : the names of the favourable outcomes.
+    features : the features and their values.
+    definition : the rate itself.
+    """
+
+    rate: str
+    worse: Worse
+    tolerance: Share
+    depth: int
+    min_rows: int
+    reference: SearchedReference
+    alpha: Share
+    multiplicity: SearchControl
+    missing: Missing
+    label: str | None
+    prediction: str | None
+    score: str | None
+    threshold: Finite | None
+    positive: tuple[str, ...]
+    features: tuple[SearchedFeature, ...]
+    definition: Statistic = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
+
+    def __post_init__(self) -> None:
+        hold_definition(self, self.rate)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subgroup:
+    """A conjunction of values of features, compared with all other rows.
+
+    Attributes
+    ----------
+    name : its conditions in one text, unique in a result.
+    conditions : the value of each feature that it has a condition on.
+    rows, n, events : its rows, those of them that the rate is a share of, and those it counts.
+    rate, reference_rate : its rate, and that of the reference.
+    difference : the first less the second.
+    low, high : the ends of the simultaneous interval of the difference; both hold for all subgroups
+        of the search at once.
+    evidence : the signed root of the likelihood ratio of "worse by exactly the tolerance", positive
+        on the worse side; the subgroup is worse where it exceeds the critical value.
+    p_adjusted : its p-value, adjusted for all subgroups.
+    status : what is shown.
+    explained_by : of a subgroup that is worse, the member of the summary that accounts for most of
+        its evidence; None where it is a member itself.
+    rows_needed : of an undecided subgroup, the rows of a table of this composition in which it
+        would probably (80%) be shown to be worse, if its difference is the true one; None where it
+        is not on the worse side.
+    """
+
+    name: str
+    conditions: Mapping[str, str]
+    rows: int
+    n: int
+    events: int
+    rate: Share
+    reference_rate: Share
+    difference: Finite
+    low: Finite
+    high: Finite
+    evidence: Finite
+    p_adjusted: Share
+    status: SubgroupStatus
+    explained_by: str | None = None
+    rows_needed: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverallRate:
+    """The rate of all rows.
+
+    Attributes
+    ----------
+    rows, n, events : all rows, those that the rate is a share of, and those it counts.
+    rate : the rate; None without such rows.
+    """
+
+    rows: int
+    n: int
+    events: int
+    rate: Share | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Largest:
+    """What holds for all subgroups that were examined, at once.
+
+    Attributes
+    ----------
+    guaranteed : the subgroup that is shown to be worse by most, None where none is worse.
+    by_at_least : by how much it is at least worse.
+    by_at_most : no subgroup is worse by more than this; None where none was examined.
+    by_at_most_of_large : the same of subgroups with at least a tenth of the rows that the rate is
+        a share of.
+    """
+
+    guaranteed: str | None
+    by_at_least: Finite | None
+    by_at_most: Finite | None
+    by_at_most_of_large: Finite | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detectable:
+    """The smallest difference that would probably (80%) have been found.
+
+    Attributes
+    ----------
+    share : the subgroup's share of the rows that the rate is a share of.
+    n : its rows of these.
+    difference : the size of the difference; None where none would have been found.
+    """
+
+    share: Share
+    n: int
+    difference: Finite | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubgroupSearch(ResultOfMetrics):
+    """Where a rate is worse: every subgroup of a few conditions, and what is shown of it.
+
+    Attributes
+    ----------
+    version, created : the fairgauge that searched, and when.
+    data : what was counted.
+    fingerprint : the digest of the counts.
+    question : what was searched for.
+    overall : the rate of all rows.
+    worse : the subgroups that are worse, the one that is worse by most at least first; with a
+        chance of at most ``alpha`` that any of them is not (of ``fdr``: the expected share).
+    undecided : those that could not be decided, the largest estimates first; at most 1,000.
+    examined : how many subgroups were tested.
+    undecided_count, not_worse_count : how many of them were not decided, and shown not to be worse.
+    too_few : subgroups that were not tested, because they or all others have fewer than 20 rows
+        that the rate is a share of.
+    duplicates : conjunctions with the same rows as one of fewer conditions, which stands for them.
+    critical_value, other_critical_value : what the evidence must exceed to be worse, and its
+        opposite not to be.
+    largest : what holds for all subgroups at once.
+    detectable : what would have been found.
+    diagnostics : warnings of what the question may have meant instead.
+    """
+
+    KIND: ClassVar = ResultKind(
+        name="find",
+        schema="fairgauge.find/1",
+        title="Subgroups in which a rate is worse",
+        called="a search for subgroups",
+        document="fairgauge.render.documents.search_document:search_document",
+        tables={"subgroups": "fairgauge.render.documents.search_document:subgroups_of"},
+    )
+    DERIVED: ClassVar = ("metrics", "summary")
+
+    version: Version
+    created: str = field(compare=False)
+    data: CountedData
+    fingerprint: str
+    question: SearchQuestion
+    overall: OverallRate
+    worse: tuple[Subgroup, ...]
+    undecided: tuple[Subgroup, ...]
+    examined: int
+    undecided_count: int
+    not_worse_count: int
+    too_few: int
+    duplicates: int
+    critical_value: Finite
+    other_critical_value: Finite
+    largest: Largest
+    detectable: tuple[Detectable, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """Return the names of the worse subgroups that account for all others."""
+        return tuple(each.name for each in self.worse if each.explained_by is None)
+
+    def __getitem__(self, name: str) -> Subgroup:
+        """Return a listed subgroup by its name.
+
+        Raises
+        ------
+        KeyError
+            No subgroup of this name is worse, or listed as undecided.
+        """
+        for each in (*self.worse, *self.undecided):
+            if each.name == name:
+                return each
+        raise KeyError(f"{quote(name)}; {len(self.worse) + len(self.undecided):,} are listed")
+
+    def to_pandas(self) -> Any:
+        """Return the listed subgroups, a row each and a column for each feature."""
+        return function_at("fairgauge.render.writers.data_frames:to_pandas")(self)
+
+    def to_polars(self) -> Any:
+        """Return the listed subgroups, a row each and a column for each feature."""
+        return function_at("fairgauge.render.writers.data_frames:to_polars")(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"<SubgroupSearch: {len(self.worse):,} of {self.examined:,} subgroups are worse; "
+            "print() shows them>"
+        )

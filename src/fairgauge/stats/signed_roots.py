@@ -1,0 +1,287 @@
+"""The signed root of the likelihood ratio of two rates, its exact tails, and what inverts it.
+
+Many groups are each compared with all other rows, and one critical value serves all of them: it
+bounds the summed probabilities that any statistic exceeds it, whatever their dependence.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import betaincinv, gammaln, ndtr, ndtri, xlogy
+
+from fairgauge.stats._restricted import under_difference
+from fairgauge.stats._roots import falling_root
+from fairgauge.stats.arrays import Array, floats, quiet
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+_BLOCK_OF_TERMS = 64
+_NEGLIGIBLE = 1e-17
+_STEPS_OF_C = 30
+_MOST_EXACT_TAILS = 256
+_FEW_ENDS = 16
+_CLOSE_ENDS = 1e-9
+
+
+@quiet
+def signed_root(
+    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, difference: ArrayLike = 0.0
+) -> Array:
+    """Return the signed root of the likelihood ratio of ``p1 - p2 = difference``.
+
+    It falls as the difference rises, is 0 at the observed one, and is infinite where the difference
+    is impossible for the counts.
+
+    Parameters
+    ----------
+    x1, n1, x2, n2 : array-like
+        Successes and trials.
+    difference : array-like in [-1, 1]
+
+    Examples
+    --------
+    >>> signed_root(30, 100, 50, 400).round(4).tolist()
+    4.0101
+    >>> signed_root(30, 100, 50, 400, 0.175).round(4).tolist()
+    0.0
+    """
+    x1, n1, x2, n2, d = floats(x1, n1, x2, n2, difference)
+    p1, p2 = under_difference(x1, n1, x2, n2, d)
+    pooled = (x1 + x2) / (n1 + n2)  # exact, where the cubic is so but for rounding
+    p1, p2 = np.where(d == 0, pooled, p1), np.where(d == 0, pooled, p2)
+    ratio = (
+        _deviance(x1, n1, p1)
+        + _deviance(n1 - x1, n1, 1 - p1)
+        + _deviance(x2, n2, p2)
+        + _deviance(n2 - x2, n2, 1 - p2)
+    )
+    return np.asarray(np.sign(x1 / n1 - x2 / n2 - d) * np.sqrt(np.maximum(2 * ratio, 0.0)))
+
+
+def normal_tail(z: ArrayLike) -> Array:
+    """Return the probability that a standard normal variable exceeds z.
+
+    >>> normal_tail([0.0, 1.6449]).round(4).tolist()
+    [0.5, 0.05]
+    """
+    return np.asarray(ndtr(-np.asarray(z, dtype=np.float64)))
+
+
+def _deviance(x: Array, n: Array, p: Array) -> Array:
+    """Return ``x log((x / n) / p)``, infinite where the count is impossible."""
+    return np.asarray(xlogy(x, x / n) - xlogy(x, p))
+
+
+def lower_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: float) -> Array:
+    """Return the differences below which the signed root exceeds a critical value.
+
+    Examples
+    --------
+    >>> end = lower_end(30, 100, 50, 400, 3.0)
+    >>> end.round(4).tolist(), signed_root(30, 100, 50, 400, end).round(6).tolist()
+    (0.0401, 3.0)
+    """
+    x1, n1, x2, n2 = floats(x1, n1, x2, n2)
+
+    def above(difference: Array) -> Array:
+        # bounded, so that secants never meet infinities
+        return np.asarray(np.clip(signed_root(x1, n1, x2, n2, difference), -1e3, 1e3) - c)
+
+    return falling_root(above, np.full(x1.shape, -1.0), x1 / n1 - x2 / n2)
+
+
+def upper_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: float) -> Array:
+    """Return the differences above which the signed root is below ``-c``.
+
+    It mirrors `lower_end`: that of the failures is its negative.
+
+    Examples
+    --------
+    >>> upper_end(30, 100, 50, 400, 3.0).round(4).tolist()
+    0.3288
+    """
+    x1, n1, x2, n2 = floats(x1, n1, x2, n2)
+    return -lower_end(n1 - x1, n1, n2 - x2, n2, c)
+
+
+def fewest_exceeding(n: ArrayLike, events: float, total: float, c: float) -> Array:
+    """Return the fewest events of groups of n trials whose signed root exceeds c, given all events.
+
+    One more than the group can have where none does.
+
+    Examples
+    --------
+    >>> fewest_exceeding([30, 100], 400, 4000, 3.0).tolist()
+    [9.0, 20.0]
+    """
+    (n,) = floats(n)
+    fewest = np.floor(np.maximum(n * events / total, n + events - total))
+    most = np.minimum(n, events) + 1
+    # the fewest lies in (fewest, most]: a group with no more than its share never exceeds
+    while (most - fewest > 1).any():
+        middle = np.floor((fewest + most) / 2)
+        exceeding = signed_root(middle, n, events - middle, total - n) > c
+        most = np.where(exceeding, middle, most)
+        fewest = np.where(exceeding, fewest, np.minimum(middle, most - 1))
+    return np.asarray(most)
+
+
+@quiet
+def hypergeometric_tail(x: ArrayLike, n: ArrayLike, events: float, total: float) -> Array:
+    """Return the probability of at least x events among n of all rows, from the smallest terms on.
+
+    ``scipy.stats.hypergeom.sf`` takes 100 times as long for many groups.
+
+    Examples
+    --------
+    >>> hypergeometric_tail([10, 20, 60], [30, 100, 400], 400, 4000).round(8).tolist()
+    [0.00042702, 0.00172191, 0.00055545]
+    """
+    x, n = floats(x, n)
+    shape = x.shape
+    x, n = x.ravel(), n.ravel()
+    most = np.minimum(n, events)
+    tail = np.zeros(x.shape)
+    held = np.flatnonzero(x <= most)
+    at, size = x[held], n[held]
+    first = np.exp(
+        _log_choose(events, at) + _log_choose(total - events, size - at) - _log_choose(total, size)
+    )
+    steps = np.arange(_BLOCK_OF_TERMS)
+    while len(held):
+        # each term is the one before it times the ratio of the two
+        k = at[:, None] + steps
+        ratios = (
+            (size[:, None] - k)
+            * (events - k)
+            / ((k + 1) * (total - events - size[:, None] + k + 1))
+        )
+        terms = first[:, None] * np.cumprod(np.maximum(ratios, 0.0), axis=1)
+        tail[held] += first + terms[:, :-1].sum(axis=1)
+        going = terms[:, -1] > _NEGLIGIBLE * tail[held]
+        held, at, size = held[going], at[going] + _BLOCK_OF_TERMS, size[going]
+        first = terms[going, -1]
+    return np.minimum(tail, 1.0).reshape(shape)
+
+
+def _log_choose(n: ArrayLike, k: Array) -> Array:
+    n = np.asarray(n, dtype=np.float64)
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
+
+class SimultaneousTails:
+    """The summed exact tails of the signed roots of many groups, each against all other rows.
+
+    Parameters
+    ----------
+    n : array
+        The trials of every group.
+    events, total : float
+        The events and trials of all rows.
+    """
+
+    def __init__(self, n: Array, events: float, total: float) -> None:
+        # tails depend on the number of trials alone
+        self.sizes, self.groups = np.unique(n, return_counts=True)
+        self.events, self.total = events, total
+
+    def exceeding(self, c: float) -> float:
+        """Return the sum over all groups of the probability that the signed root exceeds c."""
+        if not len(self.sizes):
+            return 0.0
+        fewest = fewest_exceeding(self.sizes, self.events, self.total, c)
+        tails = hypergeometric_tail(fewest, self.sizes, self.events, self.total)
+        return float(self.groups @ tails)
+
+    def critical_value(self, alpha: float) -> float:
+        """Return the smallest c whose tails sum to alpha at most, and the normal quantile at least.
+
+        The normal quantile is that of Bonferroni: a group that cannot reach c at no difference can
+        where rates differ.
+        """
+        tests = int(self.groups.sum())
+        low = float(-ndtri(alpha / max(tests, 1)))
+        if self.exceeding(low) <= alpha:
+            return low
+        step = 0.05
+        while self.exceeding(low + step) > alpha:
+            low, step = low + step, 2 * step
+        high = low + step
+        for _ in range(_STEPS_OF_C):
+            middle = (low + high) / 2
+            if self.exceeding(middle) > alpha:
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def adjusted(self, roots: Array, c: float) -> Array:
+        """Return p-values adjusted for all groups: below alpha where a root exceeds c.
+
+        The larger of the summed exact tails and of Bonferroni's normal tail. Of more than a few
+        hundred roots the tails are those of the next smaller one that is computed.
+        """
+        tests = int(self.groups.sum())
+        just_below = np.nextafter(roots, -np.inf)
+        points = np.unique(np.append(just_below[roots > 0], c))
+        if len(points) > _MOST_EXACT_TAILS:
+            kept = np.unique(np.linspace(0, len(points) - 1, _MOST_EXACT_TAILS).astype(int))
+            points = np.union1d(points[kept], [c])
+        sums = np.minimum([self.exceeding(point) for point in points.tolist()], 1.0)
+        at = np.searchsorted(points, just_below, side="right") - 1
+        exact = np.where(at < 0, 1.0, sums[np.maximum(at, 0)])
+        return np.asarray(np.minimum(np.maximum(exact, tests * normal_tail(roots)), 1.0))
+
+
+def detectable_gap(
+    n: float, total: float, rate: float, c: float, tolerance: float, power: float
+) -> float | None:
+    """Return the smallest difference of a group of n trials to others that is probably found.
+
+    The others have a rate, of whose counts the variation is left to the group: the power is that of
+    the fewest events of the group that exceed c. None where no count does.
+
+    Examples
+    --------
+    >>> round(detectable_gap(100, 1000, 0.2, 3.0, 0.0, 0.8), 3)
+    0.176
+    """
+    others = total - n
+    events = rate * others
+
+    low, high = float(np.floor(n * rate)), float(np.floor(n))
+    if not signed_root(high, n, events, others, tolerance) > c:
+        return None
+    while high - low > 1:
+        middle = float(np.floor((low + high) / 2))
+        if signed_root(middle, n, events, others, tolerance) > c:
+            high = middle
+        else:
+            low = middle
+    return float(betaincinv(high, n - high + 1, power) - rate)
+
+
+def largest_upper_end(x1: Array, n1: Array, x2: Array, n2: Array, c: float, scale: Array) -> float:
+    """Return the largest of all upper ends times their scales, without computing them all.
+
+    Examples
+    --------
+    >>> n, x = np.array([100.0, 50.0, 20.0]), np.array([30.0, 10.0, 1.0])
+    >>> round(largest_upper_end(x, n, 50.0 - x, 400.0 - n, 3.0, np.ones(3)), 4)
+    0.3851
+    """
+    low, high = float(((x1 / n1 - x2 / n2) * scale).max()), 1.0
+    held = np.arange(len(x1))
+    while len(held) > _FEW_ENDS and high - low > _CLOSE_ENDS:
+        middle = (low + high) / 2
+        at = np.minimum(middle / scale[held], 1.0)
+        beyond = signed_root(x1[held], n1[held], x2[held], n2[held], at) > -c
+        if beyond.any():
+            held, low = held[beyond], middle
+        else:
+            high = middle
+    ends = upper_end(x1[held], n1[held], x2[held], n2[held], c) * scale[held]
+    return float(ends.max())

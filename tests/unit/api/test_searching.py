@@ -1,0 +1,307 @@
+"""`fairgauge.find`: what is counted, claimed and summarised, against counting it all by hand."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import jsonschema
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import fairgauge as fg
+from fairgauge.errors import CubeError, SpecError
+from fairgauge.results.subgroup_search import SubgroupSearch
+from fairgauge.stats.signed_roots import signed_root
+
+ASKED = {"label": "y", "prediction": "p", "rate": "false_positive_rate"}
+FEATURES = ["sex", "race", "region", "age"]
+
+
+def people(rows=3_000, seed=1, worse=0.0):
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame({
+        "sex": rng.choice(["F", "M"], rows),
+        "race": rng.choice(["A", "B", "C"], rows, p=[0.6, 0.3, 0.1]),
+        "region": rng.choice([1, 2, 3, 4], rows),
+        "age": rng.integers(18, 90, rows),
+        "y": (rng.random(rows) < 0.4).astype(int),
+    })  # fmt: skip
+    planted = ((frame["sex"] == "F") & (frame["race"] == "B")).to_numpy()
+    p = rng.random(rows) < 0.15 + worse * planted
+    return frame.with_columns(p=pl.Series(p.astype(int)))
+
+
+PLANTED = people(worse=0.25)
+CUT = ["sex", "race", "region", fg.cut("age", [30, 60])]
+
+
+def by_hand(frame, depth, min_rows):
+    """Count every conjunction row by row."""
+    cut = frame.with_columns(
+        age=pl.when(pl.col("age") <= 30).then(pl.lit("(-inf, 30]"))
+        .when(pl.col("age") <= 60).then(pl.lit("(30, 60]")).otherwise(pl.lit("(60, inf)")),
+        region=pl.col("region").cast(pl.String),
+    )  # fmt: skip
+    rows = cut.to_dicts()
+    found = {}
+    for k in range(1, depth + 1):
+        for names in itertools.combinations(FEATURES, k):
+            for row in rows:
+                key = frozenset((name, row[name]) for name in names)
+                counts = found.setdefault(key, [0, 0, 0])
+                counts[0] += 1
+                counts[1] += row["y"] == 0
+                counts[2] += row["y"] == 0 and row["p"] == 1
+    return {key: counts for key, counts in found.items() if counts[0] >= min_rows}
+
+
+def conditions(subgroup):
+    return frozenset(subgroup.conditions.items())
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_every_subgroup_is_counted_as_by_hand(depth):
+    found = fg.find(PLANTED, features=CUT, depth=depth, min_rows=25, **ASKED)
+    expected = by_hand(PLANTED, depth, 25)
+    assert found.examined + found.too_few == len(expected)
+    n, x = found.overall.n, found.overall.events
+    tested = {k: c for k, c in expected.items() if c[1] >= 20 and n - c[1] >= 20}
+    assert found.examined == len(tested)
+    roots = {key: float(signed_root(c[2], c[1], x - c[2], n - c[1])) for key, c in tested.items()}
+    claims = {key for key, root in roots.items() if root > found.critical_value}
+    assert {conditions(each) for each in found.worse} == claims
+    not_worse = sum(root < -found.other_critical_value for root in roots.values())
+    assert found.not_worse_count == not_worse
+    assert found.undecided_count == len(found.undecided) == len(tested) - len(claims) - not_worse
+    for each in (*found.worse, *found.undecided):
+        counts = expected[conditions(each)]
+        assert [each.rows, each.n, each.events] == counts
+        assert each.evidence == pytest.approx(roots[conditions(each)])
+        others = (x - each.events) / (n - each.n)
+        assert each.difference == pytest.approx(each.events / each.n - others)
+
+
+def test_the_planted_subgroup_accounts_for_all():
+    found = fg.find(PLANTED, features=CUT, **ASKED)
+    assert found.summary == ("sex = F & race = B",)
+    assert len(found.worse) > 1
+    assert {each.explained_by for each in found.worse} == {None, "sex = F & race = B"}
+
+
+def test_nothing_is_found_where_nothing_differs_and_what_would_have_been_is_stated():
+    found = fg.find(people(seed=4), features=CUT, **ASKED)
+    assert found.worse == ()
+    assert found.summary == ()
+    assert found.largest.guaranteed is None
+    assert found.largest.by_at_most is not None
+    differences = [each.difference for each in found.detectable]
+    assert differences == sorted(differences)
+    text = str(found)
+    assert "No subgroup is shown to be worse" in text
+    assert "Would have been found (80% power)" in text
+
+
+def test_claims_ends_and_p_values_agree():
+    for tolerance in (0.0, 0.03):
+        found = fg.find(PLANTED, features=CUT, tolerance=tolerance, **ASKED)
+        for each in (*found.worse, *found.undecided):
+            worse = each.status == "worse"
+            assert (each.low > tolerance) == worse
+            assert -1 <= each.low <= each.difference <= each.high <= 1
+            assert (each.p_adjusted <= found.question.alpha) == worse
+        assert found.largest.by_at_least == max(each.low for each in found.worse)
+        assert found.largest.by_at_most >= max(each.high for each in found.undecided)
+
+
+def test_the_lower_side_mirrors_the_higher_one_of_the_opposite_rate():
+    higher = fg.find(PLANTED, features=CUT, **ASKED)
+    lower = fg.find(PLANTED, features=CUT, **ASKED | {"rate": "true_negative_rate"})
+    assert lower.question.worse == "lower"
+    assert [each.name for each in lower.worse] == [each.name for each in higher.worse]
+    for one, other in zip(lower.worse, higher.worse, strict=True):
+        assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
+        assert one.rate == pytest.approx(1 - other.rate)
+        assert one.p_adjusted == pytest.approx(other.p_adjusted)
+    assert lower.largest == higher.largest
+
+
+def test_order_names_and_engines_change_nothing():
+    found = fg.find(PLANTED, features=CUT, **ASKED)
+    shuffled = PLANTED.sample(fraction=1, shuffle=True, seed=2)
+    again = fg.find(shuffled.to_pandas(), features=CUT[::-1], **ASKED)
+    assert again.critical_value == found.critical_value
+    assert {conditions(e): (e.low, e.p_adjusted) for e in again.worse} == {
+        conditions(e): (e.low, e.p_adjusted) for e in found.worse
+    }
+    assert {frozenset(name.split(" & ")) for name in again.summary} == {
+        frozenset(name.split(" & ")) for name in found.summary
+    }
+    renamed = PLANTED.rename({"sex": "race", "race": "a & b"}).with_columns(
+        pl.col("a & b").replace({"A": "z = 1", "B": 'B" & C'})
+    )
+    other = fg.find(renamed, features=["race", "a & b", "region", CUT[3]], **ASKED)
+    assert [each.low for each in other.worse] == [each.low for each in found.worse]
+    assert len({each.name for each in other.worse}) == len(other.worse)
+
+
+def test_counts_shards_and_rows_give_the_same():
+    options = {"label": "y", "prediction": "p"}
+    joint = {"sensitive": CUT, "intersections": [FEATURES]}
+    found = fg.find(PLANTED, features=CUT, **ASKED)
+    whole = fg.count(PLANTED, **options, **joint)
+    halves = [fg.count(each, **options, **joint) for each in (PLANTED[:1300], PLANTED[1300:])]
+    for cube in (whole, halves[0] + halves[1]):
+        again = fg.find(cube, rate="false_positive_rate")
+        assert (again.worse, again.undecided) == (found.worse, found.undecided)
+    few = fg.find(whole, rate="false_positive_rate", features=["sex", "race"])
+    assert few.examined == fg.find(PLANTED, features=["sex", "race"], **ASKED).examined
+
+
+def test_counts_without_all_features_together_are_refused_with_what_to_do():
+    cube = fg.count(PLANTED, label="y", prediction="p", sensitive=CUT)
+    with pytest.raises(CubeError, match=r"--intersect 'sex\*race\*region\*age'"):
+        fg.find(cube, rate="false_positive_rate")
+
+
+def test_duplicates_count_once_under_the_fewest_conditions():
+    twice = PLANTED.with_columns(country=pl.lit("X"), women=pl.col("sex") == "F")
+    found = fg.find(twice, features=["sex", "race", "country", "women"], **ASKED)
+    plain = fg.find(twice, features=["sex", "race"], **ASKED)
+    assert found.duplicates > 0
+    # the values of "women" are groups of their own, and with "race" too: nothing else is new
+    assert found.examined == plain.examined + 2 + 6
+    rows = {(each.rows, each.n, each.events) for each in found.worse}
+    assert rows == {(each.rows, each.n, each.events) for each in plain.worse}
+
+
+def test_missing_values_are_a_group_unless_excluded():
+    gaps = PLANTED.with_columns(
+        race=pl.when(pl.col("race") == "B").then(None).otherwise(pl.col("race"))
+    )
+    found = fg.find(gaps, features=["sex", "race"], **ASKED)
+    assert "sex = F & race = (missing)" in {each.name for each in found.worse}
+    without = fg.find(gaps, features=["sex", "race"], missing="exclude", **ASKED)
+    assert without.overall == found.overall
+    assert not any("missing" in each.name for each in (*without.worse, *without.undecided))
+    with pytest.raises(fg.DataError, match="miss 'race'"):
+        fg.find(gaps, features=["sex", "race"], missing="error", **ASKED)
+
+
+def test_numbers_without_cuts_are_cut_into_fifths_and_many_values_pooled():
+    many = PLANTED.with_columns(town=pl.Series([f"t{i * i % 977}" for i in range(len(PLANTED))]))
+    found = fg.find(many, features=["age", "town", "region"], depth=1, min_rows=1, **ASKED)
+    age, town, region = found.question.features
+    shares = np.diff(
+        [0, *(float((PLANTED["age"] <= cut).mean()) for cut in age.cuts), 1]  # type: ignore[arg-type]
+    )
+    assert (age.made, len(age.values)) == ("quintiles", 5)
+    np.testing.assert_allclose(shares, 0.2, atol=0.02)
+    assert (town.made, len(town.values), town.values[-1]) == ("most_frequent", 51, "other values")
+    assert (region.made, region.values) == ("values", ("1", "2", "3", "4"))
+    notes = str(found)
+    assert "fifths of the rows" in notes
+    assert "50 most frequent values" in notes
+
+
+def test_false_discoveries_claim_more_and_agree_with_their_ends():
+    found = fg.find(PLANTED, features=CUT, **ASKED)
+    more = fg.find(PLANTED, features=CUT, multiplicity="fdr", **ASKED)
+    assert {e.name for e in found.worse} < {e.name for e in more.worse}
+    roots = np.array([e.evidence for e in more.worse])
+    assert len(roots) * stats.norm.sf(roots.min()) > 0
+    for each in (*more.worse, *more.undecided):
+        assert (each.low > 0) == (each.status == "worse") == (each.p_adjusted <= 0.05)
+
+
+def test_the_reference_overall_scales_differences_and_changes_no_verdict_at_no_tolerance():
+    others = fg.find(PLANTED, features=CUT, **ASKED)
+    overall = fg.find(PLANTED, features=CUT, reference="overall", **ASKED)
+    found = {each.name: each for each in overall.worse}
+    assert set(found) == {each.name for each in others.worse}
+    for each in others.worse:
+        share = 1 - each.n / others.overall.n
+        scaled = (share * each.difference, share * each.low, share * each.high)
+        one = found[each.name]
+        assert (one.difference, one.low, one.high) == pytest.approx(scaled)
+
+
+def test_saved_and_read_again_it_is_the_same(tmp_path):
+    found = fg.find(PLANTED, features=CUT, **ASKED)
+    found.save(tmp_path / "find.json")
+    again = fg.load(tmp_path / "find.json")
+    assert isinstance(again, SubgroupSearch)
+    assert again == found
+    assert str(again) == str(found)
+    written = json.loads(found.to_json())
+    jsonschema.validate(written, SubgroupSearch.json_schema())
+    assert written["summary"] == list(found.summary)
+    frame = found.to_pandas()
+    assert list(frame["status"]).count("worse") == len(found.worse)
+    assert frame["race"].isna().any()
+    assert found.to_polars().height == len(frame)
+    for suffix in ("html", "md", "csv", "txt"):
+        found.save(tmp_path / f"find.{suffix}")
+
+
+def test_own_rates_and_scores_are_searched():
+    wrong = fg.rate("wrong_share", of=fg.FP + fg.FN, among=fg.TP + fg.FP + fg.FN + fg.TN)
+    asked = {"label": "y", "prediction": "p", "features": CUT}
+    own = fg.find(PLANTED, rate=wrong, worse="higher", **asked)
+    ours = fg.find(PLANTED, rate="error_rate", **asked)
+    assert own.worse == ours.worse
+    scored = PLANTED.with_columns(s=pl.col("p") * 0.8 + 0.1)
+    by_score = fg.find(scored, rate="error_rate", label="y", score="s", features=CUT)
+    assert by_score.worse == ours.worse
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rate": None}, "rate: name the rate to search"),
+        ({"rate": "lift"}, "no share of rows"),
+        ({"rate": "false_positiv_rate"}, "false_positive_rate"),
+        ({"rate": "base_rate"}, "state which is worse"),
+        ({"features": None}, "features: name the columns"),
+        ({"features": ["sex", "y"]}, "'y' is the label"),
+        ({"features": ["sexx"]}, "sex"),
+        ({"alpha": 0.7}, "alpha: must be a number between 0 and 0.5"),
+        ({"depth": 0}, "depth: must be a number of at least 1"),
+        ({"tolerance": -0.1}, "tolerance"),
+        ({"weight": "age"}, "independent, unweighted rows"),
+        ({"cluster": "age"}, "Search one row of each cluster"),
+        ({"sensitive": ["sex"]}, "sensitive: is no option of a search"),
+        ({"reference": "largest"}, "reference"),
+        ({"label": "region"}, "positive"),
+    ],
+)
+def test_mistakes_are_refused_with_what_to_do(options, message):
+    with pytest.raises(SpecError, match=message):
+        fg.find(PLANTED, **{**ASKED, "features": ["sex", "race"], **options})
+
+
+def test_too_many_subgroups_are_refused_with_what_each_depth_makes():
+    rng = np.random.default_rng(0)
+    wide = pl.DataFrame({f"f{i}": rng.integers(0, 9, 5_000) for i in range(60)}).with_columns(
+        y=pl.lit(0), p=pl.Series(rng.integers(0, 2, 5_000))
+    )
+    with pytest.raises(SpecError, match="at depth 3"):
+        fg.find(wide, features=[f"f{i}" for i in range(60)], min_rows=1, depth=4, **ASKED)
+
+
+def test_a_table_too_small_examines_nothing_and_says_so():
+    found = fg.find(PLANTED[:30], features=["sex"], **ASKED)
+    assert (found.examined, found.worse, found.largest.by_at_most) == (0, (), None)
+    assert "No subgroup could be examined" in str(found)
+
+
+def test_counts_cut_elsewhere_are_refused():
+    cube = fg.count(PLANTED, label="y", prediction="p", sensitive=["sex", fg.cut("age", [40])],
+                    intersections=[["sex", "age"]], rules="DI >= 0.8")  # fmt: skip
+    assert fg.find(cube, rate="fpr", features=["sex", fg.cut("age", [40])]).examined > 0
+    assert fg.find(cube, rate="fpr", features=["sex"]).examined == 2
+    for features in (["sex", fg.cut("age", [50])], ["sex", "age"], ["race"]):
+        with pytest.raises(CubeError, match="count the data again"):
+            fg.find(cube, rate="fpr", features=features)
