@@ -153,7 +153,7 @@ def find(
     wrong = [_unknown(name) for name in options if name not in OF_ROWS]
     rows = {name: merged[name] for name in OF_ROWS if name in merged} | options
     features = merged.get("sensitive") if features is None else features
-    numbers = _Numbers(tolerance, depth, min_rows, alpha)
+    numbers = _SearchNumbers(tolerance, depth, min_rows, alpha)
     problems = [*wrong, *numbers.problems()]
     compared = _word(SearchedReference, reference, "reference", problems)
     control = _word(SearchControl, multiplicity, "multiplicity", problems)
@@ -209,7 +209,7 @@ _DEPENDENT = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Numbers:
+class _SearchNumbers:
     """The numbers of a search."""
 
     tolerance: float
