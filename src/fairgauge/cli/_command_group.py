@@ -25,7 +25,14 @@ _LONGEST_CAUSE = 300
 _SECTIONS = {
     "Start": ("demo", "choose", "presets", "metrics", "plan", "validate"),
     "Audit": (
-        "audit", "find", "compare", "compare-models", "thresholds", "monitor", "pairs", "check",
+        "audit",
+        "find",
+        "compare",
+        "compare-models",
+        "thresholds",
+        "monitor",
+        "pairs",
+        "check",
     ),
     "Counts": ("count", "merge", "protect", "join"),
     "Saved reports": ("render", "seal", "verify", "schema"),
