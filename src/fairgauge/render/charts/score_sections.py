@@ -39,7 +39,7 @@ class Curve:
     id, name, shape : of the group.
     path : the line.
     marks : places to mark on it: bins, or the thresholds of the report.
-    label : where its name stands, where several are drawn together.
+    label : where its name stands, where several are drawn together and their names have room.
     notes : what stands beside it.
     """
 

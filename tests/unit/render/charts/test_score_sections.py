@@ -59,6 +59,28 @@ def test_names_stand_on_their_curves_and_apart():
         assert all(abs(x - a) > 20 or abs(y - b) >= 5 for a, b in boxes[:i])
 
 
+@pytest.mark.parametrize("count", [2, 3, 4, 6])
+@pytest.mark.parametrize("name", ["{}", "the people of district {}"])
+def test_names_are_never_printed_over_each_other(count, name):
+    """Where one finds no room beside the others, they stand below the drawing."""
+    close = [[(k / 20, (1 - k / 20) ** (1 + i / 20)) for k in range(21)] for i in range(count)]
+    found = labels([(name.format(i), points) for i, points in enumerate(close)])
+    placed = [label for label, _ in found if label is not None]
+    assert len(placed) in (0, count)
+    assert len(placed) == count or name != "{}" or count > 3
+    for i, one in enumerate(placed):
+        for other in placed[:i]:
+            across = 2.6 * (len(one.text) + len(other.text)) / 2
+            assert abs(one.x - other.x) >= across or abs(one.y - other.y) >= 6.5
+    report = audit_of([name.format(i) for i in range(count)])
+    (drawn,) = scored(report)
+    text = render(report, "html")
+    for sweep in drawn.sweeps:
+        assert len({curve.label is None for curve in sweep.curves}) == 1
+    crowded = sum(sweep.curves[0].label is None for sweep in drawn.sweeps)
+    assert text.count('<svg class="key"') == crowded * count
+
+
 def test_curves_and_tables_hold_the_numbers_of_the_report():
     report = sample_reports.scored()
     (found,) = scored(report)
