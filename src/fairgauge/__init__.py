@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fairgauge.api.audit import audit, count
     from fairgauge.api.checking import check
     from fairgauge.api.comparing import compare, compare_models
+    from fairgauge.api.decomposing import why
     from fairgauge.api.loading import load
     from fairgauge.api.pairing import pairs
     from fairgauge.api.planning import plan
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from fairgauge.results.comparison import Comparison
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.finding import Finding
+    from fairgauge.results.gap_decomposition import Decomposition
     from fairgauge.results.history_health import HistoryHealth
     from fairgauge.results.model_comparison import ModelComparison
     from fairgauge.results.monitor_results import MonitorReport
@@ -66,6 +68,7 @@ _HOME = {
     "Cube": "cube.cube",
     "CubeError": "errors",
     "DataError": "errors",
+    "Decomposition": "results.gap_decomposition",
     "DuplicateCountsWarning": "errors",
     "Estimate": "results.estimates",
     "FN": "catalogue.cells",
@@ -116,6 +119,7 @@ _HOME = {
     "statistic": "catalogue.own",
     "thresholds": "api.thresholding",
     "verify": "evidence.sealing",
+    "why": "api.decomposing",
 }
 
 __all__ = [
@@ -128,6 +132,7 @@ __all__ = [
     "Cube",
     "CubeError",
     "DataError",
+    "Decomposition",
     "DuplicateCountsWarning",
     "Estimate",
     "FairgaugeError",
@@ -175,6 +180,7 @@ __all__ = [
     "statistic",
     "thresholds",
     "verify",
+    "why",
 ]
 
 

@@ -426,6 +426,43 @@ class AfterAdjusting(StrEnum):
     CHANGES_LITTLE = "not significant, changes little"
 
 
+class GapVerdict(StrEnum):
+    """What becomes of a gap between two groups within strata."""
+
+    NO_GAP = "no gap"
+    REMAINS = "remains"
+    REVERSES = "reverses"
+    ACCOUNTED_FOR = "accounted for"
+    INCONCLUSIVE = "inconclusive"
+
+
+class WhyInconclusive(StrEnum):
+    """Why it is not decided what becomes of a gap within strata."""
+
+    DEPENDS_ON_WEIGHTS = "depends on weights"
+    IMPRECISE = "imprecise"
+    BEYOND_MARGIN = "beyond margin"
+    NOT_COMPARABLE = "not comparable"
+    TOO_FEW = "too few"
+
+
+class GapPartKind(StrEnum):
+    """A part of a gap: strata of one side alone, shares of strata, or rates within strata."""
+
+    NOT_COMPARABLE = "not comparable"
+    COMPOSITION = "composition"
+    WITHIN = "within"
+
+
+class StratumWeights(StrEnum):
+    """By which shares of strata the differences within them are averaged."""
+
+    AVERAGE = "average"
+    GROUP = "group"
+    REFERENCE = "reference"
+    MANTEL_HAENSZEL = "mantel_haenszel"
+
+
 class FindingReason(StrEnum):
     """Why a disparity is a finding: the criterion that chose it, and what else holds of it."""
 

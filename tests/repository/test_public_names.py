@@ -20,6 +20,7 @@ PUBLIC = [
     "Cube",
     "CubeError",
     "DataError",
+    "Decomposition",
     "DuplicateCountsWarning",
     "Estimate",
     "FN",
@@ -71,6 +72,7 @@ PUBLIC = [
     "statistic",
     "thresholds",
     "verify",
+    "why",
 ]
 """One name more or less is a change of the contract: change it here and in the changelog."""
 

@@ -36,7 +36,7 @@ def load(path: str | Path) -> Loaded:
     Returns
     -------
     Cube, Report, Comparison, ModelComparison, ThresholdChoice, Check, MonitorReport,
-    HistoryHealth, PairsAudit or Planned
+    HistoryHealth, Decomposition, PairsAudit or Planned
         Whichever the file states by its ``schema``.
 
     Raises

@@ -27,6 +27,7 @@ _SECTIONS = {
     "Audit": (
         "audit",
         "find",
+        "why",
         "compare",
         "compare-models",
         "thresholds",

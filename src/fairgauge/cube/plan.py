@@ -286,11 +286,13 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     counted in one table for each margin that is asked for. Scores are counted in fine bins, in a
     table of their own for each margin, and so are clusters.
     """
-    outcome = _outcome_axes(spec, median)
+    outcome = [_axis_of(Role.STRATUM, column) for column in spec.strata] + _outcome_axes(
+        spec, median
+    )
     candidates = _candidate_axes(spec, median)
     columns = [f.column for f in spec.sensitive]
     columns += [c for parts in spec.intersections for c in parts if c not in columns]
-    features = {c: _feature_axis(spec.feature(c)) for c in dict.fromkeys(columns)}
+    features = {c: _axis_of(Role.FEATURE, spec.feature(c)) for c in dict.fromkeys(columns)}
     asked = [*((f.column,) for f in spec.sensitive), *spec.intersections]
     margins = [tuple(features)] if len(features) <= _MOST_JOINT_FEATURES else asked
     # a few candidates are counted jointly; many would make too many cells
@@ -327,8 +329,8 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     )
 
 
-def _feature_axis(feature: Feature) -> Axis:
-    return Axis(Role.FEATURE, feature.column, feature.cuts, feature.closed)
+def _axis_of(role: Role, column: Feature) -> Axis:
+    return Axis(role, column.column, column.cuts, column.closed)
 
 
 def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
@@ -336,8 +338,6 @@ def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
     if spec.task is Task.REGRESSION and not cuts:
         cuts = (0.0,)  # any cut will do: it marks only which rows have a number
     axes = []
-    if spec.strata:
-        axes.append(Axis(Role.STRATUM, spec.strata))
     if spec.label:
         axes.append(Axis(Role.LABEL, spec.label, cuts))
     if spec.prediction:

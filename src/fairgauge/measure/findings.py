@@ -17,6 +17,7 @@ from fairgauge.enums import (
     FindingReason,
     Outcome,
 )
+from fairgauge.question.features import strata_named
 from fairgauge.results.disparities import after_adjusting, gap, is_significant, singled_out
 from fairgauge.results.finding import Finding
 from fairgauge.results.sections import searched_rates, sections_of
@@ -168,7 +169,7 @@ def _finding(report: Report, searched: _Searched, worst: Estimate) -> Finding:
         p_adjusted=worst.p_adjusted,
         ratio=ratio,
         adjusted=adjusted,
-        adjusted_for=report.spec.get("strata") if adjusted else None,
+        adjusted_for=strata_named(report.spec.get("strata")) if adjusted else None,
         beside=beside,
         others=others,
         limits=_limits_of_rules(report, searched, "difference"),

@@ -25,8 +25,8 @@ from fairgauge.resolve.references import resolve_references
 from fairgauge.results.monitor_results import (
     PERIODS_NOW,
     Alarm,
+    ChangeParts,
     Currently,
-    Decomposition,
     PooledPeriods,
 )
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
@@ -239,7 +239,7 @@ class _Parts(NamedTuple):
 
 def _decompose(
     each: ComparisonId, rate: MonitoredRate, before: Cube, after: Cube, question: Spec
-) -> Decomposition | None:
+) -> ChangeParts | None:
     """Divide the change of the difference of the rates into composition and treatment."""
     blank = without_rows(sum_cubes([before, after]))  # the same groups and strata in both
     old, new = (_parts(each, rate, sum_cubes([cube, blank]), question) for cube in (before, after))
@@ -251,12 +251,13 @@ def _decompose(
         composition, treatment = -composition, -treatment
     if math.isnan(composition + treatment):
         return None
-    mixed = (question.strata, each.feature if new.several and rate.by != "rate" else None)
-    return Decomposition(
+    by = [column.column for column in question.strata]
+    by += [each.feature] if new.several and rate.by != "rate" else []
+    return ChangeParts(
         change=composition + treatment,
         composition=composition,
         treatment=treatment,
-        by=tuple(name for name in mixed if name is not None),
+        by=tuple(by),
     )
 
 

@@ -188,6 +188,38 @@ def read_features(value: object, path: str, problems: list[Problem]) -> tuple[Fe
     return _joined(features, path, problems)
 
 
+MOST_STRATA = 6
+"""The columns of strata that are crossed at most."""
+
+
+def read_strata(value: object, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
+    """Read one to six columns of strata, with cuts or without."""
+    strata = read_features(value, path, problems)
+    if len(strata) > MOST_STRATA:
+        message = f"takes at most {MOST_STRATA} columns, which are crossed, not {len(strata)}"
+        problems.append(Problem(path, message))
+    for each in strata:
+        if each.values:
+            message = (
+                f"{quote(each.column)} has a set of values, and each value is a stratum; put "
+                "values together with recode"
+            )
+            problems.append(Problem(path, message))
+    return strata
+
+
+def strata_named(plain: object) -> str | None:
+    """Return the columns of strata as a sentence names them, from what a specification file has.
+
+    >>> strata_named(["product", {"column": "dti", "cuts": [36]}]), strata_named("branch")
+    ('product and dti', 'branch')
+    """
+    if plain is None:
+        return None
+    columns = [str(each["column"] if isinstance(each, Mapping) else each) for each in items(plain)]
+    return " and ".join(filter(None, [", ".join(columns[:-1]), *columns[-1:]]))
+
+
 def _features_of(item: object, path: str, problems: list[Problem]) -> list[Feature]:
     if isinstance(item, Feature):
         return [item]

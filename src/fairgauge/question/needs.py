@@ -57,7 +57,7 @@ def _obstacles(row: Metric | Statistic, spec: Spec) -> Iterator[Reason]:
         yield Reason.of(ReasonCode.NO_WEIGHTS)
     if isinstance(row, RowMetric) and row.facts.by_features and not spec.features:
         yield Reason.of(ReasonCode.NEEDS_FEATURES)
-    if isinstance(row, ConditionalDisparity) and spec.strata is None:
+    if isinstance(row, ConditionalDisparity) and not spec.strata:
         yield Reason.of(ReasonCode.NEEDS_STRATA)
 
 

@@ -19,7 +19,15 @@ from fairgauge.enums import (
 from fairgauge.errors import Problem, nearest, shown
 from fairgauge.question import _argument_syntax as syntax
 from fairgauge.question._document import DESCRIPTIONS, read_document
-from fairgauge.question.features import Above, Ordered, Positive, read_features, read_ordered
+from fairgauge.question.features import (
+    Above,
+    Feature,
+    Ordered,
+    Positive,
+    read_features,
+    read_ordered,
+    read_strata,
+)
 from fairgauge.question.presets import preset_names
 from fairgauge.question.readers import (
     Problems,
@@ -46,6 +54,7 @@ from fairgauge.values import Json, Value, canonical, name_of
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.question.features import FeatureKeys
 
 Schema = dict[str, Json]
 """A JSON Schema."""
@@ -279,6 +288,22 @@ def _plain_population(population: Population) -> Json:
 Margins = tuple[tuple[str, float], ...]
 
 
+def _plain_strata(strata: tuple[Feature, ...]) -> Json:
+    """Return the columns of strata: nothing where there are none, one plain column as its name."""
+    columns: list[Any] = [each.to_dict() if each.cuts else each.column for each in strata]
+    if len(columns) == 1 and isinstance(columns[0], str):
+        return columns[0]
+    return columns or None
+
+
+def _write_strata(plain: Any) -> list[str]:
+    listed = [] if plain is None else [plain] if isinstance(plain, str) else plain
+    columns: list[FeatureKeys] = [
+        {"column": each} if isinstance(each, str) else each for each in listed
+    ]
+    return syntax.write_sensitive(columns)
+
+
 def read_margins(value: object, path: str, problems: Problems) -> Margins:
     """Read how much worse each rate may be, in the unit of the rate."""
     if not isinstance(value, Mapping):
@@ -357,6 +382,13 @@ FEATURES = OptionType(
     repeatable=True,
 )
 LISTED_FEATURES = replace(FEATURES, parse=syntax.parse_listed_features, metavar="A,B,C")
+STRATA = replace(
+    FEATURES,
+    read=read_strata,
+    schema=one_or_many({"anyOf": [_TEXT, _FEATURE_TABLE]}),
+    plain=_plain_strata,
+    write=_write_strata,
+)
 INTERSECTIONS = OptionType(
     read=_read_intersections,
     schema=one_or_many(_NAMES),

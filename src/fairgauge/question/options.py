@@ -48,6 +48,7 @@ from fairgauge.question.option_types import (
     RECODE,
     REFERENCE,
     RULES,
+    STRATA,
     THRESHOLD,
     VALUE,
     VALUES,
@@ -193,8 +194,9 @@ class Spec:
         (), INTERSECTIONS, "Columns whose combined values define groups",
         flag="--intersect", syntax="Repeatable.",
         counted=True)
-    strata: Column = option(
-        None, COLUMN, "Column that comparisons are stratified by",
+    strata: tuple[Feature, ...] = option(
+        (), STRATA, "Columns that comparisons are stratified by, at most six, which are crossed",
+        syntax="COL:40,60: intervals cut at 40 and 60. Repeatable.",
         counted=True, effect="the comparisons are stratified differently")
     count: Column = option(
         None, COLUMN, "Column of the number of cases that a row stands for",
@@ -290,6 +292,8 @@ class Spec:
         """Return every column asked for, with the path of the question: (path, column)."""
         single = [each.name for each in OPTIONS if each.type is COLUMN]
         asked = [(name, getattr(self, name)) for name in single if getattr(self, name) is not None]
+        one = len(self.strata) == 1
+        asked += [("strata" if one else f"strata[{i}]", f.column) for i, f in enumerate(self.strata)]
         asked += [(f"sensitive[{i}]", f.column) for i, f in enumerate(self.sensitive)]
         asked += [
             (f"intersections[{i}][{j}]", part)
@@ -370,7 +374,7 @@ class Options(TypedDict, total=False):
     sensitive: str | Feature | Array | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
     recode: str | Path | Mapping[str, Any] | Sequence[str | Path | Mapping[str, Any]]
     intersections: str | Sequence[str] | Sequence[Sequence[str]]
-    strata: str | Array | None
+    strata: str | Feature | Array | Sequence[str | Feature | Mapping[str, Any]] | None
     count: str | Array | None
     weight: str | Array | None
     cluster: str | Array | None

@@ -208,12 +208,13 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
 def _wrong_strata(spec: Spec) -> Iterator[Problem]:
     """Yield why nothing can be adjusted for the strata: they are what is compared."""
     predicted = (spec.prediction, spec.score, *spec.candidate)
-    if spec.strata is not None and spec.strata in predicted:
-        message = (
-            f"{quote(spec.strata)} is the prediction, which is the same for all rows of a "
-            "stratum: nothing is left to compare; name a column that is known before the decision"
-        )
-        yield Problem("strata", message)
+    for column in (each.column for each in spec.strata):
+        if column in predicted:
+            message = (
+                f"{quote(column)} is the prediction, which is the same for all rows of a stratum: "
+                "nothing is left to compare; name a column that is known before the decision"
+            )
+            yield Problem("strata", message)
 
 
 def _wrong_people(spec: Spec, given: Collection[str]) -> Iterator[Problem]:

@@ -62,7 +62,8 @@ def excluded_rows(
             continue  # of other models
         elif axis.role in (Role.STRATUM, Role.CLUSTER):
             if missing:
-                reasons[f"missing {axis.role}"] = missing
+                several = axis.role is Role.STRATUM and len(spec.strata) > 1
+                reasons[f"missing {f'{axis.column} (stratum)' if several else axis.role}"] = missing
         elif missing and not spec.profile.rules.missing_outcome_is_negative:
             name = "score" if axis.bounds else str(axis.role)
             reasons[f"missing {name}"] = missing

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
+from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role
 from fairgauge.errors import DataError, Problem, SpecError, alternatives, listing, nearest, quote
 from fairgauge.identity import (
@@ -266,6 +267,7 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
     DataError
         Missing values where the specification treats them as errors.
     """
+    cube = with_one_stratum(cube)
     problems: list[Problem] = []
     groupings = group_columns(cube, spec)
     features = [
@@ -329,6 +331,7 @@ def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> NDArray[np.i
 
 def count_everyone(cube: Cube) -> GroupCounts:
     """Arrange the counts of all rows as one group, whatever their features."""
+    cube = with_one_stratum(cube)
     first = np.zeros(1, dtype=np.int64)
     whole = Crossing((), (EVERYONE,), first, first)
     return _arranged(cube, "", whole, [])
@@ -380,6 +383,7 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     SpecError
         Classes, groups and strata make too many cells.
     """
+    joint = with_one_stratum(joint)
     plan, crossing = joint.plan, counted.crossing
     roles = (Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CANDIDATE)
     axes = [plan.axis(role) for role in roles]

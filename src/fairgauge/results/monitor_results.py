@@ -155,7 +155,7 @@ class PooledPeriods:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decomposition:
+class ChangeParts:
     """The change of the difference of two rates, in two terms that add up to it.
 
     Attributes
@@ -195,7 +195,7 @@ class Alarm:
     after: PooledPeriods
     before: PooledPeriods | None
     change: Finite | None = None
-    decomposition: Decomposition | None = None
+    decomposition: ChangeParts | None = None
     now: PooledPeriods | None = None
     currently: Currently | None = None
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from fairgauge.errors import DataError
-from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES
+from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import OPTIONS
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
 from fairgauge.scan.source import ALLOWED_DATA, Opened
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairgauge.scan.source import Source
 
 _OF_COLUMNS = frozenset(
-    option.name for option in OPTIONS if option.type in (COLUMN, COLUMNS, FEATURES)
+    option.name for option in OPTIONS if option.type in (COLUMN, COLUMNS, FEATURES, STRATA)
 )
 """The options whose values name columns, or are arrays."""
 

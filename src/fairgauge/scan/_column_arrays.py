@@ -16,8 +16,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from fairgauge.errors import DataError, Problem, SpecError, quote
-from fairgauge.question.features import KEYS
-from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES
+from fairgauge.question.features import KEYS, MOST_STRATA
+from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import BY_NAME
 from fairgauge.scan._frames import open_frame
 from fairgauge.values import Value, canonical
@@ -107,7 +107,15 @@ class _Collector:
         kind = BY_NAME[name].type if name in BY_NAME else None
         if kind is COLUMN and (_is_list(value) or _is_array(value)):
             return self._array(value, name)
-        return self._columns(value, name) if kind in (FEATURES, COLUMNS) else value
+        if kind is STRATA and _is_list(value) and self._holds_values(value):
+            return self._array(value, name)
+        return self._columns(value, name) if kind in (FEATURES, COLUMNS, STRATA) else value
+
+    def _holds_values(self, value: Sequence[object]) -> bool:
+        """Return whether a list is one value for each row, and not the columns of strata."""
+        plain = all(isinstance(each, (str, int, float)) for each in value)
+        names = all(isinstance(each, str) for each in value) and len(value) <= MOST_STRATA
+        return plain and (self.alone or not names)
 
     def _columns(self, value: object, path: str) -> object:
         """Collect the arrays of an option that takes several columns."""

@@ -1,15 +1,166 @@
-"""Decomposing the change of a rate into a change of composition and one of rates within parts."""
+"""Decomposing a difference or a ratio of two rates: composition of strata, and rates within them.
+
+Everything is a function of a few means: the rate of each side, and what it would be with the other
+side's shares of the strata. Their covariance gives the interval of each part, whatever the weights.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import combinations
+from math import factorial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fairgauge.stats.arrays import floats, quiet
+from fairgauge.stats.arrays import Array, floats, quiet
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+_PRIOR_ROWS = 4.0
+"""Rows that are added to each side for the centre of an interval, spread over the strata as the
+rows are (Agresti and Caffo 2000)."""
+_FEWEST_EXPECTED = 5.0
+
+
+class Part(NamedTuple):
+    """A part of a gap with its confidence interval; arrays of shape (...)."""
+
+    value: Array
+    low: Array
+    high: Array
+
+
+class GapParts(NamedTuple):
+    """The parts of a gap.
+
+    Attributes
+    ----------
+    not_comparable, composition, within : they add up to the difference, or multiply to the ratio.
+    within_group, within_reference : within strata, at the composition of the group and at that of
+        the reference.
+    columns : composition of each column, which add up (multiply) to ``composition``.
+    support_group, support_reference : the shares of both sides in strata that both have.
+    sparse : whether a rate at the other side's composition has insufficient data.
+    """
+
+    not_comparable: Part
+    composition: Part
+    within: Part
+    within_group: Part
+    within_reference: Part
+    columns: tuple[Part, ...]
+    support_group: Array
+    support_reference: Array
+    sparse: NDArray[np.bool_]
+
+
+class StratumParts(NamedTuple):
+    """What each stratum contributes to composition and within; arrays of shape (..., S)."""
+
+    composition: Array
+    within: Array
+
+
+@quiet
+def decompose(
+    x_d: ArrayLike,
+    n_d: ArrayLike,
+    x_a: ArrayLike,
+    n_a: ArrayLike,
+    z: float,
+    *,
+    ratio: bool = False,
+    columns: Sequence[NDArray[np.int64]] = (),
+) -> GapParts:
+    """Decompose ``x_d/n_d - x_a/n_a``, or their ratio, over strata.
+
+    Composition weights the difference of the sides' shares of each stratum by the mean of their
+    rates in it, within the difference of the rates by the mean of the shares; a ratio is decomposed
+    by the same formulas on the logarithms of the four rates at either side's composition. Strata
+    with rows of one side alone are not comparable (Nopo).
+
+    Parameters
+    ----------
+    x_d, n_d, x_a, n_a : array-like of shape (..., S)
+        Successes and trials of the group and of its reference in every stratum.
+    z : float
+        The critical value.
+    ratio : bool
+        Whether the ratio is decomposed.
+    columns : sequence of arrays of shape (S,)
+        The code of each stratum in each column that is crossed; composition is divided among them
+        by Shapley's value, which does not depend on their order.
+
+    References
+    ----------
+    Kitagawa (1955), JASA 50, 1168-1194; Nopo (2008), Review of Economics and Statistics 90,
+    290-299; Shorrocks (2013), Journal of Economic Inequality 11, 99-126.
+
+    Examples
+    --------
+    >>> found = decompose([30, 20], [100, 100], [60, 5], [200, 50], 1.959964)
+    >>> [round(float(part.value), 4) for part in (found.composition, found.within)]
+    [-0.045, 0.035]
+    """
+    x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
+    common = (n_d > 0) & (n_a > 0)
+    held_d, held_a = np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
+    w_d, w_a = held_d / _total(held_d), held_a / _total(held_a)
+    subsets = _subsets(len(columns))
+    crossings = [_crossing(columns, subset) for subset in subsets]
+    coefficients = _coefficients(len(columns), subsets)
+    of_counts = _Means.of(w_d, w_a, _rates(x_d, held_d), _rates(x_a, held_a), crossings)
+    prior = (w_d + w_a) / 2
+    p_d, p_a = (
+        np.where(common, (x + _PRIOR_ROWS / 2 * prior) / (n + _PRIOR_ROWS * prior), 0.0)
+        for x, n in ((x_d, held_d), (x_a, held_a))
+    )
+    centred = _Means.of(w_d, w_a, p_d, p_a, crossings)
+    pooled = (x_d.sum(-1) + x_a.sum(-1)) / (n_d.sum(-1) + n_a.sum(-1))
+    v_d, v_a = (
+        np.where(common, _rate_variance(x, n, x_d + x_a, n_d + n_a, pooled, prior), 0.0)
+        for x, n in ((x_d, held_d), (x_a, held_a))
+    )
+    covariance = centred.covariance(w_d, w_a, held_d.sum(-1), held_a.sum(-1), v_d, v_a)
+    composition, within, group, reference, *of_columns = (
+        _part(of_counts, centred, covariance, each, z, ratio=ratio) for each in coefficients
+    )
+    return GapParts(
+        _not_comparable(x_d, n_d, x_a, n_a, common, z, ratio=ratio),
+        composition,
+        within,
+        group,
+        reference,
+        columns=tuple(of_columns),
+        support_group=held_d.sum(-1) / n_d.sum(-1),
+        support_reference=held_a.sum(-1) / n_a.sum(-1),
+        sparse=_sparse(centred, covariance),
+    )
+
+
+@quiet
+def stratum_parts(x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike) -> StratumParts:
+    """Return what each stratum contributes to the composition and within of a difference.
+
+    Composition is measured from the mean rate of all strata, so that it does not depend on where
+    rates are measured from (Oaxaca and Ransom 1999): a group that is crowded into strata with low
+    rates has negative contributions there. Strata that one side alone has contribute 0.
+
+    Examples
+    --------
+    >>> found = stratum_parts([30, 20], [100, 100], [60, 5], [200, 50])
+    >>> found.composition.round(4).tolist(), found.within.round(4).tolist()
+    ([-0.0225, -0.0225], [0.0, 0.035])
+    """
+    x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
+    common = (n_d > 0) & (n_a > 0)
+    held_d, held_a = np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
+    w_d, w_a = held_d / _total(held_d), held_a / _total(held_a)
+    found = _contributions(w_d, w_a, _rates(x_d, held_d), _rates(x_a, held_a))
+    return StratumParts(np.where(common, found.composition, 0.0), found.within)
 
 
 @quiet
@@ -18,9 +169,8 @@ def kitagawa(
 ) -> tuple[float, float]:
     """Return the change of a rate as (composition, treatment), which add up to it exactly.
 
-    Composition weights the change of each part's share by its mean rate, treatment the change of
-    each part's rate by its mean share.  A part without rows at one of the two times has no rate
-    there: it takes the other time's, so that its coming or going is composition.
+    A part without rows at one of the two times has no rate there: it takes the other time's, so
+    that its coming or going is composition.
 
     Parameters
     ----------
@@ -32,10 +182,6 @@ def kitagawa(
     composition, treatment : float
         nan where there are no rows at all at one of the two times.
 
-    References
-    ----------
-    Kitagawa (1955), JASA 50, 1168-1194.
-
     Examples
     --------
     >>> composition, treatment = kitagawa([30, 20], [100, 100], [60, 5], [200, 50])
@@ -43,10 +189,232 @@ def kitagawa(
     (0.045, -0.035, 0.01)
     """
     x0, n0, x1, n1 = floats(x_before, n_before, x_after, n_after)
-    r0, r1 = x0 / n0, x1 / n1
-    r0, r1 = np.where(n0 > 0, r0, r1), np.where(n1 > 0, r1, r0)
-    r0, r1 = np.nan_to_num(r0), np.nan_to_num(r1)
-    w0, w1 = n0 / n0.sum(), n1 / n1.sum()
-    composition = ((w1 - w0) * (r0 + r1) / 2).sum()
-    treatment = ((r1 - r0) * (w0 + w1) / 2).sum()
-    return float(composition), float(treatment)
+    r0, r1 = (
+        np.where(n > 0, _rates(x, n), _rates(other_x, other_n))
+        for x, n, other_x, other_n in ((x0, n0, x1, n1), (x1, n1, x0, n0))
+    )
+    found = _contributions(n1 / _total(n1), n0 / _total(n0), r1, r0)
+    return float(found.composition.sum()), float(found.within.sum())
+
+
+def _contributions(w_d: Array, w_a: Array, r_d: Array, r_a: Array) -> StratumParts:
+    """Return what strata contribute, from the shares and rates of both sides."""
+    mean_share, mean_rate = (w_d + w_a) / 2, (r_d + r_a) / 2
+    from_mean = mean_rate - np.asarray((mean_share * mean_rate).sum(-1))[..., None]
+    return StratumParts((w_d - w_a) * from_mean, mean_share * (r_d - r_a))
+
+
+def _total(counts: Array) -> Array:
+    return np.asarray(counts.sum(-1))[..., None]
+
+
+def _rates(x: Array, n: Array) -> Array:
+    return np.where(n > 0, x / np.where(n > 0, n, 1.0), 0.0)
+
+
+def _rate_variance(
+    x: Array, n: Array, x_both: Array, n_both: Array, pooled: Array, prior: Array
+) -> Array:
+    """Return the variance of a rate in each stratum, from a rate that is never 0 or 1."""
+    of_stratum = (x_both + pooled[..., None]) / (n_both + 1)
+    rate = (x + of_stratum + _PRIOR_ROWS / 2 * prior) / (n + 1 + _PRIOR_ROWS * prior)
+    return np.asarray(rate * (1 - rate) / np.maximum(n - 0.5, 0.5))
+
+
+# ---- the means that every part is made of -------------------------------------------------------
+
+_FIRST = 2
+"""The means of both sides, as they are, stand before those at the other side's composition."""
+
+
+class _Means(NamedTuple):
+    """Means and their derivatives by the shares and the rates of both sides in every stratum.
+
+    The means are the rate of the group, that of the reference, and for each crossing of columns
+    the reference's rates at the group's composition and the group's at the reference's.
+
+    Attributes
+    ----------
+    value : array of shape (..., M).
+    by_share_d, by_share_a, by_rate_d, by_rate_a : arrays of shape (..., M, S).
+    """
+
+    value: Array
+    by_share_d: Array
+    by_share_a: Array
+    by_rate_d: Array
+    by_rate_a: Array
+
+    @classmethod
+    def of(
+        cls, w_d: Array, w_a: Array, r_d: Array, r_a: Array, crossings: Sequence[_Crossing]
+    ) -> _Means:
+        zero = np.zeros_like(w_d)
+        rows = [
+            ((w_d * r_d).sum(-1), r_d, zero, w_d, zero),
+            ((w_a * r_a).sum(-1), zero, r_a, zero, w_a),
+        ]
+        for crossing in crossings:
+            share_d, share_a, rate_d, rate_a = crossing.margins(w_d, w_a, r_d, r_a)
+            # a stratum's share of the other side's margin moves the margin's rate
+            moves_a, moves_d = _moves(share_d, share_a), _moves(share_a, share_d)
+            rows.append(
+                ((w_d * rate_a).sum(-1), rate_a, moves_a * (r_a - rate_a), zero, moves_a * w_a)
+            )
+            rows.append(
+                ((w_a * rate_d).sum(-1), moves_d * (r_d - rate_d), rate_d, moves_d * w_d, zero)
+            )
+        value, *derivatives = zip(*rows, strict=True)
+        return cls(np.stack(value, axis=-1), *(np.stack(each, axis=-2) for each in derivatives))
+
+    def covariance(
+        self, w_d: Array, w_a: Array, rows_d: Array, rows_a: Array, v_d: Array, v_a: Array
+    ) -> Array:
+        """Return the covariance of the means; shares are multinomial, rates binomial."""
+        found: Array = np.zeros((*self.value.shape, self.value.shape[-1]))
+        for share, rate, w, rows, v in (
+            (self.by_share_d, self.by_rate_d, w_d, rows_d, v_d),
+            (self.by_share_a, self.by_rate_a, w_a, rows_a, v_a),
+        ):
+            mean = (share * w[..., None, :]).sum(-1)
+            spread = _products(share, w) - mean[..., :, None] * mean[..., None, :]
+            found = found + spread / rows[..., None, None] + _products(rate, v)
+        return found
+
+
+def _products(rows: Array, weights: Array) -> Array:
+    return np.asarray((rows * weights[..., None, :]) @ np.swapaxes(rows, -1, -2))
+
+
+def _moves(share: Array, own: Array) -> Array:
+    return np.where(own > 0, share / np.where(own > 0, own, 1.0), 0.0)
+
+
+class _Crossing(NamedTuple):
+    """The strata of some columns, as codes of the finest strata; None where these are meant."""
+
+    codes: NDArray[np.int64] | None
+
+    def margins(
+        self, w_d: Array, w_a: Array, r_d: Array, r_a: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return shares and rates of both sides in the stratum that each of the finest is in."""
+        if self.codes is None:
+            return w_d, w_a, r_d, r_a
+        codes = self.codes
+        order = np.argsort(codes, kind="stable")
+        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+
+        def summed(values: Array) -> Array:
+            return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1)[..., codes])
+
+        share_d, share_a = summed(w_d), summed(w_a)
+        return (
+            share_d,
+            share_a,
+            _rates(summed(w_d * r_d), share_d),
+            _rates(summed(w_a * r_a), share_a),
+        )
+
+
+def _crossing(columns: Sequence[NDArray[np.int64]], subset: tuple[int, ...]) -> _Crossing:
+    if len(subset) == len(columns):
+        return _Crossing(None)
+    codes = np.stack([columns[k] for k in subset])
+    return _Crossing(np.unique(codes, axis=1, return_inverse=True)[1].ravel())
+
+
+def _subsets(columns: int) -> list[tuple[int, ...]]:
+    """Return the subsets of columns of which margins are needed, all columns first."""
+    every = tuple(range(columns))
+    smaller = range(columns - 1, 0, -1) if columns > 1 else ()
+    return [every, *(subset for size in smaller for subset in combinations(every, size))]
+
+
+def _coefficients(columns: int, subsets: Sequence[tuple[int, ...]]) -> list[Array]:
+    """Return what each part is as a sum of the means (of a ratio: of their logarithms).
+
+    The parts are composition, within, within at the group's and at the reference's composition, and
+    composition of each column.
+    """
+    means = _FIRST + 2 * len(subsets)
+
+    def composition(subset: tuple[int, ...]) -> Array:
+        if not subset and columns:
+            return np.zeros(means)  # one stratum: both sides have the same composition
+        at = _FIRST + 2 * subsets.index(subset)
+        row = np.zeros(means)
+        row[[0, 1, at, at + 1]] = (0.5, -0.5, 0.5, -0.5)
+        return row
+
+    every = tuple(range(columns))
+    group, reference = np.zeros(means), np.zeros(means)
+    group[[0, _FIRST]] = (1, -1)
+    reference[[_FIRST + 1, 1]] = (1, -1)
+    rows = [composition(every), (group + reference) / 2, group, reference]
+    for k in every if columns > 1 else ():
+        others = [i for i in every if i != k]
+        row = np.zeros(means)
+        for size in range(columns):
+            weight = factorial(size) * factorial(columns - size - 1) / factorial(columns)
+            for subset in combinations(others, size):
+                row += weight * (composition(tuple(sorted((*subset, k)))) - composition(subset))
+        rows.append(row)
+    return rows
+
+
+def _part(
+    of_counts: _Means, centred: _Means, covariance: Array, row: Array, z: float, *, ratio: bool
+) -> Part:
+    """Return a part, whose interval is about its centre and holds its value."""
+    if ratio:
+        value, centre = (np.log(each.value) @ row for each in (of_counts, centred))
+        row = np.where(row == 0, 0.0, row / centred.value)
+    else:
+        value, centre, row = of_counts.value @ row, centred.value @ row, row + 0 * centred.value
+    variance = (row[..., None, :] @ covariance @ row[..., :, None])[..., 0, 0]
+    half = z * np.sqrt(np.maximum(variance, 0.0))
+    low, high = np.minimum(centre - half, value), np.maximum(centre + half, value)
+    if ratio:
+        value, low, high = np.exp(value), np.exp(low), np.exp(high)
+    return Part(np.asarray(value), np.asarray(low), np.asarray(high))
+
+
+def _sparse(means: _Means, covariance: Array) -> NDArray[np.bool_]:
+    """Return whether a rate at the other side's composition has insufficient data."""
+    value = means.value[..., _FIRST : _FIRST + 2]
+    variance = np.diagonal(covariance, axis1=-2, axis2=-1)[..., _FIRST : _FIRST + 2]
+    effective = value * (1 - value) / variance
+    least = (effective * np.minimum(value, 1 - value)).min(axis=-1)
+    return np.asarray(~(least >= _FEWEST_EXPECTED))
+
+
+def _not_comparable(
+    x_d: Array,
+    n_d: Array,
+    x_a: Array,
+    n_a: Array,
+    common: NDArray[np.bool_],
+    z: float,
+    *,
+    ratio: bool,
+) -> Part:
+    """Return what strata that one side alone has add to the gap, by the influence of rows."""
+    value: Array = np.zeros(x_d.shape[:-1])
+    variance: Array = np.zeros(x_d.shape[:-1])
+    for sign, x, n in ((1, x_d, n_d), (-1, x_a, n_a)):
+        held, total = np.where(common, n, 0.0).sum(-1), n.sum(-1)
+        rate, kept = x.sum(-1) / total, np.where(common, x, 0.0).sum(-1) / held
+        scale_all, scale_kept = (1 / rate, 1 / kept) if ratio else (1.0, 1.0)
+        value = value + sign * (np.log(rate / kept) if ratio else rate - kept)
+        inside = common * (np.asarray(scale_kept) / held)[..., None]
+        for y, rows in ((1.0, x), (0.0, n - x)):
+            influence = (np.asarray(scale_all) * (y - rate) / total)[..., None]
+            influence = influence - inside * (y - kept)[..., None]
+            variance = variance + (rows * influence**2).sum(-1)
+    half = z * np.sqrt(variance)
+    whole = common.all(axis=-1) | ~((n_d > 0) ^ (n_a > 0)).any(axis=-1)
+    value, half = np.where(whole, 0.0, value), np.where(whole, 0.0, half)
+    if ratio:
+        return Part(np.exp(value), np.exp(value - half), np.exp(value + half))
+    return Part(value, value - half, value + half)

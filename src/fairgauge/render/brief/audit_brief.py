@@ -17,6 +17,7 @@ from fairgauge.enums import (
     Status,
     Task,
 )
+from fairgauge.question.features import strata_named
 from fairgauge.render.brief._compared_shares import ComparedShares
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called
@@ -331,7 +332,8 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
             "reverse.",
             ("spec.positive",),
         )
-    besides = f" besides {called(spec['strata'])}" if spec.get("strata") else ""
+    strata = strata_named(spec.get("strata"))
+    besides = f" besides {called(strata)}" if strata else ""
     yield Sentence(
         f"Why: the audit looked at no causes{besides}. Whether a difference is unfair depends on "
         "context and law."

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import ReferenceRule, Status
+from fairgauge.question.features import strata_named
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render._document_tree import (
     Cell,
@@ -117,7 +118,7 @@ def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> lis
     if name not in preset_names():
         return []
     metrics = [each for each in preset(name).options["metrics"] if each.startswith(_OF_SELECTION)]
-    column = called(report.spec.get("strata") or "the strata")
+    column = called(strata_named(report.spec.get("strata")) or "the strata")
     weight = report.spec.get("weight")
     tables = (
         _table(each, metrics, report, weight and called(weight), column)

@@ -14,6 +14,7 @@ from fairgauge.enums import (
     ReferenceKind,
     Status,
 )
+from fairgauge.question.features import strata_named
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render._document_tree import (
     Block,
@@ -230,7 +231,7 @@ class _Summary:
         self.findings = report.findings[: self.most_findings]
         self.more_findings = len(report.findings) - len(self.findings)
         self.rules = rules_of(report)
-        self.column = called(report.spec.get("strata") or "the strata")
+        self.column = called(strata_named(report.spec.get("strata")) or "the strata")
         self.terms = terms_of(report)
         self.tables_to_publish = tables_to_publish(report, results)
 

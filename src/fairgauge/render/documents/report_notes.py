@@ -9,6 +9,7 @@ from fairgauge.enums import (
     Level,
     Status,
 )
+from fairgauge.question.features import strata_named
 from fairgauge.render.documents._metric_blocks import (
     status_words,
 )
@@ -90,7 +91,7 @@ def report_notes(report: Report) -> list[str]:
     ]
     kept.sort(key=lambda each: each.level is not Level.WARNING)
     found = []
-    column = called(report.spec.get("strata") or "the strata")
+    column = called(strata_named(report.spec.get("strata")) or "the strata")
     for (feature, code), differing in _no_longer_significant(kept).items():
         by_rates: dict[tuple[str, ...], list[str]] = {}
         for name, rates in differing.items():

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fairgauge.results.monitor_results import (
         Alarm,
         Baseline,
-        Decomposition,
+        ChangeParts,
         MonitoredComparison,
         MonitorReport,
         PooledPeriods,
@@ -354,7 +354,7 @@ def _why(each: MonitoredComparison, alarm: Alarm) -> str:
     )
 
 
-def _look(parts: Decomposition, by: str) -> str:
+def _look(parts: ChangeParts, by: str) -> str:
     """Return what to look at first."""
     mix, within = abs(parts.composition), abs(parts.treatment)
     if mix > _CLEAR * within:

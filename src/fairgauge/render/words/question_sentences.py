@@ -17,6 +17,7 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import quote
 from fairgauge.identity import FeatureId, feature_names
+from fairgauge.question.features import strata_named
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.numbers import count, listing, numbered, plural
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
     from fairgauge.values import Json
 
 _COLUMNS = (
-    ("adjusted for", "strata"), ("counts", "count"), ("weights", "weight"),
-    ("clustered by", "cluster"),
+    ("counts", "count"), ("weights", "weight"), ("clustered by", "cluster"),
 )  # fmt: skip
 _MISSING_CLUSTER = "missing cluster"
 _FROM_INTERVALS = ", excluded from confidence intervals alone"
@@ -55,6 +55,7 @@ def question(report: Report) -> list[tuple[str, str]]:
     pairs.append(("groups", ", ".join(_features(spec))))
     pairs.append(("recoded", "; ".join(_recoded(spec))))
     pairs.append(("compared with", _compared_with(spec)))
+    pairs.append(("adjusted for", called(strata_named(spec.get("strata")) or "")))
     pairs += [(word, called(spec[key])) for word, key in _COLUMNS if spec.get(key)]
     pairs.append(("method", _method(report)))
     return [(word, text) for word, text in pairs if text]
@@ -85,7 +86,7 @@ def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
     if preset_reference_replaced(spec):
         own = reference_words(preset(spec["preset"]).options["reference"])
         compared += f" (in place of the reference of the preset, {own})"
-    strata = spec.get("strata")
+    strata = strata_named(spec.get("strata"))
     adjusted = ""
     if strata and tables_to_publish:
         adjusted = (

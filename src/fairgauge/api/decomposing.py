@@ -1,0 +1,221 @@
+"""Why is there a gap: specify, count by strata, decompose."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack, cast
+
+from fairgauge.api.audit import counted, repeated_people
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.cube.crossed_strata import cross_strata
+from fairgauge.cube.cube import Cube
+from fairgauge.enums import ReferenceRule, Task
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
+from fairgauge.measure.decompose_gaps import decompose_gaps
+from fairgauge.question.features import read_strata
+from fairgauge.question.option_docs import with_options
+from fairgauge.question.option_types import read_margins
+from fairgauge.question.spec_file import with_config
+from fairgauge.question.specification import refuse_candidates
+from fairgauge.resolve.data_checks import assumed_positive
+from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.resolve.outcomes import decide_task
+from fairgauge.results.gap_decomposition import Decomposition
+from fairgauge.results.threshold_choice import CountedData
+from fairgauge.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from fairgauge.cube.crossed_strata import CrossedStrata
+    from fairgauge.question.features import Feature
+    from fairgauge.question.options import Options
+    from fairgauge.question.spec_file import Config
+    from fairgauge.question.specification import Spec
+
+
+@with_options
+def why(data: object = None, *, config: Config = None, **options: Unpack[Options]) -> Decomposition:
+    """Decompose the gaps between groups: which strata people are in, and what remains within them.
+
+    A gap is the sum of composition, the groups' shares of strata such as departments or products,
+    and of different rates within these. Composition accounts for a gap; it does not justify one:
+    whether the strata may rightly decide, and why groups differ in them, the table does not show.
+
+    Parameters
+    ----------
+    data : frame, path, glob, list of paths, or Cube
+        As of `fairgauge.audit`; of counts, they must hold the strata (as strata, or as sensitive
+        features). Of the options, ``strata`` is required; ``metrics`` are differences or ratios of
+        rates (default: the difference of the selection rate, or without predictions of the base
+        rate); and
+        ``margins`` are by how much a rate may differ within strata, as in ``{"base_rate": 0.02}``.
+    {config}
+    {options}
+
+    Returns
+    -------
+    Decomposition
+        For each metric and group: the gap, its parts, its strata, and whether it remains within
+        strata, reverses, is accounted for by composition, or none of these is shown.
+
+    Raises
+    ------
+    SpecError
+        There are no strata, a metric has no decomposition, or the question is wrong otherwise.
+    DataError
+        The data cannot be read, or do not hold what is asked.
+    CubeError
+        The counts do not hold the strata.
+
+    Examples
+    --------
+    >>> import fairgauge as fg, polars as pl
+    >>> rows = pl.DataFrame({
+    ...     "sex": ["F", "F", "M", "M"] * 2, "school": ["A", "B"] * 4, "n": [20, 180, 160, 40] * 2,
+    ...     "admitted": [1] * 4 + [0] * 4,
+    ... })
+    >>> found = fg.why(rows, label="admitted", sensitive="sex", strata="school", count="n")
+    >>> found.verdict
+    <GapVerdict.NO_GAP: 'no gap'>
+    """
+    asked: dict[str, Any] = {**with_config(config, options)}
+    refuse_candidates(asked)
+    problems: list[Problem] = []
+    margins = asked.pop("margins", None)
+    margins = dict(read_margins(margins, "margins", problems) if margins is not None else ())
+    asked = {name: value for name, value in asked.items() if name not in _OF_RULES}
+    strata: tuple[Feature, ...] = ()
+    if isinstance(data, Cube):
+        given = asked.pop("strata", None)
+        strata = data.asked.strata if given is None else read_strata(given, "strata", problems)
+        data = _without_strata(data, strata)
+    if problems:
+        raise SpecError(problems)
+    cube, source, spec = counted(data, (), cast("Options", asked))
+    strata = strata or spec.strata
+    if asked.get("metrics") is None:
+        of = "base_rate" if spec.prediction is None and spec.score is None else "selection_rate"
+        spec = replace(spec, metrics=(f"{of}.difference",))
+    spec = replace(spec, strata=(), rules=(), features=(), population=())
+    _check(spec, strata, margins, cube)
+    crossed = cross_strata(cube, strata)
+    gaps = decompose_gaps(crossed.known, spec, margins)
+    if not gaps:
+        raise DataError(
+            "no group has a gap to decompose: the rate has no value on one side of each"
+        )
+    return Decomposition(
+        version=__version__,
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        data=CountedData(source.name if source else "counts", cube.cases),
+        spec={**replace(spec, strata=strata).to_dict(), "margins": margins},
+        confidence=spec.confidence,
+        excluded=_excluded(crossed, spec),
+        gaps=gaps,
+        diagnostics=(
+            *repeated_people(source, spec),
+            *assumed_positive(cube, spec, Task.BINARY),
+        ),
+    )
+
+
+_OF_RULES = ("rules", "inconclusive", "population", "features")
+"""The options of an audit that state no gap; a specification file may hold them."""
+
+
+def _without_strata(cube: Cube, strata: Sequence[Feature]) -> Cube:
+    """Return counts whose question does not ask for the strata as sensitive features."""
+    names = {each.column for each in strata}
+    asked = cube.asked
+    question = replace(
+        asked,
+        strata=(),
+        sensitive=tuple(f for f in asked.sensitive if f.column not in names),
+        intersections=tuple(c for c in asked.intersections if not names & set(c)),
+    )
+    return replace(cube, question=question)
+
+
+def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], cube: Cube) -> None:
+    """Refuse what has no decomposition.
+
+    Raises
+    ------
+    SpecError, CubeError
+        What it is, and what to do.
+    """
+    if cube.min_cell is not None:
+        raise CubeError(
+            "protected counts are rounded, which moves every stratum; decompose the exact counts"
+        )
+    problems = [*_wrong_strata(spec, strata), *_wrong_metrics(spec, margins)]
+    if not strata:
+        message = "name one to six columns (--strata COL), such as departments or products"
+        problems.append(Problem("strata", message))
+    if spec.reference is ReferenceRule.OVERALL:
+        message = (
+            "a gap is decomposed between different people: compare with others, largest, best, or "
+            "a group (reference COL=VALUE)"
+        )
+        problems.append(Problem("reference", message))
+    for name in ("weight", "cluster"):
+        if getattr(spec, name) is not None:
+            message = "is not known to the intervals of a decomposition yet; remove it"
+            problems.append(Problem(name, message))
+    task = decide_task(cube, spec)
+    if (
+        task is not Task.BINARY
+        or len(getattr(spec.positive, "levels", ()))
+        or _thresholds(spec) > 1
+    ):
+        message = (
+            "one outcome is decomposed at a time: state which values are positive (--positive)"
+        )
+        problems.append(Problem("positive", message))
+    if problems:
+        raise SpecError(problems)
+
+
+def _thresholds(spec: Spec) -> int:
+    return len(spec.threshold) if isinstance(spec.threshold, tuple) and spec.score else 1
+
+
+def _wrong_strata(spec: Spec, strata: Sequence[Feature]) -> Iterator[Problem]:
+    """Yield the strata by which nothing can be compared."""
+    sensitive = {f.column for f in spec.sensitive} | {c for f in spec.intersections for c in f}
+    outcomes = {spec.label: "label", spec.prediction: "prediction", spec.score: "score"}
+    for i, each in enumerate(strata):
+        what = "sensitive feature" if each.column in sensitive else outcomes.get(each.column)
+        if what:
+            message = f"{quote(each.column)} is the {what}: nothing is left to compare in a stratum"
+            yield Problem(f"strata[{i}]", message)
+
+
+def _wrong_metrics(spec: Spec, margins: Collection[str]) -> Iterator[Problem]:
+    """Yield the metrics that have no decomposition, and the margins of no rate of theirs."""
+    rates = set()
+    for metric in spec.catalogue.expand(spec.metrics):
+        rate = metric.of if isinstance(metric, Contrast) else None
+        if isinstance(rate, Rate) and isinstance(metric, Contrast) and metric.set == "native":
+            rates.add(rate.name)
+        else:
+            message = (
+                f"{metric.name} has no decomposition: it is no difference or ratio of one rate, "
+                "such as base_rate.difference"
+            )
+            yield Problem("metrics", message)
+    for name in margins:
+        if rates and name not in rates:
+            message = f"there is no gap in it; the rates are {listing(map(quote, sorted(rates)))}"
+            yield Problem(f"margins.{name}", message)
+
+
+def _excluded(crossed: CrossedStrata, spec: Spec) -> dict[str, int]:
+    """Return the rows that are in no gap, by reason."""
+    cube = crossed.known.without
+    reasons, _ = excluded_rows(cube, spec, cube.rows_by_level())
+    missing = {"missing stratum": crossed.rows_without} if crossed.rows_without else {}
+    return reasons | missing

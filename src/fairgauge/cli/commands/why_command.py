@@ -1,0 +1,64 @@
+"""``fairgauge why``: how much of a gap is which strata people are in, and what remains."""
+
+from __future__ import annotations
+
+import click
+
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._data_arguments import Where, where
+from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._spec_flags import Texts, asked, question
+from fairgauge.enums import GapVerdict
+
+_CODES = {GapVerdict.REMAINS: 1, GapVerdict.INCONCLUSIVE: 3}
+
+
+@click.command("why", cls=Command, short_help="Decompose gaps: composition, and what remains.")
+@click.argument("data", nargs=-1, required=True)
+@question("candidate")
+@click.option(
+    "--fail-on",
+    type=click.Choice(("remains",)),
+    help="Exit with 1 if a gap remains within strata, otherwise with 3 if one is inconclusive.",
+)
+@where()
+@shows_result("why")
+def command(
+    data: tuple[str, ...],
+    at: Where,
+    config: str | None,
+    fail_on: str | None,
+    format_: str,
+    outputs: tuple[str, ...],
+    full: bool,
+    quiet: bool,
+    **flags: Texts,
+) -> int:
+    """Decompose the gap between groups into composition and what remains within strata.
+
+    Composition is the groups' shares of strata, such as the departments that they apply to. A gap
+    is accounted for by it, remains within strata, or reverses there. Accounted for is arithmetic,
+    and justifies nothing: whether the strata may rightly decide, and why groups differ in them, the
+    table does not show. Metrics are differences or ratios of rates (--metrics
+    selection_rate.ratio), margins differences within strata that are tolerated (--margin
+    base_rate=0.02).
+
+    \b
+    fairgauge why admissions.csv --label Admit --positive Admitted --sensitive Gender --strata Dept
+    fairgauge why loans.parquet --prediction approved --sensitive race --reference race=White
+        --strata product --strata dti:36,43 -o why.html
+    """  # noqa: D301 - the paragraph mark of click
+    shown = shown_options(format_, full=full, quiet=quiet)
+    check_outputs(outputs, [*data, *([config] if config else [])])
+    given = asked(config, flags)
+    rows = given.read(data, at)
+
+    from fairgauge.api.decomposing import why
+    from fairgauge.scan.scan_progress import progress
+
+    with progress("Counting rows"):
+        found = why(rows, **given.options)
+    show_result(found, shown, outputs)
+    if not fail_on:
+        return 0
+    return _CODES.get(found.verdict, 0)

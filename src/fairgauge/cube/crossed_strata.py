@@ -1,0 +1,169 @@
+"""Crossed strata: counts by several columns as counts by one, whose values combine theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.cube.cube import CountTable, Cube, aggregate
+from fairgauge.cube.plan import Axis
+from fairgauge.enums import Role
+from fairgauge.errors import CubeError, listing, quote
+from fairgauge.identity import GroupId, group_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.identity import Part
+    from fairgauge.question.features import Feature
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CrossedStrata:
+    """Counts by the combinations of some columns.
+
+    Attributes
+    ----------
+    cube : the counts, with a single axis of strata.
+    columns : the columns that are crossed.
+    strata : for each stratum, what its values are in these columns.
+    codes : array of shape (columns, strata): the value of each stratum in each column.
+    """
+
+    cube: Cube
+    columns: tuple[str, ...]
+    strata: tuple[tuple[Part, ...], ...]
+    codes: NDArray[np.int64]
+
+    @property
+    def known(self) -> CrossedStrata:
+        """Return the counts of the rows that have a value in every column."""
+        tables = []
+        for table in self.cube.tables:
+            at = [i for i, axis in enumerate(table.axes) if axis.role is Role.STRATUM]
+            held = (table.codes[:, at] >= 0).all(axis=1)
+            sums = {measure: values[held] for measure, values in table.sums.items()}
+            tables.append(CountTable(table.axes, table.codes[held], sums))
+        return replace(self, cube=replace(self.cube, tables=tuple(tables)))
+
+    @property
+    def without(self) -> Cube:
+        """Return the counts of the same rows, over all strata."""
+        kept = [axis for axis in self.cube.plan.axes if axis.role is not Role.STRATUM]
+        tables = []
+        for table in self.cube.tables:
+            places = [i for i, axis in enumerate(table.axes) if axis in kept]
+            axes = tuple(table.axes[i] for i in places)
+            tables.append(aggregate(axes, table.codes[:, places], table.sums))
+        return _with_tables(self.cube, kept, tables)
+
+    @property
+    def rows_without(self) -> int:
+        """Return how many rows have no value in some of the columns."""
+        table = self.cube.marginal([a for a in self.cube.plan.axes if a.role is Role.STRATUM])
+        return int(table.sums["rows"][table.codes[:, 0] < 0].sum())
+
+
+def with_one_stratum(cube: Cube) -> Cube:
+    """Return counts by at most one column of strata: several are crossed."""
+    axes = [axis for axis in cube.plan.axes if axis.role is Role.STRATUM]
+    return cube if len(axes) <= 1 else _cross(cube, axes).cube
+
+
+def cross_strata(cube: Cube, columns: Sequence[Feature]) -> CrossedStrata:
+    """Return the counts by the combinations of some columns, which the cube must hold together.
+
+    Each may have been counted as a stratum or as a sensitive feature, with the same cuts. Other
+    strata are summed.
+
+    Raises
+    ------
+    CubeError
+        The counts do not hold a column, or no table holds all of them together.
+    """
+    return _cross(cube, [_held(cube, column) for column in columns])
+
+
+def _held(cube: Cube, column: Feature) -> Axis:
+    """Return the axis of a column."""
+    counted = [a for a in cube.plan.axes if a.role in (Role.STRATUM, Role.FEATURE)]
+    axes = [axis for axis in counted if axis.column == column.column]
+    for axis in axes:
+        if axis.cuts == column.cuts and (not axis.cuts or axis.closed is column.closed):
+            return axis
+    name = quote(column.column)
+    if axes:
+        cuts = f"cut at {list(axes[0].cuts)}" if axes[0].cuts else "without cuts"
+        raise CubeError(f"these counts hold {name} {cuts}; ask for it so, or count the data again")
+    raise CubeError(
+        f"these counts do not hold {name}, but {listing(quote(a.column) for a in counted)}; count "
+        "the data again with it"
+    )
+
+
+def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
+    """Cross some axes; tables without any of them stay, those with some of them go."""
+    columns = tuple(axis.column for axis in crossed)
+    having = [table for table in cube.tables if set(crossed) <= set(table.axes)]
+    if not having:
+        raise CubeError(
+            f"these counts do not hold {listing(map(quote, columns))} together; count the data "
+            "again with them as strata"
+        )
+    every = np.concatenate([_codes(table, crossed) for table in having])
+    combinations = np.unique(every[(every >= 0).all(axis=1)], axis=0)
+    parts = [axis.parts(cube.levels[axis]) for axis in crossed]
+    strata = tuple(
+        tuple(parts[k][code] for k, code in enumerate(row)) for row in combinations.tolist()
+    )
+    axis = Axis(Role.STRATUM, "*".join(columns))
+    kept = [a for a in cube.plan.axes if a not in crossed and a.role is not Role.STRATUM]
+    tables = [
+        _crossed_table(table, crossed, kept, axis, combinations)
+        if table in having
+        else _summed(table, kept)
+        for table in cube.tables
+        if table in having or not set(crossed) & set(table.axes)
+    ]
+    found = _with_tables(cube, [*kept, axis], tables)
+    names = group_names([GroupId.of(*values) for values in strata])
+    found = replace(found, levels={**found.levels, axis: names})
+    return CrossedStrata(found, columns, strata, combinations.T)
+
+
+def _codes(table: CountTable, axes: Sequence[Axis]) -> NDArray[np.int64]:
+    return table.codes[:, [table.axes.index(axis) for axis in axes]]
+
+
+def _crossed_table(
+    table: CountTable,
+    crossed: Sequence[Axis],
+    kept: Sequence[Axis],
+    axis: Axis,
+    combinations: NDArray[np.int64],
+) -> CountTable:
+    codes = _codes(table, crossed)
+    known = (codes >= 0).all(axis=1)
+    width = tuple((combinations.max(axis=0, initial=0) + 1).tolist())
+    keys = np.ravel_multi_index(tuple(combinations.T), width)
+    stratum = np.full(len(codes), -1)
+    stratum[known] = np.searchsorted(keys, np.ravel_multi_index(tuple(codes[known].T), width))
+    axes = tuple(each for each in table.axes if each in kept)
+    return aggregate((*axes, axis), np.column_stack([_codes(table, axes), stratum]), table.sums)
+
+
+def _summed(table: CountTable, kept: Sequence[Axis]) -> CountTable:
+    axes = tuple(axis for axis in table.axes if axis in kept)
+    return aggregate(axes, _codes(table, axes), table.sums)
+
+
+def _with_tables(cube: Cube, axes: Sequence[Axis], tables: Sequence[CountTable]) -> Cube:
+    """Return a cube of these tables, whose other axes are gone."""
+    positions = tuple(tuple(axes.index(axis) for axis in table.axes) for table in tables)
+    plan = replace(cube.plan, axes=tuple(axes), tables=positions)
+    levels = {axis: cube.levels[axis] for axis in axes if axis in cube.levels}
+    return replace(cube, plan=plan, levels=levels, tables=tuple(tables))

@@ -1,0 +1,295 @@
+"""Decomposing gaps: the parts of each, its strata, and the verdict on what remains within them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import (
+    GapPartKind,
+    GapVerdict,
+    IntervalMethod,
+    ScopeKind,
+    Status,
+    StratumWeights,
+    WhyInconclusive,
+)
+from fairgauge.measure.measure import measure
+from fairgauge.resolve.references import resolve_references
+from fairgauge.resolve.resolution import resolve
+from fairgauge.resolve.sides import CountsBySide
+from fairgauge.results.gap_decomposition import Gap, GapPart, StratumGap, Support
+from fairgauge.results.scopes import Interval
+from fairgauge.stats.contrasts import newcombe
+from fairgauge.stats.decomposition import decompose, stratum_parts
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.stratified import stratified_difference, stratified_ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.cube.crossed_strata import CrossedStrata
+    from fairgauge.question.specification import Spec
+    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.resolve.resolution import Resolution
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.stats.decomposition import GapParts, Part
+
+_MOST_OUTSIDE = 0.5
+"""The share of a side outside the common support above which nothing is decided."""
+
+
+def decompose_gaps(
+    crossed: CrossedStrata, spec: Spec, margins: Mapping[str, float]
+) -> tuple[Gap, ...]:
+    """Decompose the gap of every group in every metric of the specification.
+
+    Two groups that are each other's reference are one gap.
+
+    Parameters
+    ----------
+    crossed : the counts by the strata.
+    spec : what is asked; its metrics are differences and ratios of rates.
+    margins : by how much rates may differ within strata.
+
+    Raises
+    ------
+    SpecError
+        A group, a reference or a positive value that the data do not have.
+    """
+    measured = measure(crossed.without, spec)
+    resolution = resolve(crossed.cube, spec)
+    return tuple(
+        gap
+        for counts in resolution.features
+        for estimate in measured.estimates
+        if estimate.feature == counts.feature and _is_gap(estimate)
+        for gap in _gaps(estimate, counts, resolution, crossed, margins)
+    )
+
+
+def _is_gap(estimate: Estimate) -> bool:
+    """Return whether an estimate is of a group that is compared with others."""
+    alone = estimate.reference is None or estimate.reference.group == estimate.group
+    return not alone and estimate.mirror_of is None and estimate.scope.kind is ScopeKind.OVERALL
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _GapSides:
+    """Successes and rows of both sides of a gap in every stratum."""
+
+    x_d: Array
+    n_d: Array
+    x_a: Array
+    n_a: Array
+
+    @property
+    def common(self) -> Array:
+        """Return which strata have both sides."""
+        return np.asarray((self.n_d > 0) & (self.n_a > 0))
+
+
+def _gaps(
+    estimate: Estimate,
+    counts: GroupCounts,
+    resolution: Resolution,
+    crossed: CrossedStrata,
+    margins: Mapping[str, float],
+) -> Iterator[Gap]:
+    metric, spec = estimate.definition, resolution.spec
+    assert isinstance(metric, Contrast)
+    assert isinstance(metric.of, Rate)
+    by_side = CountsBySide(counts, resolution.outcomes[0], spec.profile)
+    references = resolve_references(counts, by_side, metric, spec)
+    group = counts.groups.index(estimate.group or "")
+    slots = np.arange(1, len(counts.strata) + 1)
+    of_side = []
+    for side in (group, int(references.sides[group])):
+        found = by_side.pick(np.full_like(slots, side), slots).counts(metric.of.needs)
+        of_side += [metric.of.of.count(found), metric.of.among.count(found)]
+    # sums in an order of their own: renaming strata changes no digit
+    order = np.lexsort(of_side)
+    sides = _GapSides(*(each[order] for each in of_side))
+    crossed = replace(
+        crossed, strata=tuple(crossed.strata[s] for s in order), codes=crossed.codes[:, order]
+    )
+    if estimate.value is None or not math.isfinite(estimate.value):
+        return
+    ratio = metric.by == "ratio"
+    margin = None if ratio else margins.get(metric.of.name)
+    z = critical(spec.confidence)
+    columns = list(crossed.codes) if len(crossed.columns) > 1 else []
+    parts = decompose(sides.x_d, sides.n_d, sides.x_a, sides.n_a, z, ratio=ratio, columns=columns)
+    verdict, reason = _verdict(estimate, parts, metric.neutral, margin)
+    yield Gap(
+        estimate=estimate,
+        columns=crossed.columns,
+        verdict=verdict,
+        reason=reason,
+        margin=margin,
+        parts=tuple(_parts(parts, sides, crossed.columns, metric, spec.confidence)),
+        support=Support(
+            share_group=float(parts.support_group),
+            share_reference=float(parts.support_reference),
+            strata_used=int(sides.common.sum()),
+            strata=len(crossed.strata),
+        ),
+        strata=tuple(_strata(sides, crossed, spec.confidence, ratio=ratio)),
+    )
+
+
+# ---- verdicts -----------------------------------------------------------------------------------
+
+
+def _verdict(
+    estimate: Estimate, parts: GapParts, neutral: float, margin: float | None
+) -> tuple[GapVerdict, WhyInconclusive | None]:
+    """Return what becomes of a gap within strata, at the compositions of both sides."""
+    inconclusive = GapVerdict.INCONCLUSIVE
+    if estimate.interval is None or estimate.status is not Status.OK:
+        return inconclusive, WhyInconclusive.TOO_FEW
+    low, high = estimate.interval
+    if low <= neutral <= high:
+        return GapVerdict.NO_GAP, None
+    if min(float(parts.support_group), float(parts.support_reference)) < _MOST_OUTSIDE:
+        return inconclusive, WhyInconclusive.NOT_COMPARABLE
+    if parts.sparse:
+        return inconclusive, WhyInconclusive.TOO_FEW
+    gap, within = _towards_gap(estimate, parts, neutral)
+    if all(low > 0 for low, _ in within):
+        return GapVerdict.REMAINS, None
+    if all(high < 0 for _, high in within):
+        return GapVerdict.REVERSES, None
+    if any(low > 0 for low, _ in within):
+        return inconclusive, WhyInconclusive.DEPENDS_ON_WEIGHTS
+    if any(high >= gap for _, high in within):
+        return inconclusive, WhyInconclusive.IMPRECISE
+    if margin is not None and any(high >= margin for _, high in within):
+        return inconclusive, WhyInconclusive.BEYOND_MARGIN
+    return GapVerdict.ACCOUNTED_FOR, None
+
+
+def _towards_gap(
+    estimate: Estimate, parts: GapParts, neutral: float
+) -> tuple[float, list[tuple[float, float]]]:
+    """Return the gap and the intervals within strata, turned so that the gap is above 0."""
+
+    def distance(value: float) -> float:
+        return math.log(value) if neutral and value > 0 else value - neutral
+
+    gap = distance(estimate.value or 0.0)
+    ends = [
+        (distance(float(part.low)), distance(float(part.high)))
+        for part in (parts.within_group, parts.within_reference)
+    ]
+    if gap < 0:
+        return -gap, [(-high, -low) for low, high in ends]
+    return gap, ends
+
+
+# ---- records ------------------------------------------------------------------------------------
+
+
+def _parts(
+    found: GapParts, sides: _GapSides, columns: tuple[str, ...], metric: Contrast, confidence: float
+) -> Iterator[GapPart]:
+    status = Status.TOO_FEW if found.sparse else Status.OK
+    method = IntervalMethod.LOG_DELTA if metric.by == "ratio" else IntervalMethod.DELTA
+
+    def made(
+        kind: GapPartKind,
+        part: Part,
+        weights: StratumWeights = StratumWeights.AVERAGE,
+        column: str | None = None,
+        method: IntervalMethod = method,
+    ) -> GapPart:
+        value, low, high = (float(each) for each in part)
+        known = all(math.isfinite(each) for each in (value, low, high))
+        return GapPart(
+            part=kind,
+            column=column,
+            weights=weights,
+            value=value if math.isfinite(value) else None,
+            interval=Interval(low, high, confidence, (method,)) if known else None,
+            status=status if known else Status.UNDEFINED,
+        )
+
+    yield made(GapPartKind.NOT_COMPARABLE, found.not_comparable)
+    yield made(GapPartKind.COMPOSITION, found.composition)
+    for column, part in zip(columns if found.columns else (), found.columns, strict=True):
+        yield made(GapPartKind.COMPOSITION, part, column=column)
+    yield made(GapPartKind.WITHIN, found.within)
+    yield made(GapPartKind.WITHIN, found.within_group, StratumWeights.GROUP)
+    yield made(GapPartKind.WITHIN, found.within_reference, StratumWeights.REFERENCE)
+    pooled = _mantel_haenszel(sides, metric, confidence)
+    yield made(
+        GapPartKind.WITHIN,
+        pooled,
+        StratumWeights.MANTEL_HAENSZEL,
+        method=IntervalMethod.STRATIFIED_SCORE,
+    )
+
+
+def _mantel_haenszel(sides: _GapSides, metric: Contrast, confidence: float) -> Part:
+    """Return the difference or the ratio within strata with the weights of Mantel and Haenszel."""
+    from fairgauge.stats.decomposition import Part
+
+    used = sides.common
+    x_d, n_d, x_a, n_a = (each[used] for each in (sides.x_d, sides.n_d, sides.x_a, sides.n_a))
+    weights = n_d * n_a / (n_d + n_a)
+    weights = weights / weights.sum()
+    over, under = (weights * x_d / n_d).sum(), (weights * x_a / n_a).sum()
+    interval = stratified_ratio if metric.by == "ratio" else stratified_difference
+    low, high, _ = interval(x_d, n_d, x_a, n_a, weights, critical(confidence))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = over / under if metric.by == "ratio" else over - under
+    return Part(np.asarray(value), low, high)
+
+
+def _strata(
+    sides: _GapSides, crossed: CrossedStrata, confidence: float, *, ratio: bool
+) -> list[StratumGap]:
+    """Return the strata that have rows of either side, the largest contribution first."""
+    contributions = stratum_parts(sides.x_d, sides.n_d, sides.x_a, sides.n_a)
+    low, high = newcombe(sides.x_d, sides.n_d, sides.x_a, sides.n_a, critical(confidence))
+    share_d, share_a = sides.n_d / sides.n_d.sum(), sides.n_a / sides.n_a.sum()
+    rates = [
+        np.divide(x, n, out=np.full_like(n, np.nan), where=n > 0)
+        for x, n in ((sides.x_d, sides.n_d), (sides.x_a, sides.n_a))
+    ]
+    held = np.flatnonzero((sides.n_d > 0) | (sides.n_a > 0)).tolist()
+    size = np.abs(contributions.composition) + np.abs(contributions.within)
+    held.sort(key=lambda s: -round(float(size[s]), 12))
+    common = sides.common
+
+    def row(s: int) -> StratumGap:
+        both = bool(common[s])
+        rate_d, rate_a = (None if math.isnan(r[s]) else float(r[s]) for r in rates)
+        return StratumGap(
+            stratum={
+                column: value.name()
+                for column, value in zip(crossed.columns, crossed.strata[s], strict=True)
+            },
+            n_group=float(sides.n_d[s]),
+            n_reference=float(sides.n_a[s]),
+            share_group=float(share_d[s]),
+            share_reference=float(share_a[s]),
+            rate_group=rate_d,
+            rate_reference=rate_a,
+            difference=float(rates[0][s] - rates[1][s]) if both else None,
+            interval=_newcombe(float(low[s]), float(high[s]), confidence) if both else None,
+            composition=float(contributions.composition[s]) if both and not ratio else None,
+            within=float(contributions.within[s]) if both and not ratio else None,
+        )
+
+    return [row(s) for s in held]
+
+
+def _newcombe(low: float, high: float, confidence: float) -> Interval:
+    return Interval(low, high, confidence, (IntervalMethod.NEWCOMBE,))

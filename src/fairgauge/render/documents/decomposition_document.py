@@ -1,0 +1,236 @@
+"""The document of a decomposition: each gap with its parts and its strata; its tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.enums import GapPartKind, GapVerdict, StratumWeights
+from fairgauge.render._document_tree import (
+    Cell,
+    Chart,
+    ChartRow,
+    Column,
+    Facts,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+)
+from fairgauge.render.documents._document_parts import document_of, listed
+from fairgauge.render.documents.report_notes import opening_warnings
+from fairgauge.render.words import numbers
+from fairgauge.render.words.decomposition_sentences import (
+    CAVEAT,
+    describe_gap_verdict,
+    part_words,
+    value_words,
+    verdict_words,
+)
+from fairgauge.render.words.display_names import called, capitalised, group_called
+from fairgauge.render.words.estimate_sentences import reference_name
+from fairgauge.render.words.metric_words import (
+    ci_words,
+    metric_words,
+    neutral,
+    signed,
+    unit,
+    value_text,
+    with_unit,
+)
+from fairgauge.render.words.numbers import count, percent
+from fairgauge.render.writers.flat_rows import FlatTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.render._document_tree import Block, DocumentTree
+    from fairgauge.results.gap_decomposition import Decomposition, Gap, StratumGap
+
+_MOST_STRATA = 12
+_TONES = {GapVerdict.REMAINS: Tone.BAD, GapVerdict.INCONCLUSIVE: Tone.UNSURE}
+"""That a gap is accounted for is no good news by itself."""
+_CONTRIBUTIONS = (
+    "Contributions of the strata add up to composition and to within; composition is measured from "
+    "the mean rate of all strata."
+)
+METHOD = (
+    "Composition weights the difference of the sides' shares of each stratum by the mean of their "
+    "rates in it; within weights the difference of the rates by the mean of the shares (Kitagawa "
+    "1955). Composition is divided among several columns by Shapley's value, whatever their order. "
+    "The verdict is decided at the compositions of both sides. Confidence intervals are those of "
+    "the delta method, with four rows a side added over the strata for their centre."
+)
+
+
+def decomposition_document(found: Decomposition, *, full: bool = True) -> DocumentTree:
+    """Build the document of a decomposition."""
+    columns = numbers.listing([called(column) for column in found.gaps[0].columns])
+    several = len(found.gaps) > 1
+    lead = (
+        f"How much of each gap is which {columns} people are in, and what remains within. "
+        f"{100 * found.confidence:.4g}% confidence intervals."
+    )
+    sections = [
+        listed(
+            f"gap-{i}" if several else "gap",
+            _title(gap),
+            *_gap(gap, full=full),
+            short=called(gap.estimate.group) if several else "Gap",
+        )
+        for i, gap in enumerate(found.gaps)
+    ]
+    notes: list[Block] = [Paragraph(METHOD, Tone.SOFT)]
+    if found.excluded:
+        pairs = ((reason, numbers.numbered(rows)) for reason, rows in found.excluded.items())
+        notes.append(Facts(tuple(pairs)))
+    sections.append(Section("notes", "Method and excluded rows", tuple(notes)))
+    verdict = "; ".join(
+        f"{called(gap.estimate.group)}: {verdict_words(gap.verdict).upper()}"
+        if several
+        else verdict_words(gap.verdict).upper()
+        for gap in found.gaps
+    )
+    return document_of(
+        found,
+        title=f"Why is there a gap? Composition of {columns}",
+        beside=f"{count(found.data.rows)} rows",
+        lead=(lead,),
+        verdict=verdict,
+        tone=_TONES.get(found.verdict, Tone.PLAIN),
+        sections=sections,
+        file_name="why",
+        warnings=opening_warnings(found.diagnostics),
+    )
+
+
+def _title(gap: Gap) -> str:
+    group = group_called(gap.estimate.group, gap.estimate.feature)
+    return capitalised(f"{group}: {metric_words(gap.estimate.definition)}")
+
+
+def _gap(gap: Gap, *, full: bool) -> Iterator[Block]:
+    yield Paragraph(f"{gap.estimate.says}.")
+    yield Paragraph(describe_gap_verdict(gap), _TONES.get(gap.verdict, Tone.PLAIN))
+    yield _parts(gap)
+    if full:
+        yield _chart(gap)
+    yield from _strata(gap, gap.strata if full else gap.strata[:_MOST_STRATA])
+
+
+def _parts(gap: Gap) -> Table:
+    """Return the parts that add up (multiply) to the gap, then within strata by other weights."""
+    rows = [
+        (Cell(part_words(gap, part)), *map(Cell, value_words(gap, part)))
+        for part in gap.parts
+        if part.value is not None
+        and (part.part is not GapPartKind.NOT_COMPARABLE or gap.support.share_group < 1
+             or gap.support.share_reference < 1)
+    ]  # fmt: skip
+    kind, sign = unit(gap.estimate.definition), signed(gap.estimate.definition)
+    ends = ci_words(gap.estimate.interval, kind, sign=sign)
+    whole = (Cell("the gap"), Cell(with_unit(gap.estimate.value, kind, sign=sign)), Cell(ends))
+    columns = (Column("part", numeric=False), Column("size"), Column("CI", numeric=False))
+    how = "multiply" if gap.scale == "ratio" else "add up"
+    note = f"Composition, within and strata of one side alone {how} to the gap."
+    return Table("Parts of the gap", columns, tuple(rows), (whole,), notes=(note, CAVEAT))
+
+
+def _chart(gap: Gap) -> Chart:
+    metric = gap.estimate.definition
+    low, high = gap.estimate.interval or (None, None)
+    rows = [
+        ChartRow(
+            "the gap",
+            Mark(gap.estimate.value, low, high),
+            value_text(gap.estimate, interval=False),
+            emphasis=True,
+        )
+    ]
+    for part in gap.parts:
+        if part.weights is not StratumWeights.MANTEL_HAENSZEL and part.value is not None:
+            ends = part.interval or (None, None)
+            rows.append(
+                ChartRow(part_words(gap, part), Mark(part.value, *ends), value_words(gap, part)[0])
+            )
+    return Chart("The gap and its parts", tuple(rows), unit(metric), neutral(metric))
+
+
+def _strata(gap: Gap, strata: Sequence[StratumGap]) -> Iterator[Block]:
+    """Yield the strata by the size of their contributions."""
+    group, reference = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
+    of_difference = gap.scale == "difference"
+    columns = [Column(called(column), numeric=False) for column in gap.columns]
+    columns += [
+        Column(f"n, {group}"),
+        Column(f"n, {reference}"),
+        Column(f"rate, {group}"),
+        Column(f"rate, {reference}"),
+        Column("difference"),
+        Column("CI", numeric=False),
+    ]
+    columns += [Column("composition"), Column("within")] if of_difference else []
+    points = unit(gap.estimate.definition)
+
+    def row(each: StratumGap) -> tuple[Cell, ...]:
+        cells = [Cell(called(each.stratum[column]), name=True) for column in gap.columns]
+        cells += [Cell(count(each.n_group)), Cell(count(each.n_reference))]
+        cells += [Cell(percent(each.rate_group)), Cell(percent(each.rate_reference))]
+        difference = "-" if each.difference is None else f"{numbers.points(each.difference)} pp"
+        ends = each.interval
+        cells.append(Cell(difference))
+        cells.append(
+            Cell(f"{numbers.points(ends.low)} to {numbers.points(ends.high)}" if ends else "")
+        )
+        parts = (each.composition, each.within) if of_difference else ()
+        return (*cells, *(Cell(with_unit(part, points, sign=True)) for part in parts))
+
+    more = len(gap.strata) - len(strata)
+    notes = [_CONTRIBUTIONS] if of_difference else []
+    notes += [f"{more:,} more strata are in the full result (--full, or a file)."] if more else []
+    yield Table("Strata", tuple(columns), tuple(map(row, strata)), notes=tuple(notes), titled=True)
+
+
+_OF_GAP = ("metric", "feature", "group", "reference", "verdict")
+
+
+def _of_gap(gap: Gap) -> tuple[Any, ...]:
+    estimate = gap.estimate
+    reference = None if estimate.reference is None else str(estimate.reference)
+    return (estimate.metric, estimate.feature, estimate.group, reference, str(gap.verdict))
+
+
+def parts_of(found: Decomposition) -> FlatTable:
+    """Return a row for every part of every gap."""
+    columns = (*_OF_GAP, "part", "column", "weights", "value", "low", "high", "status")
+    rows = [
+        (
+            *_of_gap(gap), str(part.part), part.column, str(part.weights), part.value,
+            *(part.interval or (None, None)), str(part.status),
+        )
+        for gap in found.gaps
+        for part in gap.parts
+    ]  # fmt: skip
+    return FlatTable(columns, tuple(rows))
+
+
+_OF_STRATUM = (
+    "n_group", "n_reference", "share_group", "share_reference", "rate_group", "rate_reference",
+    "difference",
+)  # fmt: skip
+
+
+def strata_of(found: Decomposition) -> FlatTable:
+    """Return a row for every stratum of every gap."""
+    names = found.gaps[0].columns
+    columns = (*_OF_GAP, *names, *_OF_STRATUM, "low", "high", "composition", "within")
+    rows = [
+        (
+            *_of_gap(gap), *(each.stratum[name] for name in names),
+            *(getattr(each, name) for name in _OF_STRATUM), *(each.interval or (None, None)),
+            each.composition, each.within,
+        )
+        for gap in found.gaps
+        for each in gap.strata
+    ]  # fmt: skip
+    return FlatTable(columns, tuple(rows))

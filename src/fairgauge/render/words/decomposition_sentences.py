@@ -1,0 +1,132 @@
+"""Sentences about gaps: their parts, and what remains of them within strata."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.estimate_sentences import reference_name
+from fairgauge.render.words.metric_words import ci_words, shown, signed, unit, unit_name, with_unit
+from fairgauge.render.words.numbers import listing, percent
+
+if TYPE_CHECKING:
+    from fairgauge.results.gap_decomposition import Gap, GapPart
+
+CAVEAT = (
+    "Accounted for is not justified: whether the strata may rightly decide, and why groups differ "
+    "in them, the table does not show."
+)
+"""What stands beside every decomposition."""
+_VERDICTS = {
+    GapVerdict.NO_GAP: "no gap is shown",
+    GapVerdict.REMAINS: "remains within strata",
+    GapVerdict.REVERSES: "reverses within strata",
+    GapVerdict.ACCOUNTED_FOR: "accounted for by composition, not justified by it",
+    GapVerdict.INCONCLUSIVE: "inconclusive",
+}
+
+
+def verdict_words(verdict: GapVerdict) -> str:
+    """Return what a verdict is called."""
+    return _VERDICTS[verdict]
+
+
+def describe_gap(gap: Gap) -> str:
+    """Return the gap over all strata, and what becomes of it within them, as sentences."""
+    return f"{gap.estimate.says}. {describe_gap_verdict(gap)}"
+
+
+def describe_gap_verdict(gap: Gap) -> str:
+    """Return what becomes of a gap within strata as a sentence."""
+    within, ends = f"within {strata_words(gap)}", _within(gap)
+    if gap.verdict is GapVerdict.NO_GAP:
+        return (
+            "The confidence interval of the gap includes no difference, so that nothing is to be "
+            "accounted for; composition and differences within strata may offset each other."
+        )
+    if gap.verdict is GapVerdict.REMAINS:
+        return f"The difference remains {within}: {ends}."
+    if gap.verdict is GapVerdict.REVERSES:
+        return f"{capitalised(within)} the difference reverses (Simpson's paradox): {ends}."
+    if gap.verdict is GapVerdict.ACCOUNTED_FOR:
+        return (
+            f"The gap is accounted for by the composition of {_columns(gap)}: {within}, no "
+            f"statistically significant difference in its direction remains ({_at_most(gap)}): "
+            f"{ends}."
+        )
+    return f"What remains {within} is inconclusive: {_why_inconclusive(gap)}"
+
+
+def _why_inconclusive(gap: Gap) -> str:
+    ends = _within(gap)
+    if gap.reason is WhyInconclusive.NOT_COMPARABLE:
+        return (
+            f"strata that both sides have hold {percent(gap.support.share_group)} of the group's "
+            f"rows and {percent(gap.support.share_reference)} of those it is compared with."
+        )
+    if gap.reason is WhyInconclusive.TOO_FEW:
+        return "the data are insufficient."
+    if gap.reason is WhyInconclusive.DEPENDS_ON_WEIGHTS:
+        return f"a difference is shown at one composition of strata, and not at the other: {ends}."
+    if gap.reason is WhyInconclusive.BEYOND_MARGIN:
+        margin = with_unit(gap.margin, unit(gap.estimate.definition))
+        return f"a confidence interval reaches the margin of {margin}: {ends}."
+    return f"a confidence interval includes both no difference and the whole gap: {ends}."
+
+
+def strata_words(gap: Gap) -> str:
+    """Return the strata as they stand after "within"."""
+    several = len(gap.columns) > 1
+    return f"combinations of {_columns(gap)}" if several else called(gap.columns[0])
+
+
+def _columns(gap: Gap) -> str:
+    return listing([called(column) for column in gap.columns])
+
+
+def part_words(gap: Gap, part: GapPart) -> str:
+    """Return what a part is called."""
+    if part.part is GapPartKind.NOT_COMPARABLE:
+        return "strata of one side alone"
+    if part.part is GapPartKind.COMPOSITION:
+        return f"composition of {called(part.column) if part.column else _columns(gap)}"
+    within = f"within {strata_words(gap)}"
+    return {
+        StratumWeights.AVERAGE: within,
+        StratumWeights.GROUP: f"{within}, at the composition of {called(gap.estimate.group)}",
+        StratumWeights.REFERENCE: (
+            f"{within}, at the composition of {called(reference_name(gap.estimate.reference))}"
+        ),
+        StratumWeights.MANTEL_HAENSZEL: f"{within}, with the weights of Mantel and Haenszel",
+    }[part.weights]
+
+
+def value_words(gap: Gap, part: GapPart) -> tuple[str, str]:
+    """Return the value of a part, and its confidence interval."""
+    metric = gap.estimate.definition
+    kind, sign = unit(metric), signed(metric)
+    return with_unit(part.value, kind, sign=sign), ci_words(part.interval, kind, sign=sign)
+
+
+def _within(gap: Gap) -> str:
+    """Return the differences within strata at both compositions."""
+    texts = []
+    for weights, whose in (
+        (StratumWeights.GROUP, called(gap.estimate.group)),
+        (StratumWeights.REFERENCE, called(reference_name(gap.estimate.reference))),
+    ):
+        value, ends = value_words(gap, gap.part(GapPartKind.WITHIN, weights))
+        texts.append(f"{value} at the composition of {whose} ({ends})")
+    return " and ".join(texts)
+
+
+def _at_most(gap: Gap) -> str:
+    """Return the largest gap within strata that the confidence intervals allow."""
+    metric, most = gap.estimate.definition, gap.largest_remaining
+    kind = unit(metric)
+    if most is None:
+        return ""
+    if metric.neutral:
+        return f"the confidence intervals allow a ratio of {shown(most, kind)}"
+    return f"the confidence intervals allow at most {shown(abs(most), kind)}{unit_name(kind)}"

@@ -1,0 +1,214 @@
+"""Decomposition: how much of a gap is which strata people are in, and what remains within them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.enums import GapPartKind, GapVerdict, Status, StratumWeights, WhyInconclusive
+from fairgauge.results.codec import Finite, Inline, Share, Version
+from fairgauge.results.describers import in_words
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.scopes import Diagnostic, Interval
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
+from fairgauge.results.threshold_choice import CountedData
+from fairgauge.values import Saved
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapPart:
+    """A part of a gap.
+
+    Attributes
+    ----------
+    part : what it is.
+    column : the column whose composition it is, None for all together.
+    weights : the shares of strata by which differences within strata are averaged; those of the
+        mean of both sides give the parts that add up to the gap.
+    value, interval : the part; None where no stratum has both sides.
+    status : whether it rests on enough data.
+    """
+
+    part: GapPartKind
+    column: str | None = None
+    weights: StratumWeights = StratumWeights.AVERAGE
+    value: float | None
+    interval: Inline[Interval | None] = None
+    status: Status = Status.OK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StratumGap:
+    """Both sides of a gap in one stratum.
+
+    Attributes
+    ----------
+    stratum : the name of its value in each column.
+    n_group, n_reference : the rows of both sides in the denominator of the rate.
+    share_group, share_reference : their shares of all such rows of their side.
+    rate_group, rate_reference : the rates; None without rows.
+    difference, interval : of the rates.
+    composition, within : what the stratum contributes to the parts of a difference; None of a
+        ratio, and where it does not have both sides.
+    """
+
+    stratum: Mapping[str, str]
+    n_group: Finite
+    n_reference: Finite
+    share_group: Share
+    share_reference: Share
+    rate_group: float | None
+    rate_reference: float | None
+    difference: float | None
+    interval: Inline[Interval | None]
+    composition: Finite | None
+    within: Finite | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """The common support: the strata that both sides have.
+
+    Attributes
+    ----------
+    share_group, share_reference : the shares of the rows of both sides that are in them.
+    strata_used, strata : how many there are, and how many strata in all.
+    """
+
+    share_group: Share
+    share_reference: Share
+    strata_used: int
+    strata: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """The gap between a group and its reference in one rate, and its parts.
+
+    Attributes
+    ----------
+    estimate : the gap over all strata.
+    columns : the columns of the strata.
+    verdict : what becomes of it within strata, decided at the compositions of both sides, so that
+        no choice of weights decides.
+    reason : why it is inconclusive, None otherwise.
+    margin : the largest difference within strata that is tolerated, None where none is stated.
+    parts : parts that add up to the gap (multiply to a ratio), composition by column where there
+        are several, and within strata with other weights.
+    support : the common support.
+    strata : the strata, by the size of their contributions.
+    """
+
+    DERIVED: ClassVar = ("largest_remaining", "says")
+
+    estimate: Estimate
+    columns: tuple[str, ...]
+    verdict: GapVerdict
+    reason: WhyInconclusive | None = None
+    margin: Finite | None = None
+    parts: tuple[GapPart, ...]
+    support: Support
+    strata: tuple[StratumGap, ...]
+
+    @property
+    def scale(self) -> str:
+        """Return whether it is a difference or a ratio."""
+        metric = self.estimate.definition
+        return metric.by if isinstance(metric, Contrast) else ""
+
+    def part(
+        self,
+        kind: GapPartKind,
+        weights: StratumWeights = StratumWeights.AVERAGE,
+        column: str | None = None,
+    ) -> GapPart:
+        """Return one of its parts.
+
+        Raises
+        ------
+        KeyError
+            There is no such part.
+        """
+        for part in self.parts:
+            if (part.part, part.weights, part.column) == (kind, weights, column):
+                return part
+        raise KeyError(f"{kind}, {weights}, {column}")
+
+    @property
+    def largest_remaining(self) -> float | None:
+        """Return the largest gap within strata, in its direction, that the data allow.
+
+        It is the further end of the intervals at both compositions; None where there is none.
+        """
+        neutral, value = self.estimate.definition.neutral, self.estimate.value
+        ends = [
+            self.part(GapPartKind.WITHIN, weights).interval
+            for weights in (StratumWeights.GROUP, StratumWeights.REFERENCE)
+        ]
+        known = [end for end in ends if end is not None]
+        if not known or value is None:
+            return None
+        lower = value < neutral
+        return min(end.low for end in known) if lower else max(end.high for end in known)
+
+    @property
+    def says(self) -> str:
+        """Return the gap, its parts and its verdict as sentences."""
+        return in_words("decomposition_sentences:describe_gap", self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decomposition(ResultOfMetrics):
+    """How much of the gaps between groups is composition, and what remains within strata.
+
+    Attributes
+    ----------
+    version, created : the fairgauge that made it, and when.
+    data : what was counted.
+    spec : what was asked, strata included.
+    confidence : the level of the intervals.
+    excluded : rows that are in no gap, by reason.
+    gaps : one for each metric and group.
+    diagnostics : warnings of what the question may have meant instead.
+    """
+
+    KIND: ClassVar = ResultKind(
+        name="why",
+        schema="fairgauge.why/1",
+        title="Decomposition of gaps",
+        called="a decomposition of gaps",
+        document="fairgauge.render.documents.decomposition_document:decomposition_document",
+        tables={
+            name: f"fairgauge.render.documents.decomposition_document:{name}_of"
+            for name in ("parts", "strata")
+        },
+    )
+    DERIVED: ClassVar = ("metrics", "verdict")
+
+    version: Version
+    created: str
+    data: CountedData
+    spec: Saved
+    confidence: Share
+    excluded: Mapping[str, int]
+    gaps: tuple[Gap, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def verdict(self) -> GapVerdict:
+        """Return the gravest verdict: a gap that remains, then one that is inconclusive."""
+        return max((gap.verdict for gap in self.gaps), key=_GRAVITY.index)
+
+    def __repr__(self) -> str:
+        return f"<Decomposition of {len(self.gaps):,} gaps: {self.verdict}; print() shows them>"
+
+
+_GRAVITY = (
+    GapVerdict.NO_GAP,
+    GapVerdict.ACCOUNTED_FOR,
+    GapVerdict.REVERSES,
+    GapVerdict.INCONCLUSIVE,
+    GapVerdict.REMAINS,
+)

@@ -1,0 +1,206 @@
+"""Why is there a gap: its parts, what remains within strata, and what is refused."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
+from fairgauge.errors import CubeError, SpecError
+from fairgauge.render import render
+
+BERKELEY = {
+    "A": ((512, 825), (89, 108)), "B": ((353, 560), (17, 25)), "C": ((120, 325), (202, 593)),
+    "D": ((138, 417), (131, 375)), "E": ((53, 191), (94, 393)), "F": ((22, 373), (24, 341)),
+}  # fmt: skip
+"""Admitted and all applicants by department, men and women (Bickel, Hammel and O'Connell 1975)."""
+
+
+def admissions():
+    rows = []
+    for dept, sexes in BERKELEY.items():
+        for sex, (admitted, everyone) in zip(("Male", "Female"), sexes, strict=True):
+            rows += [(sex, dept, 1, admitted), (sex, dept, 0, everyone - admitted)]
+    return pl.DataFrame(rows, schema=["sex", "dept", "admitted", "n"], orient="row")
+
+
+ROWS = admissions()
+ASKED = {"label": "admitted", "sensitive": "sex", "count": "n"}
+
+
+def decomposed(data=ROWS, strata="dept", **options):
+    return fg.why(data, strata=strata, **{**ASKED, **options})
+
+
+def within(gap, weights=StratumWeights.AVERAGE):
+    return gap.part(GapPartKind.WITHIN, weights)
+
+
+def of_strata(cells):
+    """Return rows from (group, stratum, favourable, all) cells."""
+    rows = [(g, s, y, n) for g, s, x, every in cells for y, n in ((1, x), (0, every - x))]
+    return pl.DataFrame(rows, schema=["sex", "dept", "admitted", "n"], orient="row")
+
+
+def test_berkeley():
+    """The values of `docs`, of statsmodels, and of the adjusted difference of an audit."""
+    (gap,) = decomposed().gaps
+    assert gap.estimate.group == "Female"
+    assert gap.verdict is GapVerdict.ACCOUNTED_FOR
+    assert gap.part(GapPartKind.COMPOSITION).value == pytest.approx(-0.177673911)
+    assert within(gap).value == pytest.approx(0.036028483)
+    assert within(gap, StratumWeights.GROUP).value == pytest.approx(0.001087790)
+    assert within(gap, StratumWeights.REFERENCE).value == pytest.approx(0.070969176)
+    audit = fg.audit(ROWS, **ASKED, strata="dept", metrics="base_rate.difference")
+    pooled = next(e for e in audit.estimates if e.scope.kind == "pooled" and e.group == "Female")
+    adjusted = within(gap, StratumWeights.MANTEL_HAENSZEL)
+    assert adjusted.value == pytest.approx(pooled.value)
+    assert (adjusted.interval.low, adjusted.interval.high) == pytest.approx(tuple(pooled.interval))
+    assert [s.stratum["dept"] for s in gap.strata] == ["A", "B", "E", "F", "C", "D"]
+    assert gap.largest_remaining == pytest.approx(-0.0303, abs=5e-4)
+    assert "accounted for by the composition of dept" in gap.says
+
+
+def test_names_and_the_order_of_rows_change_names_alone():
+    def numbers(found):
+        (gap,) = found.gaps
+        strata = [(s.difference, s.composition, s.within) for s in gap.strata]
+        return [(p.value, p.interval) for p in gap.parts], gap.verdict, strata
+
+    names = {"A": "Z & Y", "B": "others", "C": "(missing)", "D": "*", "E": ", ", "F": '"'}
+    renamed = ROWS.with_columns(pl.col("dept").replace(names)).sample(
+        fraction=1, shuffle=True, seed=1
+    )
+    assert numbers(decomposed(renamed)) == numbers(decomposed())
+    once_more = decomposed(ROWS.with_columns(again=pl.col("dept")), strata=["dept", "again"])
+    assert numbers(once_more)[1:] == numbers(decomposed())[1:]
+
+
+def test_counts_give_what_rows_give_whatever_they_were_counted_for():
+    rows = decomposed()
+    as_strata = fg.count(ROWS, **ASKED, strata="dept")
+    as_feature = fg.count(ROWS, **{**ASKED, "sensitive": ["sex", "dept"]})
+    for cube in (as_strata, as_feature):
+        assert fg.why(cube, strata="dept").gaps == rows.gaps
+    assert fg.why(as_strata).gaps == rows.gaps
+    first, second = (fg.count(part, **ASKED, strata="dept") for part in (ROWS[:11], ROWS[11:]))
+    assert fg.why(first + second).gaps == rows.gaps
+
+
+def test_what_is_saved_is_loaded(tmp_path):
+    found = decomposed(
+        metrics=["base_rate.difference", "base_rate.ratio"], margins={"base_rate": 0.05}
+    )
+    found.save(tmp_path / "why.json")
+    assert fg.load(tmp_path / "why.json") == found
+    for suffix in ("html", "md", "csv"):
+        found.save(tmp_path / f"why.{suffix}")
+    assert len((tmp_path / "why.csv").read_text().splitlines()) == 1 + 2 * 6
+    json.loads((tmp_path / "why.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("cells", "verdict", "reason"),
+    [
+        ([("F", "A", 100, 500), ("F", "B", 300, 500), ("M", "A", 160, 500), ("M", "B", 380, 500)],
+         "remains", None),
+        ([("F", "A", 160, 800), ("F", "B", 120, 200), ("M", "A", 40, 200), ("M", "B", 480, 800)],
+         "accounted for", None),
+        ([("F", "A", 240, 800), ("F", "B", 150, 200), ("M", "A", 40, 200), ("M", "B", 480, 800)],
+         "reverses", None),
+        ([("F", "A", 100, 500), ("M", "A", 101, 500)], "no gap", None),
+        ([("F", "A", 6, 30), ("F", "B", 12, 20), ("M", "A", 5, 20), ("M", "B", 40, 60)],
+         "inconclusive", "imprecise"),
+        ([("F", "A", 100, 500), ("F", "B", 100, 600), ("M", "A", 101, 500), ("M", "C", 480, 600)],
+         "inconclusive", "not comparable"),
+        ([("F", "A", 100, 900), ("F", "B", 50, 100), ("M", "A", 11, 100), ("M", "B", 600, 900)],
+         "inconclusive", "depends on weights"),
+    ],
+)  # fmt: skip
+def test_verdicts(cells, verdict, reason):
+    (gap,) = decomposed(of_strata(cells)).gaps
+    assert (gap.verdict, gap.reason) == (verdict, reason)
+    text = render(decomposed(of_strata(cells)), "text", full=True)
+    assert not {"explained", "due to", "justified by composition"} & set(text.split())
+    assert "not justified" in text
+
+
+def test_a_margin_must_be_kept_to():
+    cells = [("F", "A", 160, 800), ("F", "B", 120, 200), ("M", "A", 40, 200), ("M", "B", 480, 800)]
+    (gap,) = decomposed(of_strata(cells), margins={"base_rate": 0.02}).gaps
+    assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.BEYOND_MARGIN)
+    (gap,) = decomposed(of_strata(cells), margins={"base_rate": 0.15}).gaps
+    assert gap.verdict is GapVerdict.ACCOUNTED_FOR
+
+
+def test_rows_without_a_stratum_are_excluded_and_counted():
+    absent = pl.DataFrame(
+        {"sex": ["Female"], "dept": [None], "admitted": [1], "n": [500]},
+        schema_overrides={"dept": pl.String},
+    )
+    found = decomposed(pl.concat([ROWS, absent], how="vertical_relaxed"))
+    assert found.gaps == decomposed().gaps
+    assert found.excluded == {"missing stratum": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"strata": None}, "strata: name one to six columns"),
+        ({"strata": "sex"}, "is the sensitive feature"),
+        ({"strata": "admitted"}, "is the label"),
+        ({"metrics": "cdd_l"}, "no metric|unknown"),
+        ({"metrics": "CDDL"}, "has no decomposition"),
+        ({"margins": {"recall": 0.1}}, "there is no gap in it"),
+        ({"reference": "overall"}, "between different people"),
+        ({"cluster": "dept"}, "not known to the intervals"),
+    ],
+)
+def test_what_has_no_decomposition_is_refused(options, message):
+    with pytest.raises(SpecError, match=message):
+        decomposed(**{"strata": "dept", **options})
+
+
+def test_protected_counts_are_refused():
+    cube = fg.protect(fg.count(ROWS, **ASKED, strata="dept"), min_cell=5)
+    with pytest.raises(CubeError, match="decompose the exact counts"):
+        fg.why(cube)
+
+
+def test_three_groups_and_a_named_reference():
+    rng = np.random.default_rng(1)
+    races = ["White", "Black", "Asian"]
+    rows = pl.DataFrame({
+        "race": rng.choice(races, 3_000), "branch": rng.choice(list("abcd"), 3_000),
+        "approved": rng.integers(0, 2, 3_000),
+    })  # fmt: skip
+    found = fg.why(
+        rows, prediction="approved", sensitive="race", strata="branch", reference={"race": "White"}
+    )
+    assert [gap.estimate.group for gap in found.gaps] == ["Asian", "Black"]
+    assert {gap.estimate.metric for gap in found.gaps} == {"selection_rate.difference"}
+    assert found.verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS)
+
+
+def test_the_command(tmp_path):
+    ROWS.write_csv(tmp_path / "rows.csv")
+    command = [
+        sys.executable, "-m", "fairgauge", "why", "rows.csv", "--label", "admitted", "--sensitive",
+        "sex", "--strata", "dept", "--count", "n",
+    ]  # fmt: skip
+
+    def run(*more):
+        return subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True)
+
+    done = run("-o", "why.html", "-o", "why.json")
+    assert done.returncode == 0, done.stderr
+    assert "composition of dept" in done.stdout
+    assert fg.load(tmp_path / "why.json").gaps == decomposed().gaps
+    assert "<svg" in (tmp_path / "why.html").read_text()
+    assert run("--fail-on", "remains").returncode == 0
+    assert run("--fail-on", "remains", "--margin", "base_rate=0.02").returncode == 3
+    assert run("--strata", "departement").returncode == 2
