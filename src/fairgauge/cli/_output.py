@@ -62,6 +62,14 @@ def shows_result(*of: str) -> Callable[[Command], Command]:
     return decorate
 
 
+def prints_lines(command: Command) -> Command:
+    """Give a command that prints a few lines the option to print the first alone."""
+    made: Command = click.option(
+        "-q", "--quiet", is_flag=True, help="Print one line, and no notes."
+    )(command)
+    return made
+
+
 def shown_options(
     format_: str, *, full: bool, quiet: bool, table: str | None = None
 ) -> dict[str, Any]:

@@ -98,3 +98,44 @@ def test_a_flag_that_the_table_of_options_has_is_described_by_it(name):
             if (name, flag) not in OTHERS:
                 assert option.help == by_flag[flag].help(flag), flag
     assert "default 2000" in BY_NAME["replicates"].help("--replicates")
+
+
+PRINTS_LINES = ["join", "seal", "validate", "verify"]
+PRINTS_A_DOCUMENT = {
+    "choose", "clarify", "clarify-job", "clarify-monitor", "demo", "merge", "metrics",
+    "monitor import", "presets", "protect", "schema", "vertex",
+}  # fmt: skip
+
+
+def test_every_command_that_prints_a_result_takes_quiet():
+    """A command has a summary, and all of it, or a few lines; the others print what they make."""
+    flags = {
+        name: {flag for option in command.params for flag in option.opts}
+        for name, command in COMMANDS.items()
+    }
+    assert {name for name, having in flags.items() if "-q" not in having} == PRINTS_A_DOCUMENT
+    summaries = {name for name, having in flags.items() if {"-q", "-o"} <= having}
+    assert {n for n in summaries if "--full" not in flags[n]} == {"count", "join", "seal"}
+
+
+@pytest.mark.parametrize("name", PRINTS_LINES)
+def test_quiet_is_one_line_and_no_note(run, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text(
+        "id,sex,hired\n" + "".join(f"{i},{'FM'[i % 2]},{i % 3 % 2}\n" for i in range(40))
+    )
+    (tmp_path / "later.csv").write_text("id,label\n1,0\n1,0\n2,1\n")
+    asked = ["--prediction", "hired", "--positive", "1", "--sensitive", "sex"]
+    run("count", "t.csv", *asked, "-o", "t.cube.json")
+    run("audit", "t.cube.json", "-o", "t.json", "-q")
+    run("seal", "t.json", "-o", "sealed.fairgauge")
+    args = {
+        "join": ["t.csv", "later.csv", "--on", "id", "-o", "joined.csv"],
+        "seal": ["t.json", "-o", "t.fairgauge"],
+        "validate": ["t.csv", *asked],
+        "verify": ["sealed.fairgauge"],
+    }[name]
+    whole, line = run(name, *args), run(name, *args, "-q")
+    assert whole.exit_code == line.exit_code == 0
+    assert line.stdout == whole.stdout.split("\n")[0] + "\n"
+    assert (line.stderr, len(whole.stdout.split("\n")) > 2 or bool(whole.stderr)) == ("", True)

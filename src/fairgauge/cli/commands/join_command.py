@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import check_outputs
+from fairgauge.cli._output import check_outputs, prints_lines
 from fairgauge.cli._streams import print_message, print_result
 
 _NO_MATCH = 3
@@ -16,7 +16,8 @@ _NO_MATCH = 3
 @click.argument("labels")
 @click.option("--on", required=True, metavar="COL", help="Column of the identifier, in both files.")
 @click.option("-o", "--output", required=True, metavar="FILE", help="A .parquet or .csv file.")
-def command(predictions: str, labels: str, on: str, output: str) -> int:
+@prints_lines
+def command(predictions: str, labels: str, on: str, output: str, *, quiet: bool) -> int:
     """Put the LABELS beside the PREDICTIONS that they belong to.
 
     Every prediction is written once, with its label or without. Rows that are there twice count
@@ -36,7 +37,8 @@ def command(predictions: str, labels: str, on: str, output: str) -> int:
     from fairgauge.scan.label_join import join_labels
 
     counts = join_labels(open_source(predictions), open_source(labels), on, output)
-    print_result("\n".join(describe_join(counts)))
+    lines = list(describe_join(counts))
+    print_result("\n".join(lines[:1] if quiet else lines))
     if counts.disjoint is not None:
         print_message(describe_disjoint(counts.disjoint), prefix="Warning: ")
         return _NO_MATCH

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import check_outputs
+from fairgauge.cli._output import check_outputs, prints_lines
 from fairgauge.cli._streams import print_result
 from fairgauge.cli._warnings import note_cases_alone, note_identifiers
 
@@ -24,7 +24,8 @@ from fairgauge.cli._warnings import note_cases_alone, note_identifiers
     default="",
     help="Ed25519 private key that signs the bundle (extra seal).",
 )
-def command(report: str, counts: str | None, output: str, key: str) -> int:
+@prints_lines
+def command(report: str, counts: str | None, output: str, key: str, *, quiet: bool) -> int:
     """Seal REPORT, a JSON report, with COUNTS, the .cube.json that it was made of.
 
     Without COUNTS they are looked for beside REPORT, by the digest that it states.
@@ -42,7 +43,9 @@ def command(report: str, counts: str | None, output: str, key: str) -> int:
     counts = counts or str(find_counts(report))
     check_outputs([output], [report, counts])
     cube = load_counts(counts)
-    print_result(str(seal(report, cube, output, key)))
-    note_cases_alone(cube)
-    note_identifiers(cube)
+    lines = str(seal(report, cube, output, key)).split("\n")
+    print_result("\n".join(lines[:1] if quiet else lines))
+    if not quiet:
+        note_cases_alone(cube)
+        note_identifiers(cube)
     return 0

@@ -9,6 +9,7 @@ import click
 
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._data_arguments import Where, open_data, where
+from fairgauge.cli._output import prints_lines
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.cli._streams import print_message, print_result, printable
 from fairgauge.errors import listing
@@ -25,8 +26,14 @@ if TYPE_CHECKING:
 @click.option(
     "--schema", is_flag=True, help="JSON Schema of specification files, printed instead of a check."
 )
+@prints_lines
 def command(
-    data: tuple[str, ...], at: Where, config: str | None, schema: bool, **flags: Texts
+    data: tuple[str, ...],
+    at: Where,
+    config: str | None,
+    schema: bool,
+    quiet: bool,
+    **flags: Texts,
 ) -> None:
     """Check a specification, and whether DATA have what it needs.
 
@@ -66,7 +73,7 @@ def command(
             lines.append("  groups     not read: that would be a query where the rows are")
         for each in warnings or ():
             print_message(each.message, prefix="Warning: ")
-    print_result("\n".join(lines))
+    print_result("\n".join(lines[:1] if quiet else lines))
 
 
 def _monitored(config: str | None) -> tuple[MonitorRule, ...]:

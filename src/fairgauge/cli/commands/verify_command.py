@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
+from fairgauge.cli._output import prints_lines
 from fairgauge.cli._streams import print_result
 
 
@@ -16,7 +17,8 @@ from fairgauge.cli._streams import print_result
     default="",
     help="Key that must have signed the bundle: ed25519:...",
 )
-def command(bundle: str, signed_by: str) -> int:
+@prints_lines
+def command(bundle: str, signed_by: str, *, quiet: bool) -> int:
     """Compute the whole report of BUNDLE again, and report where it differs.
 
     Exit code 0: reproduced; 1: a part was changed, a field does not follow from the counts, or
@@ -30,6 +32,7 @@ def command(bundle: str, signed_by: str) -> int:
     from fairgauge.results.verification import VerificationResult
 
     found = verify(bundle, signed_by)
-    print_result(str(found))
+    lines = str(found).split("\n")
+    print_result("\n".join(lines[:1] if quiet else lines))
     codes = {VerificationResult.REPRODUCED: 0, VerificationResult.PARTLY_REPRODUCED: 3}
     return codes.get(found.finding, 1)
