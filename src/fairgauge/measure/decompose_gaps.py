@@ -23,11 +23,12 @@ from fairgauge.measure.measure import measure
 from fairgauge.resolve.references import resolve_references
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import CountsBySide
-from fairgauge.results.gap_decomposition import Gap, GapPart, StratumGap, Support
+from fairgauge.results.gap_decomposition import Gap, GapPart, Heterogeneity, StratumGap, Support
 from fairgauge.results.scopes import Interval
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.decomposition import decompose, stratum_parts
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.outlying_strata import heterogeneity
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from fairgauge.resolve.resolution import Resolution
     from fairgauge.results.estimates import Estimate
     from fairgauge.stats.decomposition import GapParts, Part
+    from fairgauge.stats.outlying_strata import Heterogeneity as Tested
+    from fairgauge.stats.outlying_strata import Outlying
 
 _MOST_OUTSIDE = 0.5
 """The share of a side outside the common support above which nothing is decided."""
@@ -126,6 +129,7 @@ def _gaps(
     z = critical(spec.confidence)
     columns = list(crossed.codes) if len(crossed.columns) > 1 else []
     parts = decompose(sides.x_d, sides.n_d, sides.x_a, sides.n_a, z, ratio=ratio, columns=columns)
+    whole, each = heterogeneity(sides.x_d, sides.n_d, sides.x_a, sides.n_a)
     verdict, reason = _verdict(estimate, parts, metric.neutral, margin)
     yield Gap(
         estimate=estimate,
@@ -140,7 +144,8 @@ def _gaps(
             strata_used=int(sides.common.sum()),
             strata=len(crossed.strata),
         ),
-        strata=tuple(_strata(sides, crossed, spec.confidence, ratio=ratio)),
+        heterogeneity=None if ratio else _heterogeneity(whole),
+        strata=tuple(_strata(sides, crossed, each, spec.confidence, ratio=ratio)),
     )
 
 
@@ -253,7 +258,7 @@ def _mantel_haenszel(sides: _GapSides, metric: Contrast, confidence: float) -> P
 
 
 def _strata(
-    sides: _GapSides, crossed: CrossedStrata, confidence: float, *, ratio: bool
+    sides: _GapSides, crossed: CrossedStrata, against: Outlying, confidence: float, *, ratio: bool
 ) -> list[StratumGap]:
     """Return the strata that have rows of either side, the largest contribution first."""
     contributions = stratum_parts(sides.x_d, sides.n_d, sides.x_a, sides.n_a)
@@ -286,9 +291,24 @@ def _strata(
             interval=_newcombe(float(low[s]), float(high[s]), confidence) if both else None,
             composition=float(contributions.composition[s]) if both and not ratio else None,
             within=float(contributions.within[s]) if both and not ratio else None,
+            others=None if ratio else _known(against.others[s]),
+            p_value=None if ratio else _known(against.p[s]),
+            p_adjusted=None if ratio else _known(against.p_adjusted[s]),
+            outlying=bool(not ratio and against.p_adjusted[s] < 1 - confidence),
         )
 
     return [row(s) for s in held]
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _heterogeneity(found: Tested) -> Heterogeneity | None:
+    if math.isnan(found.p):
+        return None
+    numbers = (float(found.statistic), int(found.degrees), float(found.p), float(found.spread))
+    return Heterogeneity(*numbers)
 
 
 def _newcombe(low: float, high: float, confidence: float) -> Interval:

@@ -52,6 +52,10 @@ class StratumGap:
     difference, interval : of the rates.
     composition, within : what the stratum contributes to the parts of a difference; None of a
         ratio, and where it does not have both sides.
+    others : the mean difference of all other strata, None of a ratio and without others.
+    p_value, p_adjusted : of the same difference as in the others, alone and adjusted for all
+        strata (Holm); None where the data are insufficient.
+    outlying : whether it differs statistically significantly from the others.
     """
 
     stratum: Mapping[str, str]
@@ -65,6 +69,26 @@ class StratumGap:
     interval: Inline[Interval | None]
     composition: Finite | None
     within: Finite | None
+    others: Finite | None = None
+    p_value: Share | None = None
+    p_adjusted: Share | None = None
+    outlying: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heterogeneity:
+    """The test that a difference is the same in all strata.
+
+    Attributes
+    ----------
+    statistic, degrees, p_value : Cochran's chi-square.
+    spread : the standard deviation of the true differences beyond sampling variation.
+    """
+
+    statistic: Finite
+    degrees: int
+    p_value: Share
+    spread: Finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +122,8 @@ class Gap:
     parts : parts that add up to the gap (multiply to a ratio), composition by column where there
         are several, and within strata with other weights.
     support : the common support.
+    heterogeneity : whether the difference varies over strata; None of a ratio, and with fewer than
+        two strata that both sides have.
     strata : the strata, by the size of their contributions.
     """
 
@@ -110,6 +136,7 @@ class Gap:
     margin: Finite | None = None
     parts: tuple[GapPart, ...]
     support: Support
+    heterogeneity: Heterogeneity | None = None
     strata: tuple[StratumGap, ...]
 
     @property

@@ -63,6 +63,8 @@ def test_berkeley():
     assert [s.stratum["dept"] for s in gap.strata] == ["A", "B", "E", "F", "C", "D"]
     assert gap.largest_remaining == pytest.approx(-0.0303, abs=5e-4)
     assert "accounted for by the composition of dept" in gap.says
+    assert [s.stratum["dept"] for s in gap.strata if s.outlying] == ["A"]
+    assert "Outlying: A, +20.3 pp (0.0 pp in the other strata" in gap.says
 
 
 def test_names_and_the_order_of_rows_change_names_alone():

@@ -23,6 +23,7 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
     describe_gap_verdict,
+    describe_heterogeneity,
     part_words,
     value_words,
     verdict_words,
@@ -54,6 +55,7 @@ _CONTRIBUTIONS = (
     "Contributions of the strata add up to composition and to within; composition is measured from "
     "the mean rate of all strata."
 )
+_OUTLYING = "* unlike all other strata together, statistically significantly (adjusted, Holm)."
 METHOD = (
     "Composition weights the difference of the sides' shares of each stratum by the mean of their "
     "rates in it; within weights the difference of the rates by the mean of the shares (Kitagawa "
@@ -113,6 +115,8 @@ def _gap(gap: Gap, *, full: bool) -> Iterator[Block]:
     yield Paragraph(f"{gap.estimate.says}.")
     yield Paragraph(describe_gap_verdict(gap), _TONES.get(gap.verdict, Tone.PLAIN))
     yield _parts(gap)
+    if varies := describe_heterogeneity(gap):
+        yield Paragraph(varies)
     if full:
         yield _chart(gap)
     yield from _strata(gap, gap.strata if full else gap.strata[:_MOST_STRATA])
@@ -178,15 +182,15 @@ def _strata(gap: Gap, strata: Sequence[StratumGap]) -> Iterator[Block]:
         cells += [Cell(percent(each.rate_group)), Cell(percent(each.rate_reference))]
         difference = "-" if each.difference is None else f"{numbers.points(each.difference)} pp"
         ends = each.interval
-        cells.append(Cell(difference))
-        cells.append(
-            Cell(f"{numbers.points(ends.low)} to {numbers.points(ends.high)}" if ends else "")
-        )
+        interval = f"{numbers.points(ends.low)} to {numbers.points(ends.high)}" if ends else ""
+        star = "*" if each.outlying else ""
+        cells += [Cell(f"{difference}{star}"), Cell(interval)]
         parts = (each.composition, each.within) if of_difference else ()
         return (*cells, *(Cell(with_unit(part, points, sign=True)) for part in parts))
 
     more = len(gap.strata) - len(strata)
     notes = [_CONTRIBUTIONS] if of_difference else []
+    notes += [_OUTLYING] if any(each.outlying for each in strata) else []
     notes += [f"{more:,} more strata are in the full result (--full, or a file)."] if more else []
     yield Table("Strata", tuple(columns), tuple(map(row, strata)), notes=tuple(notes), titled=True)
 
@@ -220,15 +224,18 @@ _OF_STRATUM = (
 )  # fmt: skip
 
 
+_OF_OTHERS = ("composition", "within", "others", "p_value", "p_adjusted", "outlying")
+
+
 def strata_of(found: Decomposition) -> FlatTable:
     """Return a row for every stratum of every gap."""
     names = found.gaps[0].columns
-    columns = (*_OF_GAP, *names, *_OF_STRATUM, "low", "high", "composition", "within")
+    columns = (*_OF_GAP, *names, *_OF_STRATUM, "low", "high", *_OF_OTHERS)
     rows = [
         (
             *_of_gap(gap), *(each.stratum[name] for name in names),
             *(getattr(each, name) for name in _OF_STRATUM), *(each.interval or (None, None)),
-            each.composition, each.within,
+            *(getattr(each, name) for name in _OF_OTHERS),
         )
         for gap in found.gaps
         for each in gap.strata

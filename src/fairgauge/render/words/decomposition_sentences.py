@@ -8,10 +8,12 @@ from fairgauge.enums import GapPartKind, GapVerdict, StratumWeights, WhyInconclu
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import ci_words, shown, signed, unit, unit_name, with_unit
-from fairgauge.render.words.numbers import listing, percent
+from fairgauge.render.words.numbers import listing, percent, probability
 
 if TYPE_CHECKING:
-    from fairgauge.results.gap_decomposition import Gap, GapPart
+    from fairgauge.results.gap_decomposition import Gap, GapPart, StratumGap
+
+_MOST_NAMED = 5
 
 CAVEAT = (
     "Accounted for is not justified: whether the strata may rightly decide, and why groups differ "
@@ -33,8 +35,9 @@ def verdict_words(verdict: GapVerdict) -> str:
 
 
 def describe_gap(gap: Gap) -> str:
-    """Return the gap over all strata, and what becomes of it within them, as sentences."""
-    return f"{gap.estimate.says}. {describe_gap_verdict(gap)}"
+    """Return the gap over all strata, and what it is within them, as sentences."""
+    sentences = (f"{gap.estimate.says}.", describe_gap_verdict(gap), describe_heterogeneity(gap))
+    return " ".join(filter(None, sentences))
 
 
 def describe_gap_verdict(gap: Gap) -> str:
@@ -56,6 +59,41 @@ def describe_gap_verdict(gap: Gap) -> str:
             f"{ends}."
         )
     return f"What remains {within} is inconclusive: {_why_inconclusive(gap)}"
+
+
+def describe_heterogeneity(gap: Gap) -> str:
+    """Return whether the difference varies over strata, and the strata that are unlike the others.
+
+    Nothing where it is not tested.
+    """
+    found = gap.heterogeneity
+    if found is None:
+        return ""
+    p = probability(found.p_value)
+    level = gap.estimate.confidence or 0.95
+    if found.p_value >= 1 - level:
+        text = f"No statistically significant variation of the difference over strata ({p})."
+    else:
+        spread = with_unit(found.spread, unit(gap.estimate.definition))
+        text = f"The difference varies over strata ({p}; standard deviation {spread})."
+    outlying = [each for each in gap.strata if each.outlying]
+    if not outlying:
+        return f"{text} No stratum is statistically significantly unlike the others."
+    named = "; ".join(_outlying(gap, each) for each in outlying[:_MOST_NAMED])
+    more = len(outlying) - _MOST_NAMED
+    return f"{text} Outlying: {named}{f'; and {more:,} more' if more > 0 else ''}."
+
+
+def stratum_name(stratum: StratumGap) -> str:
+    """Return the values of a stratum."""
+    return ", ".join(called(value) for value in stratum.stratum.values())
+
+
+def _outlying(gap: Gap, each: StratumGap) -> str:
+    kind = unit(gap.estimate.definition)
+    own, others = (with_unit(value, kind, sign=True) for value in (each.difference, each.others))
+    p = probability(each.p_adjusted, "adjusted p")
+    return f"{stratum_name(each)}, {own} ({others} in the other strata, {p})"
 
 
 def _why_inconclusive(gap: Gap) -> str:
@@ -128,5 +166,6 @@ def _at_most(gap: Gap) -> str:
     if most is None:
         return ""
     if metric.neutral:
-        return f"the confidence intervals allow a ratio of {shown(most, kind)}"
+        end = "as low as" if (gap.estimate.value or 0.0) < metric.neutral else "as high as"
+        return f"the confidence intervals allow a ratio {end} {shown(most, kind)}"
     return f"the confidence intervals allow at most {shown(abs(most), kind)}{unit_name(kind)}"
