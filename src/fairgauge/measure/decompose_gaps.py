@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from fairgauge.resolve.resolution import Resolution
     from fairgauge.results.estimates import Estimate
     from fairgauge.stats.decomposition import GapParts, Part
-    from fairgauge.stats.outlying_strata import Heterogeneity as Tested
-    from fairgauge.stats.outlying_strata import Outlying
+    from fairgauge.stats.outlying_strata import HeterogeneityTest, Outlying
 
 _MOST_OUTSIDE = 0.5
 """The share of a side outside the common support above which nothing is decided."""
@@ -304,7 +303,7 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _heterogeneity(found: Tested) -> Heterogeneity | None:
+def _heterogeneity(found: HeterogeneityTest) -> Heterogeneity | None:
     if math.isnan(found.p):
         return None
     numbers = (float(found.statistic), int(found.degrees), float(found.p), float(found.spread))

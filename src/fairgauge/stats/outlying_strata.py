@@ -21,7 +21,7 @@ FEWEST_EXPECTED = 5.0
 _FEWEST_STRATA = 3
 
 
-class Heterogeneity(NamedTuple):
+class HeterogeneityTest(NamedTuple):
     """The test that the difference is the same in all strata; arrays of shape (...).
 
     Attributes
@@ -55,7 +55,7 @@ class Outlying(NamedTuple):
 @quiet
 def heterogeneity(
     x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike
-) -> tuple[Heterogeneity, Outlying]:
+) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences vary over strata, and each stratum against all others.
 
     Variances are those of Farrington and Manning, restricted to the common difference (Mantel and
@@ -89,7 +89,7 @@ def heterogeneity(
     weight = np.where(held & (variance > 0), 1 / variance, 0.0)
     sums = [np.asarray((weight**k * d**j).sum(-1)) for k, j in ((1, 0), (1, 1), (1, 2), (2, 0))]
     statistic, spread = _spread(sums, strata)
-    whole = Heterogeneity(
+    whole = HeterogeneityTest(
         np.where(strata > 1, statistic, np.nan),
         strata - 1,
         np.where(strata > 1, _chi_square_tail(statistic, strata - 1), np.nan),

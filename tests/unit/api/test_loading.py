@@ -157,6 +157,9 @@ RESULTS = {
     "thresholds": lambda: fg.thresholds(
         SCORED, label="repaid", score="score", sensitive="sex",
         rules=GOAL, margins={"accuracy": 0.3}),
+    "why": lambda: fg.why(
+        SCORED, prediction="repaid", sensitive="sex", strata=fg.cut("score", [0.3, 0.6]),
+        metrics="selection_rate"),
     "plan": lambda: fg.plan(rate=0.3, tolerance=0.9),
     "plan of a table": lambda: fg.plan(CUBE),
     "check": lambda: fg.check(PUBLISHED, rules="selection_rate.ratio >= 0.8"),

@@ -65,6 +65,7 @@ OF_TYPE = {
     types.THRESHOLD: st.lists(st.floats(0, 1), min_size=1, max_size=3) | st.just("median"),
     types.POSITIVE: st.lists(SCALAR, min_size=1) | st.fixed_dictionaries({"above": st.floats()}),
     types.FEATURES: st.lists(FEATURE, min_size=1, max_size=3),
+    types.STRATA: st.lists(FEATURE.filter(lambda f: "values" not in f), min_size=1, max_size=3),
     types.INTERSECTIONS: st.lists(st.lists(NAME, min_size=2, max_size=3, unique=True), max_size=2),
     types.REFERENCE: st.sampled_from(["rest", *ReferenceRule]) | st.dictionaries(COLUMN, SCALAR),
     types.METRICS: st.just(["DI", "accuracy"]) | st.just(["generalized_entropy(alpha=3)"]),
