@@ -12,11 +12,20 @@ import numpy as np
 from fairgauge.enums import SearchControl, SearchedReference, SubgroupStatus, Worse
 from fairgauge.measure._claims_summary import summarise_claims
 from fairgauge.measure._subgroup_counts import Subgroups, count_subgroups
-from fairgauge.results.subgroup_search import Detectable, Largest, OverallRate, Subgroup
+from fairgauge.results.subgroup_search import (
+    Detectable,
+    Funnel,
+    FunnelMark,
+    FunnelPoint,
+    Largest,
+    OverallRate,
+    Subgroup,
+)
 from fairgauge.stats.multiplicity import benjamini_hochberg
 from fairgauge.stats.signed_roots import (
     SimultaneousTails,
     detectable_gap,
+    fewest_exceeding,
     largest_upper_end,
     lower_end,
     normal_tail,
@@ -41,6 +50,10 @@ _POWER = 0.8
 _SHARES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
 _LARGE = 0.1
 _MOST_ROWS = 1e12
+_MOST_MARKS = 400
+_BY_SIZE, _BY_DIFFERENCE = 40, 40
+"""Steps of the sizes, on a logarithmic scale, and of the differences, that are told apart."""
+_EDGE_POINTS = 40
 
 
 def find_subgroups(cells: OutcomeCells, question: SearchQuestion) -> dict[str, Any]:
@@ -74,6 +87,7 @@ def find_subgroups(cells: OutcomeCells, question: SearchQuestion) -> dict[str, A
         "other_critical_value": found.other_c,
         "largest": found.largest(),
         "detectable": tuple(found.detectable()),
+        "funnel": Funnel(found.marks(), tuple(found.edge())),
     }
 
 
@@ -171,6 +185,46 @@ class _Tested:
             gap = detectable_gap(n, self.total, rate, self.c, tolerance, _POWER)
             yield Detectable(share=share, n=n, difference=None if gap is None else gap * scale)
 
+    def _sign(self) -> float:
+        """Return what a difference on the worse side is times to be one of the rate."""
+        return -1.0 if self.question.worse is Worse.LOWER else 1.0
+
+    def marks(self) -> tuple[FunnelMark, ...]:
+        """Return the subgroups by size and difference, those that are alike together."""
+        if not len(self.at):
+            return ()
+        apart = (self.x / self.n - self.others_x / self.others_n) * self._scale() * self._sign()
+        bins = np.arange(len(self.at))
+        if len(bins) > _MOST_MARKS:
+            sizes, differences = _steps(np.log(self.n), _BY_SIZE), _steps(apart, _BY_DIFFERENCE)
+            keys = (sizes * _BY_DIFFERENCE + differences) * len(_STATUS) + self.status
+            bins = np.unique(keys, return_inverse=True)[1].ravel()
+        number = np.bincount(bins)
+        n, difference = np.bincount(bins, self.n) / number, np.bincount(bins, apart) / number
+        status = np.zeros(len(number), dtype=int)
+        status[bins] = self.status
+        columns = (n.tolist(), difference.tolist(), status.tolist(), number.tolist())
+        return tuple(
+            FunnelMark(size, gap, _STATUS[shown], held)
+            for size, gap, shown, held in zip(*columns, strict=True)
+        )
+
+    def edge(self) -> Iterator[FunnelPoint]:
+        """Yield the smallest difference that is shown to be worse, for groups of several sizes."""
+        if not len(self.at):
+            return
+        sizes = np.unique(np.geomspace(self.n.min(), self.n.max(), _EDGE_POINTS).round())
+        share = sizes / self.total
+        overall = self.question.reference is SearchedReference.OVERALL
+        scale = 1 - share if overall else np.ones(len(sizes))
+        fewest = fewest_exceeding(
+            sizes, self.events, self.total, self.c, self.question.tolerance / scale
+        )
+        apart = fewest / sizes - (self.events - fewest) / (self.total - sizes)
+        possible = fewest <= np.minimum(sizes, self.events)
+        for n, gap in zip(sizes[possible], (apart * scale)[possible], strict=True):
+            yield FunnelPoint(int(n), float(gap * self._sign()))
+
     def _lower(self, at: NDArray[np.intp]) -> Array:
         """Return the lower ends of differences to all others, on the side that the status is."""
         low = lower_end(self.x[at], self.n[at], self.others_x[at], self.others_n[at], self.c)
@@ -254,6 +308,12 @@ class _Tested:
             for name, value in conditions.items()
         )
         return " & ".join(parts), conditions
+
+
+def _steps(values: Array, number: int) -> NDArray[np.int64]:
+    """Return in which of so many equal steps between the ends each value is."""
+    low, high = float(values.min()), float(values.max())
+    return ((values - low) / max(high - low, 1e-9) * (number - 1)).round().astype(np.int64)
 
 
 def _unclear(text: str, *separators: str) -> str:

@@ -276,6 +276,45 @@ class TimeChart:
 
 
 @dataclass(frozen=True, slots=True)
+class FunnelDot:
+    """A dot of a funnel: a size, a difference, and how many it stands for.
+
+    Attributes
+    ----------
+    n, difference, count : its place, and how many it stands for.
+    tone : how it is meant.
+    end : the guaranteed end of its interval, of a dot that is labelled.
+    label : what labels it.
+    """
+
+    n: float
+    difference: float
+    count: int = 1
+    tone: Tone = Tone.PLAIN
+    end: float | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelChart:
+    """Differences by size, which vary the more the smaller the size is.
+
+    Attributes
+    ----------
+    caption, across : what it shows, and what the sizes are.
+    dots : the differences.
+    edge : the smallest difference that counts, by size.
+    notes : what stands below it.
+    """
+
+    caption: str
+    across: str
+    dots: tuple[FunnelDot, ...]
+    edge: tuple[tuple[float, float], ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """An entry of the glossary."""
 
@@ -334,6 +373,7 @@ Block: TypeAlias = (
     | Chart
     | ShareChart
     | TimeChart
+    | FunnelChart
     | Glossary
     | ScoreCharts
     | SignOff

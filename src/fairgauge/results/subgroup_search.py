@@ -176,6 +176,45 @@ class Detectable:
     difference: Finite | None
 
 
+@dataclass(frozen=True, slots=True)
+class FunnelMark:
+    """Subgroups of about one size and one difference.
+
+    Attributes
+    ----------
+    n, difference : their mean sizes and differences.
+    status : what is shown of them.
+    subgroups : how many they are.
+    """
+
+    n: Finite
+    difference: Finite
+    status: SubgroupStatus
+    subgroups: int
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelPoint:
+    """The smallest difference that is shown to be worse, of subgroups of one size."""
+
+    n: int
+    difference: Finite
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """All subgroups that were tested, by size and difference.
+
+    Attributes
+    ----------
+    marks : the subgroups; of more than a few hundred, those that are alike as one.
+    edge : the smallest difference that is shown to be worse, by size.
+    """
+
+    marks: tuple[FunnelMark, ...]
+    edge: tuple[FunnelPoint, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubgroupSearch(ResultOfMetrics):
     """Where a rate is worse: every subgroup of a few conditions, and what is shown of it.
@@ -199,6 +238,7 @@ class SubgroupSearch(ResultOfMetrics):
         opposite not to be.
     largest : what holds for all subgroups at once.
     detectable : what would have been found.
+    funnel : all subgroups that were tested, for a chart.
     diagnostics : warnings of what the question may have meant instead.
     """
 
@@ -229,6 +269,7 @@ class SubgroupSearch(ResultOfMetrics):
     other_critical_value: Finite
     largest: Largest
     detectable: tuple[Detectable, ...]
+    funnel: Funnel
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property

@@ -107,8 +107,12 @@ def upper_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: flo
     return -lower_end(n1 - x1, n1, n2 - x2, n2, c)
 
 
-def fewest_exceeding(n: ArrayLike, events: float, total: float, c: float) -> Array:
+def fewest_exceeding(
+    n: ArrayLike, events: float, total: float, c: float, difference: ArrayLike = 0.0
+) -> Array:
     """Return the fewest events of groups of n trials whose signed root exceeds c, given all events.
+
+    The root is that of a ``difference`` of at least 0.
 
     One more than the group can have where none does.
 
@@ -117,13 +121,13 @@ def fewest_exceeding(n: ArrayLike, events: float, total: float, c: float) -> Arr
     >>> fewest_exceeding([30, 100], 400, 4000, 3.0).tolist()
     [9.0, 20.0]
     """
-    (n,) = floats(n)
+    n, difference = floats(n, difference)
     fewest = np.floor(np.maximum(n * events / total, n + events - total))
     most = np.minimum(n, events) + 1
     # the fewest lies in (fewest, most]: a group with no more than its share never exceeds
     while (most - fewest > 1).any():
         middle = np.floor((fewest + most) / 2)
-        exceeding = signed_root(middle, n, events - middle, total - n) > c
+        exceeding = signed_root(middle, n, events - middle, total - n, difference) > c
         most = np.where(exceeding, middle, most)
         fewest = np.where(exceeding, fewest, np.minimum(middle, most - 1))
     return np.asarray(most)

@@ -5,8 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import SearchControl, SearchedReference, SearchedValues, Worse
-from fairgauge.render._document_tree import Cell, Column, Items, Paragraph, Table, Tone
+from fairgauge.enums import SearchControl, SearchedReference, SearchedValues, SubgroupStatus, Worse
+from fairgauge.render._document_tree import (
+    Cell,
+    Column,
+    FunnelChart,
+    FunnelDot,
+    Items,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+)
 from fairgauge.render.documents._document_parts import document_of, listed, more_in_json
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
@@ -16,7 +26,7 @@ from fairgauge.results.codec import to_dict
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.render._document_tree import Block, DocumentTree, Section
+    from fairgauge.render._document_tree import Block, DocumentTree
     from fairgauge.results.subgroup_search import (
         SearchedFeature,
         SearchQuestion,
@@ -26,6 +36,7 @@ if TYPE_CHECKING:
 
 _MOST_CLAIMS = 200
 _MOST_UNDECIDED = 25
+_MOST_LABELS = 12
 _MOST_ROWS = 1e6
 _COLUMNS = ("subgroup", "status", "rows", "n", "events", "rate", "reference_rate", "difference",
             "low", "high", "evidence", "p_adjusted", "explained_by", "rows_needed")  # fmt: skip
@@ -57,7 +68,7 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> DocumentTree
         verdict=_verdict(found),
         tone=Tone.BAD if found.worse else Tone.PLAIN,
         sections=[
-            listed("summary", "Where it is worse", *_summary(found)),
+            listed("worse", "Where it is worse", *_summary(found)),
             listed("bounds", "What else is shown", *_bounds(found)),
             *(_record(found) if full else ()),
             listed("notes", "Notes", *_notes(found, full=full)),
@@ -175,12 +186,9 @@ def _detectable(found: SubgroupSearch) -> str:
 
 def _record(found: SubgroupSearch) -> Iterator[Section]:
     """Yield what only the whole record shows."""
-    explained = [each for each in found.worse if each.explained_by is not None][:_MOST_CLAIMS]
-    for i, member in enumerate(each for each in found.worse if each.explained_by is None):
-        claims = [each for each in explained if each.explained_by == member.name]
-        if claims:
-            title = f"Explained by {called(member.name)}"
-            yield listed(f"claims-{i}", title, _table(found, title, claims))
+    if found.examined:
+        yield listed("funnel", "All subgroups", _funnel(found))
+    yield listed("claims", "What these account for", *_explained(found))
     undecided = found.undecided[:_MOST_UNDECIDED]
     if undecided:
         yield listed(
@@ -190,6 +198,44 @@ def _record(found: SubgroupSearch) -> Iterator[Section]:
             _table(found, "Undecided", undecided, needed=True),
             *more_in_json(found.undecided, _MOST_UNDECIDED),
         )
+
+
+def _explained(found: SubgroupSearch) -> Iterator[Section]:
+    """Yield the other subgroups that are worse, by what accounts for most of each."""
+    explained = [each for each in found.worse if each.explained_by is not None][:_MOST_CLAIMS]
+    for i, name in enumerate(found.summary):
+        claims = [each for each in explained if each.explained_by == name]
+        if claims:
+            title = f"{called(name)} ({len(claims):,})"
+            yield Section(f"claims-{i}", title, (_table(found, title, claims),), folded=True)
+
+
+def _funnel(found: SubgroupSearch) -> FunnelChart:
+    """Draw every subgroup by its size and its difference, and the edge of what counts."""
+    tones = {SubgroupStatus.WORSE: Tone.BAD, SubgroupStatus.NOT_WORSE: Tone.GOOD}
+    dots = [
+        FunnelDot(each.n, each.difference, each.subgroups, tones.get(each.status, Tone.PLAIN))
+        for each in found.funnel.marks
+    ]
+    members = [each for each in found.worse if each.explained_by is None][:_MOST_LABELS]
+    dots += [
+        FunnelDot(each.n, each.difference, 1, Tone.BAD, _guaranteed(found, each), f"{i}")
+        for i, each in enumerate(members, 1)
+    ]
+    named = "; ".join(f"{i} {called(each.name)}" for i, each in enumerate(members, 1))
+    return FunnelChart(
+        f"Difference in {called(found.question.definition.title)} of each subgroup, in pp",
+        f"{_counted(found)} in the subgroup".capitalize(),
+        tuple(dots),
+        tuple((point.n, point.difference) for point in found.funnel.edge),
+        (
+            (
+                "Filled: worse; circles: shown not to be worse; grey: undecided. A larger dot stands "
+                "for several subgroups. Dashed: the smallest difference that is shown to be worse."
+            ),
+            *([f"With a line to what is guaranteed: {named}."] if named else []),
+        ),
+    )
 
 
 def _table(

@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from fairgauge.render.charts import charts
+from fairgauge.render.charts.funnels import placed_funnel
 from fairgauge.render.charts.score_sections import scored
 from fairgauge.render.charts.threshold_slider import slider
 from fairgauge.render.charts.time_charts import placed_times
@@ -82,6 +83,7 @@ def environment() -> Environment:
         "placed_on": charts.placed_on,
         "strips": charts.strips,
         "placed_times": placed_times,
+        "placed_funnel": placed_funnel,
     }
     return environment
 

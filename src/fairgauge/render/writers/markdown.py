@@ -11,6 +11,7 @@ from fairgauge.render._document_tree import (
     Code,
     DocumentTree,
     Facts,
+    FunnelChart,
     Glossary,
     Heading,
     Items,
@@ -164,6 +165,7 @@ def _(block: Chart) -> Iterator[str]:
 @_block.register(ShareChart)
 @_block.register(SignOff)
 @_block.register(TimeChart)
+@_block.register(FunnelChart)
 def _(block: Block) -> Iterator[str]:
     del block
     yield from ()

@@ -16,6 +16,7 @@ from fairgauge.render._document_tree import (
     Column,
     DocumentTree,
     Facts,
+    FunnelChart,
     Glossary,
     Heading,
     Items,
@@ -310,7 +311,8 @@ class _Text:
     @show.register(Glossary)
     @show.register(SignOff)
     @show.register(TimeChart)
-    def _(self, _: Glossary | SignOff | TimeChart) -> Iterator[str]:
+    @show.register(FunnelChart)
+    def _(self, _: Glossary | SignOff | TimeChart | FunnelChart) -> Iterator[str]:
         yield from ()
 
     @show.register(ScoreCharts)
