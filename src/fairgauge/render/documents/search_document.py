@@ -230,7 +230,7 @@ def _funnel(found: SubgroupSearch) -> FunnelChart:
         tuple((point.n, point.difference) for point in found.funnel.edge),
         (
             (
-                "Filled: worse; circles: shown not to be worse; grey: undecided. A larger dot stands "
+                "Filled: worse; open: shown not to be worse; grey: undecided. A larger dot stands "
                 "for several subgroups. Dashed: the smallest difference that is shown to be worse."
             ),
             *([f"With a line to what is guaranteed: {named}."] if named else []),
