@@ -49,9 +49,10 @@ def signed_root(
     0.0
     """
     x1, n1, x2, n2, d = floats(x1, n1, x2, n2, difference)
-    p1, p2 = under_difference(x1, n1, x2, n2, d)
     pooled = (x1 + x2) / (n1 + n2)  # exact, where the cubic is so but for rounding
-    p1, p2 = np.where(d == 0, pooled, p1), np.where(d == 0, pooled, p2)
+    p1, p2 = pooled, pooled
+    if d.any():
+        p1, p2 = (np.where(d == 0, pooled, p) for p in under_difference(x1, n1, x2, n2, d))
     ratio = (
         _deviance(x1, n1, p1)
         + _deviance(n1 - x1, n1, 1 - p1)
@@ -230,14 +231,15 @@ class SimultaneousTails:
         """
         tests = int(self.groups.sum())
         just_below = np.nextafter(roots, -np.inf)
-        points = np.unique(np.append(just_below[roots > 0], c))
+        normal = tests * normal_tail(roots)
+        points = np.unique(np.append(just_below[normal < 1], c))
         if len(points) > _MOST_EXACT_TAILS:
             kept = np.unique(np.linspace(0, len(points) - 1, _MOST_EXACT_TAILS).astype(int))
             points = np.union1d(points[kept], [c])
         sums = np.minimum([self.exceeding(point) for point in points.tolist()], 1.0)
         at = np.searchsorted(points, just_below, side="right") - 1
         exact = np.where(at < 0, 1.0, sums[np.maximum(at, 0)])
-        return np.asarray(np.minimum(np.maximum(exact, tests * normal_tail(roots)), 1.0))
+        return np.asarray(np.minimum(np.maximum(exact, normal), 1.0))
 
 
 def detectable_gap(

@@ -309,7 +309,9 @@ def test_counts_cut_elsewhere_are_refused():
 
 def test_every_tested_subgroup_is_in_the_funnel_and_the_worse_lie_beyond_its_edge():
     few = fg.find(PLANTED, features=["sex", "race"], **ASKED)
-    many = fg.find(people(12_000), features=[*CUT[:3], fg.cut("age", list(range(20, 88, 4)))], **ASKED)
+    many = fg.find(
+        people(12_000), features=[*CUT[:3], fg.cut("age", list(range(20, 88, 4)))], **ASKED
+    )
     for found in (few, many):
         marks = found.funnel.marks
         counts = dict.fromkeys(("worse", "undecided", "not_worse"), 0)
