@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import betaincinv, gammaln, ndtr, ndtri, xlogy
 
 from fairgauge.stats._restricted import under_difference
 from fairgauge.stats._roots import falling_root
 from fairgauge.stats.arrays import Array, floats, quiet
+from fairgauge.stats.significance import normal_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -68,12 +68,14 @@ def normal_tail(z: ArrayLike) -> Array:
     >>> normal_tail([0.0, 1.6449]).round(4).tolist()
     [0.5, 0.05]
     """
+    from scipy.special import ndtr  # not for what needs no critical value
+
     return np.asarray(ndtr(-np.asarray(z, dtype=np.float64)))
 
 
 def _deviance(x: Array, n: Array, p: Array) -> Array:
     """Return ``x log((x / n) / p)``, infinite where the count is impossible."""
-    return np.asarray(xlogy(x, x / n) - xlogy(x, p))
+    return np.where(x > 0, x * np.log(x / n / p), 0.0)
 
 
 def lower_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: float) -> Array:
@@ -173,6 +175,8 @@ def hypergeometric_tail(x: ArrayLike, n: ArrayLike, events: float, total: float)
 
 
 def _log_choose(n: ArrayLike, k: Array) -> Array:
+    from scipy.special import gammaln
+
     n = np.asarray(n, dtype=np.float64)
     return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
@@ -208,7 +212,7 @@ class SimultaneousTails:
         where rates differ.
         """
         tests = int(self.groups.sum())
-        low = float(-ndtri(alpha / max(tests, 1)))
+        low = -normal_quantile(alpha / max(tests, 1))
         if self.exceeding(low) <= alpha:
             return low
         step = 0.05
@@ -257,6 +261,8 @@ def detectable_gap(
     """
     others = total - n
     events = rate * others
+
+    from scipy.special import betaincinv
 
     low, high = float(np.floor(n * rate)), float(np.floor(n))
     if not signed_root(high, n, events, others, tolerance) > c:
