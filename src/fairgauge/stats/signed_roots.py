@@ -49,17 +49,26 @@ def signed_root(
     0.0
     """
     x1, n1, x2, n2, d = floats(x1, n1, x2, n2, difference)
-    pooled = (x1 + x2) / (n1 + n2)  # exact, where the cubic is so but for rounding
-    p1, p2 = pooled, pooled
+    pooled = (x1 + x2) / (n1 + n2)
+    ratio = _log_ratio(x1, n1, x2, n2, pooled, pooled)
     if d.any():
-        p1, p2 = (np.where(d == 0, pooled, p) for p in under_difference(x1, n1, x2, n2, d))
-    ratio = (
+        # the cubic is exact but for rounding, which matters where the best rates are 0 or 1
+        p1, p2 = under_difference(x1, n1, x2, n2, d)
+        inside = _log_ratio(x1, n1, x2, n2, p1, p2)
+        at_zero = _log_ratio(x1, n1, x2, n2, np.maximum(d, 0), np.maximum(-d, 0))
+        at_one = _log_ratio(x1, n1, x2, n2, 1 - np.maximum(-d, 0), 1 - np.maximum(d, 0))
+        ratio = np.where(d == 0, ratio, np.fmin(inside, np.fmin(at_zero, at_one)))
+    return np.asarray(np.sign(x1 / n1 - x2 / n2 - d) * np.sqrt(np.maximum(2 * ratio, 0.0)))
+
+
+def _log_ratio(x1: Array, n1: Array, x2: Array, n2: Array, p1: Array, p2: Array) -> Array:
+    """Return by how much the logarithm of the likelihood falls from its best to two rates."""
+    return np.asarray(
         _deviance(x1, n1, p1)
         + _deviance(n1 - x1, n1, 1 - p1)
         + _deviance(x2, n2, p2)
         + _deviance(n2 - x2, n2, 1 - p2)
     )
-    return np.asarray(np.sign(x1 / n1 - x2 / n2 - d) * np.sqrt(np.maximum(2 * ratio, 0.0)))
 
 
 def normal_tail(z: ArrayLike) -> Array:

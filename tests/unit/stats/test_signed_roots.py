@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
@@ -69,6 +69,7 @@ def test_ends_lie_in_the_range_around_the_estimate_and_invert_the_root(table, c)
             assert (root < -c) == (t > high)
 
 
+@example((0, 1, 0, 1), 1.17e-12, 0.0)
 @given(TABLES, st.floats(-0.99, 0.98), st.floats(0, 1))
 @settings(max_examples=200, deadline=None)
 def test_the_root_falls_and_mirrors(table, t, step):
