@@ -34,7 +34,7 @@ _SEARCH: dict[str, dict[str, Any]] = {
         "sex,age:40,60. Repeatable.",
     },
     "worse": {
-        "type": click.Choice([*Worse]),
+        "type": click.Choice([*map(str, Worse)]),
         "help": "Side that is worse (default: that of the rate).",
     },
     "tolerance": {
@@ -44,17 +44,17 @@ _SEARCH: dict[str, dict[str, Any]] = {
     "depth": {"type": int, "help": "Most conditions of a subgroup (default 3)."},
     "min_rows": {"type": int, "help": "Fewest rows of a subgroup (default 20)."},
     "reference": {
-        "type": click.Choice([*SearchedReference]),
+        "type": click.Choice([*map(str, SearchedReference)]),
         "help": "What a subgroup is compared with (default others).",
     },
     "alpha": {"type": float, "help": "Error rate in each direction (default 0.05)."},
     "multiplicity": {
-        "type": click.Choice([*SearchControl]),
+        "type": click.Choice([*map(str, SearchControl)]),
         "help": "What alpha is: the chance of any wrong claim, or the expected share of wrong ones "
         "(default familywise).",
     },
     "missing": {
-        "type": click.Choice([*Missing]),
+        "type": click.Choice([*map(str, Missing)]),
         "help": "Treatment of missing values of features: a value, none, or an error (default "
         "group).",
     },
