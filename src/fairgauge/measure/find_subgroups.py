@@ -52,7 +52,7 @@ _LARGE = 0.1
 _MOST_ROWS = 1e12
 _MOST_MARKS = 400
 _BY_SIZE, _BY_DIFFERENCE = 40, 40
-"""Steps of the sizes, on a logarithmic scale, and of the differences, that are told apart."""
+"""Steps of the sizes, on a logarithmic scale, and of the differences, that are kept apart."""
 _EDGE_POINTS = 40
 
 
