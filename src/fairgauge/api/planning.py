@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from fairgauge.api.audit import audit
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.errors import Problem, SpecError
+from fairgauge.errors import Problem, SpecError, shown
 from fairgauge.inference.sample_size import POWER, detectable_disparity
+from fairgauge.question.readers import is_finite
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import ask
-from fairgauge.results.planned import Needed, Planned, Smallest
+from fairgauge.results.planned import Needed, Planned, PlannedPairs, Smallest
+from fairgauge.stats.crossed_power import CrossedDesign, fewest
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired_exact import change_power, score_power
 from fairgauge.stats.power import design_effect
@@ -54,6 +56,10 @@ def plan(
     paired: float | None = None,
     comparisons: float = 1.0,
     candidates: float = 1.0,
+    pairs: Mapping[str, float] | None = None,
+    names: int | None = None,
+    items: int | None = None,
+    runs: int = 1,
     **options: Any,
 ) -> Planned:
     """Report how many rows an audit needs, or the smallest disparity that a table can show.
@@ -91,6 +97,14 @@ def plan(
         Disparities of all candidates that are looked at, whose p-values are adjusted together.
     candidates : float, default 1
         Candidates that are compared, for which the tests of the margins are adjusted.
+    pairs : mapping, optional
+        For an audit by swapped names (`fairgauge.pairs`) instead: standard deviations of ``names``
+        in a group, of ``items`` (of their differences between groups), of the ``interaction`` of
+        items and names, and of ``runs``, as the components of a pilot; 0 where absent. Reported are
+        the names a side that find a difference of ``tolerance``, which may be on any scale.
+    names, items, runs : int, optional
+        Of that audit: the items, and the answers to each under each name (default 1); with
+        ``names`` in place of ``items``, the items are reported.
 
     Returns
     -------
@@ -132,6 +146,12 @@ def plan(
         "share": share, "icc": icc, "among": among, "rate": rate, "cluster_size": cluster_size,
         "paired": paired, "comparisons": comparisons, "candidates": candidates,
     }  # fmt: skip
+    if pairs is not None:
+        wrong = _out_of_range({"power": power, "confidence": confidence, "detects": tolerance})
+        wrong += [Problem(name, "is not planned for with pairs; remove it") for name in options]
+        planned = _read_design(pairs, names, items, runs, wrong)
+        answers = _answers_needed(planned, tolerance, power, confidence, by_items=names is not None)
+        return _planned(confidence, power, answers=answers)
     margins = options.pop("margins", None) if paired is not None else None
     _check(numbers, data, options)
     if paired is not None:
@@ -187,6 +207,7 @@ def _planned(
     *,
     needed: tuple[Needed, ...] = (),
     smallest: tuple[Smallest, ...] = (),
+    answers: PlannedPairs | None = None,
     own: tuple[Statistic, ...] = (),
 ) -> Planned:
     return Planned(
@@ -196,6 +217,7 @@ def _planned(
         power=power,
         needed=needed,
         smallest=smallest,
+        answers=answers,
         own=own,
     )
 
@@ -301,6 +323,77 @@ def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
     return tuple(found.values())
 
 
+_DEVIATIONS = ("names", "items", "interaction", "runs")
+
+
+def _read_design(
+    deviations: Mapping[str, float],
+    names: int | None,
+    items: int | None,
+    runs: int,
+    problems: list[Problem],
+) -> CrossedDesign:
+    """Return the design of an audit by swapped names, with 3 of what is to be found.
+
+    Raises
+    ------
+    SpecError
+        There are problems already, a number is out of its range, or there is nothing to be found.
+    """
+    allowed = ", ".join(_DEVIATIONS)
+    for name, value in deviations.items():
+        if name not in _DEVIATIONS:
+            problems.append(Problem(f"pairs.{name}", f"unknown key. Allowed: {allowed}"))
+        elif not (is_finite(value) and float(value) >= 0):
+            message = f"must be a number, 0 or greater, not {shown(value)}"
+            problems.append(Problem(f"pairs.{name}", message))
+    if not any(deviations.values()):
+        problems.append(Problem("pairs", "give a standard deviation above 0, such as runs=0.5"))
+    if (names is None) == (items is None):
+        problems.append(Problem("items", "give either the number of items, or of names a side"))
+    for name, count, least in (("names", names, 3), ("items", items, 3), ("runs", runs, 1)):
+        if count is not None and not (isinstance(count, int) and count >= least):
+            message = f"must be a whole number of at least {least}, not {shown(count)}"
+            problems.append(Problem(name, message))
+    if problems:
+        raise SpecError(problems)
+    sd = {name: float(deviations.get(name, 0.0)) for name in _DEVIATIONS}
+    side = names or 3
+    return CrossedDesign(
+        names_sd=sd["names"], items_sd=sd["items"], cells_sd=sd["interaction"], runs_sd=sd["runs"],
+        names=(side, side), items=items or 3, runs=runs,
+    )  # fmt: skip
+
+
+def _answers_needed(
+    design: CrossedDesign, tolerance: float, power: float, confidence: float, *, by_items: bool
+) -> PlannedPairs:
+    """Return the fewest names a side, or items, that find a difference."""
+
+    def finds(planned: CrossedDesign) -> bool:
+        return planned.power_to_differ(tolerance, confidence) >= power
+
+    number = fewest(design, "items" if by_items else "names", finds)
+    names = design.names[0] if by_items else number
+    items = number if by_items else design.items
+    share: dict[str, float] = {}
+    equivalent = None
+    if names is not None and items is not None:
+        found = replace(design, names=(names, names), items=items)
+        share = {term: value / found.variance for term, value in found.terms.items()}
+        equivalent = found.power_to_equal(0.0, tolerance, confidence)
+    return PlannedPairs(
+        names=names,
+        items=items,
+        runs=design.runs,
+        detects=tolerance,
+        power_equivalent=equivalent,
+        share_names=share.get("names"),
+        share_items=share.get("items"),
+        share_runs=share.get("runs"),
+    )
+
+
 def _check(numbers: Mapping[str, object], data: object, options: Iterable[str]) -> None:
     problems = []
     if data is None and numbers["rate"] is None and numbers["paired"] is None:
@@ -311,6 +404,13 @@ def _check(numbers: Mapping[str, object], data: object, options: Iterable[str]) 
         problems.append(Problem("rate", "is read off the data; leave out one of both"))
     if data is None:
         problems += [Problem(name, "needs data to audit") for name in options]
+    problems += _out_of_range(numbers)
+    if problems:
+        raise SpecError(problems)
+
+
+def _out_of_range(numbers: Mapping[str, object]) -> list[Problem]:
+    problems = []
     for name, value in numbers.items():
         if name in ("rate", "paired") and value is None:
             continue
@@ -319,12 +419,13 @@ def _check(numbers: Mapping[str, object], data: object, options: Iterable[str]) 
             isinstance(value, (int, float)) and not isinstance(value, bool) and low < value < high
         )
         if not good:
-            problems.append(Problem(name, f"must be a number {inside}, not {value!r}"))
-    if problems:
-        raise SpecError(problems)
+            option = "tolerance" if name == "detects" else name
+            problems.append(Problem(option, f"must be a number {inside}, not {value!r}"))
+    return problems
 
 
 _RANGES = {
+    "detects": (0.0, math.inf, "above 0"),
     "among": (0.0, 1.0 + _BELOW, "above 0, at most 1"),
     "comparisons": (1.0 - _BELOW, math.inf, "of at least 1"),
     "candidates": (1.0 - _BELOW, math.inf, "of at least 1"),

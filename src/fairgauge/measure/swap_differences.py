@@ -13,6 +13,7 @@ import numpy as np
 
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.measure._swap_needs import needs
 from fairgauge.question.swap_question import named_reference
 from fairgauge.results.name_swaps import (
     AnsweredShare,
@@ -345,6 +346,8 @@ def _judged(
     differs = _adjusted(drafts, [each.p_value for each in drafts])
     equivalent = _adjusted(drafts, [each.p_equivalence for each in drafts])
     feature = "*".join(question.feature)
+    family = max(sum(d.reason is None for d in drafts), 1)
+    runs_of = {id(d.cells): _runs(answers, d.cells) for d in drafts}
     for draft, p, p_equivalence in zip(drafts, differs, equivalent, strict=True):
         verdict, reason = SwapVerdict.CANNOT_TELL, draft.reason
         if reason is None and p is not None and p <= alpha:
@@ -354,6 +357,11 @@ def _judged(
         elif reason is None:
             reason = SwapReason.IMPRECISE
         found, interval = draft.difference, draft.interval
+        needed = None
+        if reason is SwapReason.IMPRECISE and found is not None:
+            runs = runs_of[id(draft.cells)]
+            level = 1 - alpha / family
+            needed = needs(found, draft.variants, draft.items, runs, question.margin, level)
         yield SwapDifference(
             model=draft.cells.model,
             pooled=draft.cells.pooled,
@@ -383,7 +391,7 @@ def _judged(
             verdict=verdict,
             status=_status(reason),
             reason=reason,
-            needed=None,
+            needed=needed,
         )
 
 
@@ -487,18 +495,14 @@ def _spread(
 
 def _components(answers: Answers, cells: _Cells, drafts: Sequence[_Draft]) -> SwapComponents:
     """Return what the answers of a model vary by: the mean over comparisons, by moments."""
-    mask = answers.n > 1
-    if cells.model is not None:
-        mask &= answers.model == answers.models.index(cells.model)
-    degrees = float((answers.n[mask] - 1).sum())
-    runs = float(answers.squares[mask].sum()) / degrees if degrees else None
+    runs, _ = _runs(answers, cells)
     own = [d for d in drafts if d.cells is cells and d.variance is not None and d.difference]
     found: dict[str, list[float]] = {"names": [], "items": [], "interaction": []}
     for draft in own:
         assert draft.difference is not None
         each = draft.difference
         cell = each.residual.value / each.of_cells
-        within = (runs or 0.0) * float((1 / cells.n).mean())
+        within = runs * float((1 / cells.n).mean())
         found["names"].append((each.names.value - each.residual.value) / each.of_names)
         found["items"].append((each.items.value - each.residual.value) / each.of_items)
         found["interaction"].append(cell - within)
@@ -512,8 +516,19 @@ def _components(answers: Answers, cells: _Cells, drafts: Sequence[_Draft]) -> Sw
         names=deviation("names"),
         items=deviation("items"),
         interaction=deviation("interaction"),
-        runs=None if runs is None else math.sqrt(runs),
+        runs=math.sqrt(runs) if cells.n.max() > 1 else None,
     )
+
+
+def _runs(answers: Answers, cells: _Cells) -> tuple[float, int]:
+    """Return the variance of the runs of a model, 0 where none is seen, and how many there are."""
+    mask = answers.n > 1
+    if cells.pooled:
+        return 0.0, 1  # runs of several models: what they would change is in the cells
+    mask &= answers.model == answers.models.index(cells.model)
+    degrees = float((answers.n[mask] - 1).sum())
+    number = max(round(1 / float((1 / cells.n).mean())), 1)
+    return (float(answers.squares[mask].sum()) / degrees if degrees else 0.0), number
 
 
 def _answered(answers: Answers) -> Iterator[AnsweredShare]:

@@ -124,7 +124,7 @@ class SwapNeeds:
     names: int | None
     items: int | None
     runs: int | None
-    cheapest: Literal["names", "items", "runs"] | None
+    cheapest: Literal["names", "items", "runs"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,12 +313,13 @@ class PairsAudit(ShownResult):
         title="Audit by swapped names",
         called="an audit by swapped names",
         document="fairgauge.render.documents.pairs_document:pairs_document",
+        brief="fairgauge.render.brief.pairs_brief:pairs_brief",
         tables={
             name: f"fairgauge.render.documents.pairs_document:{name}_of"
             for name in ("differences", "variants", "components", "answered")
         },
     )
-    DERIVED: ClassVar = ("verdict",)
+    DERIVED: ClassVar = ("verdict", "_brief")
 
     version: Version
     created: str

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.results.codec import Finite, Share, Version
+from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
 
@@ -59,6 +59,29 @@ class Smallest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedPairs:
+    """The answers that an audit by swapped names needs.
+
+    Attributes
+    ----------
+    names, items, runs : names a side, items, and answers to each item under each name; names, or
+        items, is None where no practical number suffices.
+    detects : the difference that is found with the power of the plan.
+    power_equivalent : the power to show, where nothing differs, that it is within so much.
+    share_names, share_items, share_runs : of the variance.
+    """
+
+    names: int | None
+    items: int | None
+    runs: int
+    detects: Finite
+    power_equivalent: Share | None
+    share_names: Share | None
+    share_items: Share | None
+    share_runs: Share | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Planned(ResultOfMetrics):
     """What an audit needs, or can show; `print` shows it.
 
@@ -68,12 +91,13 @@ class Planned(ResultOfMetrics):
     confidence, power : what both are computed for.
     needed : rows for each goal; empty when a table was given.
     smallest : the smallest disparities that the given table can show.
+    answers : what an audit by swapped names needs; None of any other.
     own : the rates of the user's own, as far as they can be shown.
     """
 
     KIND: ClassVar = ResultKind(
         name="plan",
-        schema="fairgauge.plan/2",
+        schema="fairgauge.plan/3",
         title="Rows that an audit needs",
         called="a plan of fairgauge",
         document="fairgauge.render.documents.plan_document:plan_document",
@@ -81,7 +105,7 @@ class Planned(ResultOfMetrics):
             name: f"fairgauge.render.documents.plan_document:{name}_of"
             for name in ("goals", "disparities")
         },
-        older={"fairgauge.plan/1": as_before},
+        older={"fairgauge.plan/1": as_before, "fairgauge.plan/2": as_before},
     )
     DERIVED: ClassVar = ("metrics",)
 
@@ -91,6 +115,7 @@ class Planned(ResultOfMetrics):
     power: Share
     needed: tuple[Needed, ...] = ()
     smallest: tuple[Smallest, ...] = ()
+    answers: Inline[PlannedPairs | None] = None
 
     def __repr__(self) -> str:
         shown = len(self.needed) + len(self.smallest)

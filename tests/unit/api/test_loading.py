@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from tests.model_rows import QUESTION, rows
 from tests.monitored_days import asked, cube, days
 from tests.needs import POSIX
+from tests.swapped_names import ASKED, study
 
 import compared_reports
 import fairgauge as fg
@@ -162,6 +163,12 @@ RESULTS = {
         metrics="selection_rate"),
     "plan": lambda: fg.plan(rate=0.3, tolerance=0.9),
     "plan of a table": lambda: fg.plan(CUBE),
+    "plan of answers": lambda: fg.plan(pairs={"names": 0.1, "runs": 0.5}, tolerance=0.2, items=17),
+    "pairs": lambda: fg.pairs(study(placebos=4), **ASKED, placebo="edit", margins={"score": 0.2}),
+    "pairs of models": lambda: fg.pairs(
+        pl.concat([pl.from_pandas(study((2, 4), seed=s)).with_columns(model=s) for s in range(2)]),
+        **ASKED, model="model", run="run",
+    ),
     "check": lambda: fg.check(PUBLISHED, rules="selection_rate.ratio >= 0.8"),
     "check of a reference": lambda: fg.check(PUBLISHED, reference="B", test="pearson"),
     "health of a history": lambda: fg.monitor_doctor(

@@ -27,7 +27,8 @@ from fairgauge.results.definitions import saved_fields
 from fairgauge.results.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
 from fairgauge.results.model_comparison import DisparityChange, RateChange, Reclassified
 from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point
-from fairgauge.results.planned import Needed, Smallest
+from fairgauge.results.name_swaps import SwapVariant
+from fairgauge.results.planned import Needed, PlannedPairs, Smallest
 from fairgauge.results.scopes import (
     Bounds,
     ClassScope,
@@ -77,8 +78,8 @@ OF_TYPE = {
 }  # fmt: skip
 CLASSES = (
     Alarm, Alone, Baseline, Bounds, Change, CheckedGroup, DisparityChange, Estimate, Group,
-    GroupChange, GroupPair, Needed, OperatingPoint, Origin, PeriodRows, Point, RateChange,
-    RateValue, Reclassified, ScoreCounts, Smallest,
+    GroupChange, GroupPair, Needed, OperatingPoint, Origin, PeriodRows, PlannedPairs, Point,
+    RateChange, RateValue, Reclassified, ScoreCounts, Smallest, SwapVariant,
 )  # fmt: skip
 
 

@@ -34,9 +34,28 @@ def _numbers(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
+_COUNTS = {
+    "names": "Of an audit by swapped names: names a side (the items are then reported).",
+    "items": "Of an audit by swapped names: items (the names a side are then reported).",
+    "runs": "Of an audit by swapped names: answers to each item under each name (default 1).",
+}
+
+
+def _counts(function: Callable[..., None]) -> Callable[..., None]:
+    for name, text in reversed(_COUNTS.items()):
+        function = click.option(f"--{name}", type=int, help=text)(function)
+    return click.option(
+        "--pairs",
+        metavar="NAME=SD,...",
+        help="For an audit by swapped names: standard deviations of names, items, interaction and "
+        "runs, as in the components of a pilot (names=0.07,interaction=0.1,runs=0.56).",
+    )(function)
+
+
 @click.command("plan", cls=Command, short_help="Compute how many rows an audit needs.")
 @click.argument("data", nargs=-1)
 @_numbers
+@_counts
 @question("candidate")
 @shows_result("plan")
 def command(
@@ -50,17 +69,19 @@ def command(
 ) -> None:
     """Report how many rows an audit needs, or the smallest disparity that DATA can show.
 
-    Without DATA, --rate or --paired is required; with it, the flags of "fairgauge audit" name
-    what is compared.
+    Without DATA, --rate, --paired or --pairs is required; with it, the flags of "fairgauge audit"
+    name what is compared.
 
     \b
     fairgauge plan --rate 0.3 --tolerance 0.05
     fairgauge plan --paired 0.1 --margin accuracy=0.01 --tolerance 0.03 --comparisons 6
+    fairgauge plan --pairs names=0.07,interaction=0.1,runs=0.56 --tolerance 0.2 --items 17 --runs 5
     fairgauge plan loans.csv --label approved --prediction predicted --sensitive sex
     """  # noqa: D301 - the paragraph mark of click
     shown = shown_options(format_, full=full, quiet=quiet)
     check_outputs(outputs, [*data, *([config] if config else [])])
-    names = [name.replace("-", "_") for name in _NUMBERS]
+    names = [name.replace("-", "_") for name in (*_NUMBERS, *_COUNTS)]
+    pairs = flags.pop("pairs")
     numbers = {name: flags.pop(name) for name in names}
     given = {name: value for name, value in numbers.items() if value is not None}
     what = asked(config, flags)
@@ -70,5 +91,28 @@ def command(
 
     from fairgauge.api.planning import plan
 
-    planned = plan(rows, **given, **what.options)
+    planned = plan(rows, **given, **what.options, pairs=_deviations(pairs))
     show_result(planned, shown, outputs)
+
+
+def _deviations(text: str | None) -> dict[str, float] | None:
+    """Return the standard deviations that a text names.
+
+    Raises
+    ------
+    SpecError
+        A part is not of the form NAME=SD.
+    """
+    if text is None:
+        return None
+    from fairgauge.errors import Problem, SpecError, quote
+
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, value = (each.strip() for each in part.partition("="))
+        try:
+            found[name] = float(value)
+        except ValueError:
+            message = f"cannot read {quote(part)}; write NAME=SD, such as names=0.07,runs=0.56"
+            raise SpecError(Problem("--pairs", message)) from None
+    return found

@@ -58,8 +58,10 @@ def pairs_document(audit: PairsAudit, *, full: bool = True) -> DocumentTree:
     sections = [listed("differences", "Differences", *_differences(audit), short="Differences")]
     if full:
         sections += [*_dot_plots(audit), *_variation(audit), _answered_section(audit)]
-    caveats = (*(each.message for each in audit.notes), *words.LIMITATIONS)
-    sections.append(Section("notes", "Notes", (Items(caveats), Paragraph(METHOD, Tone.SOFT))))
+    notes: list[Block] = [Items(tuple(each.message for each in audit.notes))] if audit.notes else []
+    if full:
+        notes.append(Paragraph(METHOD, Tone.SOFT))
+    sections.append(Section("notes", "Notes", tuple(notes)))
     counts = audit.data
     return document_of(
         audit,
@@ -92,8 +94,6 @@ def _lead(audit: PairsAudit) -> str:
 
 def _differences(audit: PairsAudit) -> Iterator[Block]:
     yield Items(tuple(each.says for each in audit.distinct))
-    if audit.placebo:
-        yield Items(tuple(map(words.describe_spread, audit.placebo)))
     shown_rows = [each for each in audit.distinct if each.value is not None]
     margin = shown_rows[0].margin if shown_rows else None
     rows = tuple(
@@ -109,7 +109,7 @@ def _differences(audit: PairsAudit) -> Iterator[Block]:
     )
     if rows:
         yield Chart(
-            "Differences, with the margin of equivalence" if margin else "Differences",
+            f"Group less reference{', and the margin of equivalence' if margin else ''}",
             rows,
             _unit(audit),
             0.0,
@@ -191,7 +191,8 @@ def _variation(audit: PairsAudit) -> Iterator[Section]:
     if all(each.runs is None for each in audit.components):
         note += " With single answers, items x names holds what varies between runs."
     table = Table("What the answers vary by", columns, tuple(rows), notes=(note,))
-    yield listed("variation", "What the answers vary by", table, short="Variation")
+    edits = [Items(tuple(map(words.describe_spread, audit.placebo)))] if audit.placebo else []
+    yield listed("variation", "What the answers vary by", table, *edits, short="Variation")
 
 
 def _answered_section(audit: PairsAudit) -> Section:

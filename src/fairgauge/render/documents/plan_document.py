@@ -5,23 +5,34 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fairgauge.render._document_tree import Cell, Column, Table
+from fairgauge.render._document_tree import Cell, Column, Paragraph, Table
 from fairgauge.render.documents._document_parts import document_of, listed
 from fairgauge.render.words.display_names import group_called
 from fairgauge.render.words.metric_words import compared_rate
+from fairgauge.render.words.numbers import plural
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
 from fairgauge.results.planned import Needed, Smallest
 
 if TYPE_CHECKING:
-    from fairgauge.render._document_tree import DocumentTree
-    from fairgauge.results.planned import Planned
+    from collections.abc import Iterator
+
+    from fairgauge.render._document_tree import Block, DocumentTree
+    from fairgauge.results.planned import Planned, PlannedPairs
 
 
 def plan_document(planned: Planned, *, full: bool = True) -> DocumentTree:
     """Build the document of a plan."""
     del full  # it has no summary
-    table = _rows_needed(planned) if planned.needed else _smallest_disparities(planned)
     by = f"{100 * planned.confidence:.4g}% confidence intervals and {planned.power:.0%} power"
+    if planned.answers is not None:
+        return document_of(
+            planned,
+            title="Plan of an audit by swapped names",
+            beside=by,
+            sections=[listed("plan", "Answers needed", *_answers_needed(planned.answers))],
+            file_name="plan",
+        )
+    table = _rows_needed(planned) if planned.needed else _smallest_disparities(planned)
     return document_of(
         planned,
         title="Plan of an audit",
@@ -29,6 +40,37 @@ def plan_document(planned: Planned, *, full: bool = True) -> DocumentTree:
         sections=[listed("plan", table.caption, table, short="Plan")],
         file_name="plan",
     )
+
+
+def _answers_needed(answers: PlannedPairs) -> Iterator[Block]:
+    """Yield how many names, items and runs an audit by swapped names takes, and why."""
+    names, items, runs = answers.names, answers.items, answers.runs
+    if names is None or items is None:
+        given = f"{items:,} items" if names is None else f"{names:,} names a side"
+        more = "names" if names is None else "items"
+        yield Paragraph(
+            f"No practical number of {more} finds a difference of {answers.detects:g} with {given} "
+            f"and {_answered(runs)}."
+        )
+        return
+    yield Paragraph(
+        f"{names:,} names a side, {items:,} items and {_answered(runs)} "
+        f"({2 * names * items * runs:,} answers) find a difference of {answers.detects:g}."
+    )
+    if answers.power_equivalent is not None:
+        yield Paragraph(
+            f"Where nothing differs, they show that it is within {answers.detects:g} with "
+            f"{answers.power_equivalent:.0%} power."
+        )
+    of_names, of_runs = answers.share_names or 0.0, answers.share_runs or 0.0
+    yield Paragraph(
+        f"Of the variance {of_names:.0%} is due to names. More runs alone would remove at most "
+        f"{of_runs:.0%} of it, more items at most {1 - of_names:.0%}."
+    )
+
+
+def _answered(runs: int) -> str:
+    return f"{runs:,} {plural(runs, 'answer', 'answers')} to each item under each name"
 
 
 def _rows_needed(planned: Planned) -> Table:

@@ -47,7 +47,7 @@ def _differs_words(difference: SwapDifference) -> str:
 
 def describe_difference(difference: SwapDifference) -> str:
     """Return a difference as sentences: its value, its verdict and the reason."""
-    parts = [_value_sentence(difference), _verdict_sentence(difference)]
+    parts = [value_sentence(difference), _verdict_sentence(difference)]
     return " ".join(part for part in parts if part)
 
 
@@ -57,7 +57,8 @@ def names_of(count: int, group: str, feature: str) -> str:
     return f"{numbers.count(count)} {numbers.plural(count, 'name', 'names')} of {who}"
 
 
-def _value_sentence(d: SwapDifference) -> str:
+def value_sentence(d: SwapDifference) -> str:
+    """Return a difference with its confidence interval, without its verdict."""
     group = names_of(d.variants_group, d.group, d.feature)
     reference = names_of(d.variants_reference, d.reference, d.feature)
     where = f"{model_called(d)}: " if d.model is not None or d.pooled else ""
@@ -102,7 +103,30 @@ def _verdict_sentence(d: SwapDifference) -> str:
         p = numbers.probability(d.p_equivalence, "adjusted one-sided p")
         return f"EQUIVALENT within {margin_text(d)} ({p})."
     assert d.reason is not None
-    return f"CANNOT TELL: {_REASONS[d.reason](d)}."
+    return " ".join(filter(None, [f"CANNOT TELL: {_REASONS[d.reason](d)}.", needed_sentence(d)]))
+
+
+def needed_sentence(d: SwapDifference) -> str:
+    """Return what would decide, the cheapest first."""
+    if d.reason is not SwapReason.IMPRECISE:
+        return ""
+    needed = d.needed
+    if needed is None:
+        return "To decide this would take more names, items or runs than is practical."
+    ways = {
+        "names": f"{numbers.count(needed.names)} names a side",
+        "items": f"{numbers.count(needed.items)} items",
+        "runs": f"{numbers.count(needed.runs)} answers to each item under each name",
+    }
+    enough = [what for what in ways if getattr(needed, what) is not None]
+    enough.sort(key=lambda what: what != needed.cheapest)
+    listed = numbers.listing([ways[what] for what in enough], "or")
+    not_enough = [f"more {what}" for what in ways if what not in enough]
+    alone = f" ({numbers.listing(not_enough, 'or')} alone would not)" if not_enough else ""
+    return (
+        f"About {listed} would probably decide it{alone}, with 80% power, if the values are as "
+        "estimated."
+    )
 
 
 def _side_of_fewest(d: SwapDifference) -> str:
@@ -129,7 +153,7 @@ def _imprecise(d: SwapDifference) -> str:
         f"({numbers.probability(d.p_adjusted, 'adjusted p')})"
     )
     if d.margin is None:
-        return f"{text}, which does not show that there is none; a margin (margins, --margin) would"
+        return f"{text}, which does not show that there is none"
     p = numbers.probability(d.p_equivalence, "adjusted one-sided p")
     level = f"{(1 - d.confidence) / 2:.3g}"
     return f"{text}, and equivalence within {margin_text(d)} is not shown ({p}, above {level})"

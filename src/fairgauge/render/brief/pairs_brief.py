@@ -1,0 +1,147 @@
+"""The brief of an audit by swapped names: what differs beyond instability, and what does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.render.words import swap_sentences as words
+from fairgauge.render.words.display_names import called, group_called
+from fairgauge.render.words.numbers import count, listing, numbered, plural
+from fairgauge.results.brief import Brief, Sentence
+from fairgauge.results.name_swaps import SwapReason, SwapVerdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.results.name_swaps import PairsAudit, SwapDifference
+
+_MOST_FOUND, _MOST_NAMED = 3, 4
+
+
+def pairs_brief(audit: PairsAudit) -> Brief:
+    """Return the brief of an audit by swapped names."""
+    by_verdict = {
+        verdict: [each for each in audit.distinct if each.verdict is verdict]
+        for verdict in SwapVerdict
+    }
+    differing = sorted(by_verdict[SwapVerdict.DIFFERS], key=lambda d: d.p_adjusted or 0.0)
+    return Brief(
+        headline=Sentence(_headline(audit, differing)),
+        verdict=(Sentence(_verdict(audit, by_verdict), ("verdict",)),),
+        looked_at=tuple(_looked_at(audit)),
+        found=tuple(_found(audit, differing)),
+        certainty=tuple(_certainty(audit, by_verdict)),
+        limits=tuple(map(Sentence, words.LIMITATIONS)),
+        steps=tuple(_steps(audit)),
+        question="What differs, and by how much",
+    )
+
+
+def _source(audit: PairsAudit, difference: SwapDifference) -> tuple[str, ...]:
+    return (f"differences[{audit.differences.index(difference)}]",)
+
+
+def _headline(audit: PairsAudit, differing: Sequence[SwapDifference]) -> str:
+    if differing:
+        first = differing[0]
+        where = "" if first.model is None else f" by {called(first.model)}"
+        how = "are selected" if first.of_decisions else "score"
+        less, more = ("less often", "more often") if first.of_decisions else ("lower", "higher")
+        group = group_called(first.group, first.feature)
+        other = "names of other groups"
+        if first.reference != "others":
+            other = f"those of {group_called(first.reference, first.feature)}"
+        low = (first.value or 0.0) < 0
+        return f"Names of {group} {how} {less if low else more} than {other}{where}"
+    if audit.verdict is SwapVerdict.EQUIVALENT:
+        return f"Names of all groups are answered alike, within {_margin(audit)}"
+    return "The answers do not show a difference between groups of names"
+
+
+def _margin(audit: PairsAudit) -> str:
+    return words.margin_text(audit.differences[0])
+
+
+def _verdict(audit: PairsAudit, by: dict[SwapVerdict, list[SwapDifference]]) -> str:
+    total = len(audit.distinct)
+    parts = [
+        f"{count(len(by[verdict]))} {verb}"
+        for verdict, verb in (
+            (SwapVerdict.DIFFERS, plural(len(by[SwapVerdict.DIFFERS]), "differs", "differ")),
+            (SwapVerdict.EQUIVALENT, plural(len(by[SwapVerdict.EQUIVALENT]), "is", "are")
+             + " equivalent"),
+            (SwapVerdict.CANNOT_TELL, "cannot be decided"),
+        )
+        if by[verdict]
+    ]  # fmt: skip
+    return f"Of {numbered(total, 'comparisons')} {listing(parts)}."
+
+
+def _looked_at(audit: PairsAudit) -> Iterator[Sentence]:
+    data = audit.data
+    models = f" of {count(data.models)} models" if data.models > 1 else ""
+    yield Sentence(
+        f"{numbered(data.answers, 'answers')}{models} to {numbered(data.items, 'items')} under "
+        f"{numbered(data.variants, 'variants')}, up to {count(data.runs)} to one item under one "
+        "variant.",
+        ("data",),
+    )
+    if data.missing:
+        verb = plural(data.missing, "is", "are")
+        yield Sentence(
+            f"{numbered(data.missing, 'answers')} {verb} missing; the share by group is under "
+            "answers given.",
+            ("data.missing", "answered"),
+        )
+
+
+def _found(audit: PairsAudit, differing: Sequence[SwapDifference]) -> Iterator[Sentence]:
+    shown = differing or [each for each in audit.distinct if each.value is not None]
+    for each in shown[:_MOST_FOUND]:
+        yield Sentence(words.value_sentence(each), _source(audit, each))
+    if len(shown) > _MOST_FOUND:
+        more = len(shown) - _MOST_FOUND
+        yield Sentence(f"{count(more)} more {plural(more, 'is', 'are')} listed below.")
+
+
+def _certainty(
+    audit: PairsAudit, by: dict[SwapVerdict, list[SwapDifference]]
+) -> Iterator[Sentence]:
+    level = f"{100 * (1 - audit.differences[0].confidence):.3g}"
+    if by[SwapVerdict.DIFFERS]:
+        yield Sentence(
+            "A difference is larger than what names of one group, items"
+            f"{' and irrelevant edits' if audit.placebo else ''} vary by. In at most about {level} "
+            "of 100 such audits would any difference be reported where there is none."
+        )
+    for i, spread in enumerate(audit.placebo[:_MOST_NAMED]):
+        yield Sentence(words.describe_spread(spread), (f"placebo[{i}]",))
+    undecided = by[SwapVerdict.CANNOT_TELL]
+    few = [each for each in undecided if each.reason is not SwapReason.IMPRECISE]
+    if len(few) < len(undecided):
+        yield Sentence('"Cannot tell" is not "no difference": the answers are too variable.')
+    if few:
+        names = dict.fromkeys(called(each.group) for each in few)
+        verb = plural(len(few), "comparison has", "comparisons have")
+        yield Sentence(
+            f"{count(len(few))} {verb} too few names or items for a verdict, or no variation "
+            f"({listing([*names], most=_MOST_NAMED)})."
+        )
+
+
+def _steps(audit: PairsAudit) -> Iterator[Sentence]:
+    reasons = {each.reason for each in audit.distinct}
+    if SwapReason.ONE_VARIANT in reasons or SwapReason.FEW_VARIANTS in reasons:
+        yield Sentence("Ask under at least 3, better 6 or more, names of every group.")
+    needed = [each for each in audit.distinct if each.needed is not None]
+    if needed:
+        yield Sentence(words.needed_sentence(needed[0]), _source(audit, needed[0]))
+    if not audit.placebo:
+        yield Sentence(
+            "Add irrelevant edits (at least 3, --placebo): they show how far any edit moves the "
+            "answers."
+        )
+    if audit.verdict is SwapVerdict.DIFFERS:
+        yield Sentence("Read answers to the same items under names of both groups.")
+    elif audit.differences[0].margin is None:
+        yield Sentence("State which difference would be too small to matter (--margin).")

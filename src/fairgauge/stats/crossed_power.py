@@ -1,0 +1,115 @@
+"""Power of crossed designs: names, items and runs that would decide a difference."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import stats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MOST = 100_000
+"""Above this number of names, items or runs none is practical."""
+_PLACES = (np.arange(400) + 0.5) / 400
+"""The quantiles at which an estimated variance is looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossedDesign:
+    """A complete design: every item under every name, each several times.
+
+    Attributes
+    ----------
+    names_sd, items_sd, cells_sd, runs_sd : standard deviations of names in a group, of the items'
+        differences between groups, of items by names, and of runs.
+    names : names of both sides.
+    items, runs : items, and answers to each under each name.
+    """
+
+    names_sd: float
+    items_sd: float
+    cells_sd: float
+    runs_sd: float
+    names: tuple[int, int]
+    items: int
+    runs: int
+
+    @property
+    def terms(self) -> dict[str, float]:
+        """Return the terms of the variance of the difference, by what they are of."""
+        a_name = sum(1 / n for n in self.names)
+        return {
+            "names": self.names_sd**2 * a_name,
+            "items": (self.items_sd**2 + self.cells_sd**2 * a_name) / self.items,
+            "runs": self.runs_sd**2 * a_name / (self.items * self.runs),
+        }
+
+    @property
+    def variance(self) -> float:
+        """Return the variance of the difference."""
+        return math.fsum(self.terms.values())
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Return Satterthwaite's degrees of freedom, expected."""
+        cell = (self.cells_sd**2 + self.runs_sd**2 / self.runs) / self.items
+        spread = sum(((self.names_sd**2 + cell) / n) ** 2 / (n - 1) for n in self.names)
+        of_items = self.items_sd**2 / self.items + cell * sum(1 / n for n in self.names)
+        spread += of_items**2 / (self.items - 1)
+        return self.variance**2 / spread if spread > 0 else math.inf
+
+    @property
+    def answers(self) -> int:
+        """Return how many answers it takes."""
+        return sum(self.names) * self.items * self.runs
+
+    def power_to_differ(self, delta: float, confidence: float) -> float:
+        """Return the probability that a difference is statistically significant."""
+        df, shift = self.degrees_of_freedom, abs(delta) / math.sqrt(self.variance)
+        limit = float(stats.t.isf((1 - confidence) / 2, df))
+        above = float(stats.nct.sf(limit, df, shift))
+        below = float(stats.nct.cdf(-limit, df, shift))
+        return (above if math.isfinite(above) else 1.0) + (below if math.isfinite(below) else 0.0)
+
+    def power_to_equal(self, delta: float, margin: float, confidence: float) -> float:
+        """Return the probability that the whole interval is within the margin.
+
+        The mean over estimated variances of the probability that the estimate is far enough from
+        both ends.
+        """
+        df, error = self.degrees_of_freedom, math.sqrt(self.variance)
+        limit = float(stats.t.isf((1 - confidence) / 2, df))
+        ratio = np.sqrt(stats.chi2.ppf(_PLACES, df) / df) if math.isfinite(df) else np.ones(1)
+        room = margin / error - limit * ratio
+        inside = stats.norm.cdf(room - delta / error) - stats.norm.cdf(-room - delta / error)
+        return float(np.maximum(inside, 0.0).mean())
+
+
+def fewest(
+    design: CrossedDesign, what: str, reached: Callable[[CrossedDesign], bool]
+) -> int | None:
+    """Return the fewest names a side, items or runs with which a design is as wanted.
+
+    None where no practical number of them is.
+    """
+    low = {"names": 3, "items": 3, "runs": 1}[what]
+
+    def enough(n: int) -> bool:
+        value: int | tuple[int, int] = (n, n) if what == "names" else n
+        return reached(replace(design, **{what: value}))  # type: ignore[arg-type]
+
+    if enough(low):
+        return low
+    high = 2 * low
+    while not enough(high):
+        if high > _MOST:
+            return None
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
