@@ -8,6 +8,7 @@ command may be stopped, and adds what is missing when it is started again.
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -213,8 +214,11 @@ def measure(study: Study, place: int, chunk: int) -> Counter[str]:
 
 
 def main() -> None:
-    """Measure what is missing, a chunk of every design in turn."""
-    records = json.loads(COUNTS.read_text()) if COUNTS.exists() else []
+    """Measure what is missing, one design after the other."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("counts", nargs="?", type=Path, default=COUNTS, help="where it is counted")
+    path: Path = parser.parse_args().counts
+    records = json.loads(path.read_text()) if path.exists() else []
     known = {each["setting"]: each for each in records}
     for place, study in enumerate(STUDY_DESIGNS):
         record = known.setdefault(
@@ -227,7 +231,7 @@ def main() -> None:
                 record["counts"][what] = record["counts"].get(what, 0) + n
             record["studies"] += _CHUNK
             ordered = [known[s.setting] for s in STUDY_DESIGNS if s.setting in known]
-            COUNTS.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+            path.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
         print(study.setting, record["studies"], record["counts"], flush=True)
 
 
