@@ -119,7 +119,10 @@ def _certainty(
     undecided = by[SwapVerdict.CANNOT_TELL]
     few = [each for each in undecided if each.reason is not SwapReason.IMPRECISE]
     if len(few) < len(undecided):
-        yield Sentence('"Cannot tell" is not "no difference": the answers are too variable.')
+        yield Sentence(
+            "A comparison that cannot be decided does not show that there is no difference: the "
+            "answers vary too much."
+        )
     if few:
         names = dict.fromkeys(called(each.group) for each in few)
         verb = plural(len(few), "comparison has", "comparisons have")
