@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairgauge.cube.answer_plan import answer_plan
+from fairgauge.errors import Problem, SpecError, nearest, quote
 from fairgauge.measure.swap_differences import compare_swaps
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.swap_question import check_swap_columns, read_swap_question
 from fairgauge.resolve.answers import read_answers
 from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
-from fairgauge.scan import open_source
+from fairgauge.scan import open_rows
+from fairgauge.scan.row_access import read_rows
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from fairgauge.question.features import Above
     from fairgauge.question.spec_file import Config
+    from fairgauge.scan.source import Source
     from fairgauge.values import Value
 
 _MOST_VALUES = 1_000
@@ -30,7 +34,7 @@ def pairs(
     data: object,
     *,
     item: str | None = None,
-    variant: str | None = None,
+    variant: str | Mapping[str, str] | None = None,
     sensitive: str | None = None,
     score: str | None = None,
     prediction: str | None = None,
@@ -54,8 +58,11 @@ def pairs(
         A row for each answer; a missing score or prediction is an answer that was not given.
     item : str
         Column of what was asked (résumé, prompt, posting).
-    variant : str
-        Column of the name, or the edit, under which it was asked.
+    variant : str, or mapping of columns to groups
+        Column of the name, or the edit, under which it was asked. Of a wide table, with a row for
+        each item and a column of answers for each variant, these columns with their groups:
+        ``{"Aisha": "Black", "Emily": "White"}``; ``sensitive`` and ``score`` (or ``prediction``)
+        are then what groups and answers are called.
     sensitive : str
         Column of the group that the variant belongs to.
     score, prediction : str
@@ -120,8 +127,12 @@ def pairs(
         "reference": reference, "placebo": placebo, "margins": margins,
     }  # fmt: skip
     asked: Any = options | {name: value for name, value in named.items() if value is not None}
-    question = read_swap_question(with_config(config, asked))
-    source = open_source(data)
+    asked = with_config(config, asked)
+    source, _ = open_rows(data, {})
+    columns = asked.get("variant")
+    if isinstance(columns, Mapping):
+        source, asked = _made_long(source, asked, columns)
+    question = read_swap_question(asked)
     check_swap_columns(question, source.columns)
     cube = source.count(answer_plan(question), _MOST_VALUES)
     answers = read_answers(cube, question)
@@ -140,7 +151,7 @@ def pairs(
             runs=int(answers.n.max()),
             excluded=answers.excluded,
         ),
-        spec=question.to_dict(),
+        spec=question.to_dict() | ({"variant": columns} if isinstance(columns, Mapping) else {}),
         differences=compared.differences,
         variants=compared.variants,
         placebo=compared.placebo,
@@ -148,3 +159,42 @@ def pairs(
         answered=compared.answered,
         notes=compared.notes,
     )
+
+
+def _made_long(
+    source: Source, asked: Mapping[str, Any], groups: Mapping[str, Any]
+) -> tuple[Source, dict[str, Any]]:
+    """Return a row for each answer of a table with a column of answers for each variant.
+
+    Raises
+    ------
+    SpecError
+        The table lacks a column, or rows stand for several items.
+    """
+    kept = [asked[name] for name in ("item", "model", "run") if isinstance(asked.get(name), str)]
+    missing = [column for column in (*groups, *kept) if column not in source.columns]
+    problems = [
+        Problem("variant", f"the data have no column {quote(c)}.{nearest(c, source.columns)}")
+        for c in missing
+    ]
+    if asked.get("count") is not None:
+        problems.append(Problem("count", "remove it: a wide table has a row for each item"))
+    if problems:
+        raise SpecError(problems)
+    rows = read_rows(source, [*kept, *groups])
+    size = len(rows[next(iter(groups))]) if groups else 0
+    rate = "prediction" if asked.get("prediction") is not None else "score"
+    names = {"variant": "variant", "sensitive": asked.get("sensitive") or "group"}
+    names[rate] = asked.get(rate) or rate
+    taken = [*kept]
+    for option, name in names.items():
+        while name in taken:
+            name = f"{name}_"
+        names[option] = name
+        taken.append(name)
+    long: dict[str, list[Value]] = {column: rows[column] * len(groups) for column in kept}
+    long[names["variant"]] = [column for column in groups for _ in range(size)]
+    long[names["sensitive"]] = [group for group in groups.values() for _ in range(size)]
+    long[names[rate]] = [answer for column in groups for answer in rows[column]]
+    opened, _ = open_rows(long, {})
+    return opened, {**asked, **names}

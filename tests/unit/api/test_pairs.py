@@ -10,10 +10,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
+from fairgauge.cli import main
 from fairgauge.results.name_swaps import PairsAudit, SwapReason, SwapVerdict
 from swapped_names import ASKED, study
 
@@ -345,6 +347,60 @@ def test_every_kind_of_table_gives_the_same_numbers(tmp_path):
         (found,) = audit(data).differences
         assert found.value == pytest.approx(expected[0].value)
         assert found.high == pytest.approx(expected[0].high)
+
+
+def test_a_wide_table_is_the_long_one(tmp_path):
+    table = study((3, 4), 6, 1, placebos=3)
+    table.loc[5, "score"] = np.nan
+    wide = table.pivot_table(index="item", columns="name", values="score").reset_index()
+    groups = dict(zip(table.name, table.group, strict=True))
+    expected = audit(table, placebo="edit")
+    found = fg.pairs(wide, item="item", variant=groups, reference=WHITE, placebo="edit")
+    assert close(numbers_of(found), numbers_of(expected))
+    assert (found.data.answers, found.data.missing) == (expected.data.answers, 1)
+    found.save(tmp_path / "found.json")
+    assert fg.load(tmp_path / "found.json") == found
+    with pytest.raises(fg.SpecError, match="variant: the data have no column 'B99'"):
+        fg.pairs(wide, item="item", variant={**groups, "B99": "Black"}, reference=WHITE)
+
+
+def test_columns_of_a_wide_table_may_be_called_as_the_long_ones():
+    table = study((3, 4), 6, 1).rename(columns={"item": "score", "score": "answer"})
+    wide = table.pivot_table(index="score", columns="name", values="answer").reset_index()
+    groups = dict(zip(table.name, table.group, strict=True))
+    found = fg.pairs(wide, item="score", variant=groups, reference=WHITE)
+    assert close(numbers_of(found), numbers_of(audit(study((3, 4), 6, 1))))
+
+
+def test_the_command_takes_long_and_wide_tables(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = study((4, 4), 10, 1, delta=-2.0)
+    table.to_csv("long.csv", index=False)
+    wide = table.pivot_table(index="item", columns="name", values="score").reset_index()
+    wide.to_csv("wide.csv", index=False)
+    options = ["--reference", "group=White", "--format", "json"]
+    long = ["long.csv", "--item", "item", "--variant", "name", "--sensitive", "group"]
+    one = CliRunner().invoke(main, ["pairs", *long, "--score", "score", *options])
+    groups = dict(zip(table.name, table.group, strict=True)).items()
+    variants = [text for name, group in groups for text in ("--variant", f"{name}={group}")]
+    other = CliRunner().invoke(main, ["pairs", "wide.csv", "--item", "item", *variants, *options])
+    assert one.exit_code == other.exit_code == 1
+    first, second = (json.loads(run.stdout)["differences"][0] for run in (one, other))
+    assert second["value"] == pytest.approx(first["value"])
+    wrong = CliRunner().invoke(main, ["pairs", *long, "--variant", "group"])
+    assert wrong.exit_code == 2
+
+
+def test_a_specification_file_has_its_keys(tmp_path):
+    (tmp_path / "swaps.toml").write_text(
+        'item = "item"\nvariant = "name"\nsensitive = "group"\nscore = "score"\n'
+        'placebo = ["edit"]\nreference = {group = "White"}\nmargins = {score = 0.5}\n'
+    )
+    table = study(placebos=3)
+    found = fg.pairs(table, config=tmp_path / "swaps.toml")
+    expected = audit(table, placebo="edit", margins={"score": 0.5})
+    assert found.differences == expected.differences
+    assert found.spec == expected.spec
 
 
 # ---- saved and shown ----------------------------------------------------------------------------

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _COLUMNS = {
     "item": "Column of what was asked (résumé, prompt, posting).",
-    "variant": "Column of the name, or the edit, under which it was asked.",
     "model": "Column of the model that answered.",
     "run": "Column of the repetition.",
 }
@@ -31,6 +30,14 @@ def _columns(function: Callable[..., object]) -> Callable[..., object]:
 @click.command("pairs", cls=Command, short_help="Compare answers under swapped names.")
 @click.argument("data", nargs=-1, required=True)
 @_columns
+@click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    metavar="COL|COL=GROUP",
+    help="Column of the name, or the edit, under which it was asked; of a wide table, each column "
+    "of answers with the group of its name. Repeatable.",
+)
 @click.option(
     "--placebo",
     multiple=True,
@@ -53,7 +60,7 @@ def command(
     full: bool,
     quiet: bool,
     item: str | None,
-    variant: str | None,
+    variants: tuple[str, ...],
     model: str | None,
     run: str | None,
     placebo: tuple[str, ...],
@@ -84,7 +91,7 @@ def command(
             rows,
             config=config,
             item=item,
-            variant=variant,
+            variant=_variant(variants),
             model=model,
             run=run,
             placebo=list(placebo) or None,
@@ -92,3 +99,27 @@ def command(
         )
     show_result(audit, shown, outputs)
     return audit.exit_code
+
+
+def _variant(texts: tuple[str, ...]) -> str | dict[str, str] | None:
+    """Return the column of variants, or the groups of several columns.
+
+    Raises
+    ------
+    SpecError
+        Several columns are named, and one of them has no group.
+    """
+    if not texts:
+        return None
+    if len(texts) == 1 and "=" not in texts[0]:
+        return texts[0]
+    from fairgauge.errors import Problem, SpecError, quote
+
+    groups = {}
+    for text in texts:
+        column, equals, group = text.rpartition("=")
+        if not equals:
+            message = f"several columns need a group each (COL=GROUP), not {quote(text)}"
+            raise SpecError(Problem("--variant", message))
+        groups[column] = group
+    return groups

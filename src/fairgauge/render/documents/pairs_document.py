@@ -55,7 +55,9 @@ METHOD = (
 
 def pairs_document(audit: PairsAudit, *, full: bool = True) -> DocumentTree:
     """Build the document of an audit by swapped names."""
-    sections = [listed("differences", "Differences", *_differences(audit), short="Differences")]
+    sentences = Items(tuple(each.says for each in audit.distinct))
+    charts = _difference_charts(audit) if full else ()
+    sections = [listed("differences", "Differences", sentences, *charts, short="Differences")]
     if full:
         sections += [*_dot_plots(audit), *_variation(audit), _answered_section(audit)]
     notes: list[Block] = [Items(tuple(each.message for each in audit.notes))] if audit.notes else []
@@ -92,8 +94,7 @@ def _lead(audit: PairsAudit) -> str:
     )
 
 
-def _differences(audit: PairsAudit) -> Iterator[Block]:
-    yield Items(tuple(each.says for each in audit.distinct))
+def _difference_charts(audit: PairsAudit) -> Iterator[Block]:
     shown_rows = [each for each in audit.distinct if each.value is not None]
     margin = shown_rows[0].margin if shown_rows else None
     rows = tuple(
