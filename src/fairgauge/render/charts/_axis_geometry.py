@@ -48,6 +48,13 @@ class Scale:
         """Return whether a value lies on the axis."""
         return self.low <= value <= self.high
 
+    def is_near(self, value: float) -> bool:
+        """Return whether a finite value lies on the axis, or no further from it than it is long."""
+        if not math.isfinite(value) or (self.log and value <= 0):
+            return False
+        low, at, high = map(self._scaled, (self.low, value, self.high))
+        return 2 * low - high <= at <= 2 * high - low
+
     def _scaled(self, value: float) -> float:
         return math.log(value) if self.log else value
 

@@ -94,7 +94,14 @@ def _axis(
     neutral: float | None,
     allowed: tuple[float, float] | None,
 ) -> Scale:
-    values = [v for mark in marks for v in (mark.value, mark.low, mark.high)]
+    """Return an axis that holds all marks; what is sparse at most doubles it.
+
+    The interval of a group of four would otherwise leave no room to see the others by. An interval
+    that is longer runs to the edge.
+    """
+    marks = list(marks)
+    solid = [mark for mark in marks if not mark.sparse] or marks
+    values = [v for mark in solid for v in (mark.value, mark.low, mark.high)]
     include = [end for end in allowed or () if math.isfinite(end)]
     if neutral is not None:
         span = _SMALLEST_SPAN[unit]
@@ -104,13 +111,18 @@ def _axis(
     finite = [v for v in values if v is not None and math.isfinite(v)]
     if not finite and not include:
         include = [0.0, 1.0]
-    return scale(values, include, log=unit is Unit.RATIO)
+    axis = scale(values, include, log=unit is Unit.RATIO)
+    near = [mark.value for mark in marks if mark.value is not None and axis.is_near(mark.value)]
+    return scale([*values, *near], include, log=unit is Unit.RATIO)
 
 
 def _placed(mark: Mark, axis: Scale) -> PlacedMark:
     at = mark.value
-    known = at is not None and math.isfinite(at)
+    shown = at is not None and math.isfinite(at) and not (mark.sparse and not axis.holds(at))
     low = high = None
     if mark.low is not None and mark.high is not None:
-        low, high = axis.at(mark.low), axis.at(mark.high)
-    return PlacedMark(axis.at(at) if known and at is not None else None, low, high, mark.sparse)
+        low, high = (
+            axis.at(end) if axis.holds(end) or not mark.sparse else edge
+            for end, edge in ((mark.low, 0.0), (mark.high, 100.0))
+        )
+    return PlacedMark(axis.at(at) if shown and at is not None else None, low, high, mark.sparse)

@@ -1,0 +1,46 @@
+"""Axes of charts: fitted to what is known well, so that a few people do not hide the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
+from fairgauge.render.charts.charts import placed
+
+SOLID = [Mark(0.9, 0.85, 0.95), Mark(0.8, 0.7, 0.9)]
+
+
+def chart_of(*marks, unit=Unit.RATIO):
+    rows = tuple(ChartRow("group", mark, "", "") for mark in marks)
+    return placed(Chart("chart", rows, unit, neutral=1.0 if unit is Unit.RATIO else 0.0))
+
+
+@pytest.mark.parametrize(
+    "sparse", [Mark(0.01, 0.0001, 1.4, sparse=True), Mark(0.0, 0.0, 3.0, sparse=True)]
+)
+def test_a_few_people_do_not_stretch_the_axis(sparse):
+    alone, beside = chart_of(*SOLID), chart_of(*SOLID, sparse)
+    assert beside.ticks == alone.ticks
+    mark = beside.rows[-1].mark
+    assert (mark.at, mark.low) == (None, 0.0)
+
+
+def test_a_value_nearby_has_its_place():
+    chart = chart_of(*SOLID, Mark(0.55, 0.02, 0.99, sparse=True))
+    mark = chart.rows[-1].mark
+    assert mark.at is not None
+    assert mark.low == 0.0 < mark.at < mark.high < 100.0
+    assert chart.rows[1].mark.low > mark.at
+
+
+def test_where_all_is_sparse_all_is_shown():
+    chart = chart_of(Mark(0.2, 0.05, 1.5, sparse=True), Mark(0.5, 0.1, 2.0, sparse=True))
+    assert all(0 < row.mark.low < row.mark.at < row.mark.high < 100 for row in chart.rows)
+
+
+def test_differences_are_treated_alike():
+    solid = [Mark(-0.02, -0.05, 0.01), Mark(0.03, 0.0, 0.06)]
+    alone = chart_of(*solid, unit=Unit.POINTS)
+    beside = chart_of(*solid, Mark(-0.5, -0.9, 0.4, sparse=True), unit=Unit.POINTS)
+    assert beside.ticks == alone.ticks
+    assert (beside.rows[-1].mark.low, beside.rows[-1].mark.high) == (0.0, 100.0)
