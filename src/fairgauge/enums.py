@@ -402,6 +402,7 @@ class DiagnosticCode(StrEnum):
     SENSITIVE_IS_OUTCOME = "sensitive_is_outcome"  # column, role; outcome, rows of a copy
     SINGLE_ROW_GROUPS = "single_row_groups"  # groups, single
     NUMERIC_GROUPS = "numeric_groups"  # groups, small, minimum, cuts
+    MANY_STRATA = "many_strata"  # strata, share, minimum; columns, cuts: of each that can be cut
     MISSING_MARKER = "missing_marker"  # value, rows
     SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest

@@ -26,6 +26,7 @@ from fairgauge.resolve.data_checks import (
     copied_outcomes,
     group_texts,
     limits_outside_range,
+    many_strata,
     missing_markers,
     numeric_groups,
     prediction_is_label,
@@ -436,6 +437,7 @@ def _likely_mistakes(
     yield from sensitive_outcomes(spec)
     yield from single_row_groups(cube, spec, rows_by_level)
     yield from numeric_groups(cube, spec, rows_by_level)
+    yield from many_strata(cube, spec, rows_by_level)
     if measured.task is Task.BINARY:
         yield from predictions_that_are_no_label(cube, spec, rows_by_level)
     yield from missing_markers(cube, spec, rows_by_level)

@@ -76,26 +76,27 @@ def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> t
 
 def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
     """Return what makes few groups, or classes, of many values."""
-    if axis.role is not Role.FEATURE:
+    if axis.role not in (Role.FEATURE, Role.STRATUM):
         cut = "cut a numeric column into intervals (--positive '>x')"
         if axis.role in (Role.PREDICTION, Role.CANDIDATE):
             return f"name scores by score in place of prediction (--score COL), or {cut}"
         return cut
     if cuts := quartiles(sorted_levels(levels)):
-        options = cut_options(axis.column, map(name_of, cuts))
+        flag = "--strata" if axis.role is Role.STRATUM else "--sensitive"
+        options = cut_options(axis.column, map(name_of, cuts), flag)
         return f"cut its numbers into intervals, such as {options}"
-    return "choose a column of fewer groups"
+    return f"choose a column of fewer {'strata' if axis.role is Role.STRATUM else 'groups'}"
 
 
-def cut_options(column: str, cuts: Iterable[str]) -> str:
+def cut_options(column: str, cuts: Iterable[str], flag: str = "--sensitive") -> str:
     """Return how a column is cut, on the command line and in Python.
 
     >>> cut_options("age", ["40", "60"])
     "--sensitive 'age:40,60' (fairgauge.cut('age', [40, 60]))"
     """
     listed = list(cuts)
-    flag = quote(f"{column}:{','.join(listed)}")
-    return f"--sensitive {flag} (fairgauge.cut({quote(column)}, [{', '.join(listed)}]))"
+    value = quote(f"{column}:{','.join(listed)}")
+    return f"{flag} {value} (fairgauge.cut({quote(column)}, [{', '.join(listed)}]))"
 
 
 def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.levels import quartiles
 from fairgauge.enums import DiagnosticCode, Missing, Role, Task
 from fairgauge.errors import DataError, closest, quote
@@ -248,6 +249,34 @@ def numeric_groups(
                 minimum=FEWEST_ROWS,
                 cuts=tuple(map(name_of, cuts)),
             )
+
+
+def many_strata(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Iterator[Diagnostic]:
+    """Warn of many strata of few rows, which often lack one side of a comparison, or of numbers."""
+    if not spec.strata:
+        return
+    crossed = with_one_stratum(cube)
+    axis = next(a for a in crossed.plan.axes if a.role is Role.STRATUM)
+    table = crossed.marginal([axis])
+    rows = table.sums["rows"][(table.codes[:, 0] >= 0) & (table.sums["rows"] > 0)]
+    few = rows < FEWEST_ROWS
+    listed = {}
+    for each in cube.plan.axes:
+        if each.role is Role.STRATUM and not each.cuts:
+            levels, sizes = cube.levels[each], rows_by_level[each].tolist()
+            if cuts := quartiles(levels, sizes[: len(levels)]):
+                listed[each.column] = ",".join(map(name_of, cuts))
+    sparse = len(rows) >= _MANY_GROUPS and rows[few].sum() > rows.sum() / 2
+    if not sparse and not (listed and len(rows) > _MOST_READABLE):
+        return
+    yield Diagnostic.warning(
+        DiagnosticCode.MANY_STRATA,
+        strata=len(rows),
+        share=float(rows[few].sum() / rows.sum()),
+        minimum=FEWEST_ROWS,
+        columns=tuple(listed),
+        cuts=tuple(listed.values()),
+    )
 
 
 def missing_markers(

@@ -180,6 +180,33 @@ def test_very_many_numbers_are_to_be_cut_however_many_rows_each_has():
     assert "cut the numbers into intervals" in each.message
 
 
+def test_many_thin_strata_are_to_be_cut_or_merged():
+    rows = frame(dti=[i % 31 for i in range(ROWS)], branch=[f"b{i % 25}" for i in range(ROWS)])
+    (each,) = found(rows, DiagnosticCode.MANY_STRATA, strata="dti")
+    assert each.message == (
+        "100% of the rows are in strata of fewer than 20 rows; there are 31 strata, and one that "
+        "lacks a side of a comparison counts for nothing in what is adjusted for them; cut numbers "
+        "into intervals, such as --strata 'dti:4,10,20' (fairgauge.cut('dti', [4, 10, 20]))"
+    )
+    (each,) = found(rows, DiagnosticCode.MANY_STRATA, strata="branch")
+    assert each.message.endswith("adjusted for them; merge them")
+    crossed = [{"column": "dti", "cuts": [10]}, "branch"]
+    assert found(rows, DiagnosticCode.MANY_STRATA, strata=crossed)
+    assert not found(rows, DiagnosticCode.MANY_STRATA, strata=crossed[:1])
+    many = pl.concat([rows] * 20)
+    assert not found(many, DiagnosticCode.MANY_STRATA, strata="dti")
+    numbers = pl.concat([frame(dti=range(ROWS))] * 25).with_columns(
+        dti=pl.int_range(ROWS * 25) % 62
+    )
+    assert found(numbers, DiagnosticCode.MANY_STRATA, strata="dti")
+
+
+def test_too_many_strata_name_the_flag_of_strata():
+    rows = pl.concat([frame(dti=range(ROWS))] * 2)
+    with pytest.raises(DataError, match=r"such as --strata 'dti:9,19,29'"):
+        fg.audit(rows, label="y", prediction="p", sensitive="g", strata="dti", max_groups=30)
+
+
 def test_numbers_of_many_rows_each_are_groups_as_they_are():
     ages = frame(age=[i % 19 for i in range(ROWS)])
     assert not found(ages, DiagnosticCode.NUMERIC_GROUPS, sensitive="age")

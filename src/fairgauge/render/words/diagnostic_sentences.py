@@ -294,6 +294,19 @@ def _numeric_groups(d: Diagnostic) -> str:
     )
 
 
+def _many_strata(d: Diagnostic) -> str:
+    cut = [
+        cut_options(str(column), str(cuts).split(","), "--strata")
+        for column, cuts in zip(d["columns"], d["cuts"], strict=True)
+    ]
+    what = f"cut numbers into intervals, such as {' and '.join(cut)}" if cut else "merge them"
+    return (
+        f"{d['share']:.0%} of the rows are in strata of fewer than {d['minimum']} rows; there are "
+        f"{d['strata']:,} strata, and one that lacks a side of a comparison counts for nothing in "
+        f"what is adjusted for them; {what}"
+    )
+
+
 def _missing_marker(d: Diagnostic) -> str:
     rows = d["rows"]
     return (
@@ -444,6 +457,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.PREDICTION_NOT_A_LABEL: _prediction_not_a_label,
     DiagnosticCode.SINGLE_ROW_GROUPS: _single_row_groups,
     DiagnosticCode.NUMERIC_GROUPS: _numeric_groups,
+    DiagnosticCode.MANY_STRATA: _many_strata,
     DiagnosticCode.MISSING_MARKER: _missing_marker,
     DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.PEOPLE: _people,
