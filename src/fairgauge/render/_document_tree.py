@@ -9,7 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate, pairwise
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from fairgauge.enums import Outcome
+    from fairgauge.results.brief import Brief
 
 
 class Tone(StrEnum):
@@ -315,6 +319,90 @@ class FunnelChart:
 
 
 @dataclass(frozen=True, slots=True)
+class DotArray:
+    """A hundred people as dots, some of them filled.
+
+    Attributes
+    ----------
+    filled : how many are filled.
+    ringed : how many more would be filled at the rate of the other side; fewer, where negative.
+    people : what follows the number: "of 100 women".
+    counted : what was counted, "826 of 2,282"; empty of weighted or protected rows.
+    name : what the array shows, in words.
+    """
+
+    filled: int
+    ringed: int
+    people: str
+    counted: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DotArrays:
+    """Two arrays of dots below the sentence that states them.
+
+    Attributes
+    ----------
+    sentence : the sentence.
+    arrays : of the group that is worse off, and of the one it is compared with.
+    key : what a filled dot, a ringed one and a pale one are.
+    """
+
+    sentence: str
+    arrays: tuple[DotArray, DotArray]
+    key: tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class GridRule:
+    """A rule as the heading of a column: in words, and its axis; see `Chart`."""
+
+    words: str
+    text: str
+    unit: Unit
+    neutral: float | None
+    allowed: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """What a rule comes to for a group.
+
+    Attributes
+    ----------
+    counts : the rates of both sides, "36 v 53"; the value where there are no counts.
+    mark, interval : the number on the axis, and its interval in words.
+    outcome : what it comes to.
+    alone : whether it fails alone and no longer with all comparisons judged together.
+    """
+
+    counts: str
+    mark: Mark
+    interval: str
+    outcome: Outcome
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RuleGrid:
+    """Every rule for every group, the worst rows of each feature first.
+
+    Attributes
+    ----------
+    caption : what it shows.
+    rules : the columns.
+    parts : the rows by feature, each with a title; a cell is None where a rule judges nothing.
+    notes : what stands below it.
+    """
+
+    caption: str
+    rules: tuple[GridRule, ...]
+    parts: tuple[tuple[str, tuple[tuple[str, tuple[GridCell | None, ...]], ...]], ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """An entry of the glossary."""
 
@@ -374,11 +462,27 @@ Block: TypeAlias = (
     | ShareChart
     | TimeChart
     | FunnelChart
+    | DotArrays
+    | RuleGrid
     | Glossary
     | ScoreCharts
     | SignOff
     | Section
 )
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPage:
+    """What a document begins with: a brief in words, and what is drawn beside its findings.
+
+    Attributes
+    ----------
+    brief : the sentences.
+    exhibits : arrays of dots, the grid of rules, charts or tables, which stand with the findings.
+    """
+
+    brief: Brief
+    exhibits: tuple[Block, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,6 +503,7 @@ class DocumentTree:
     created, version : when and by which fairgauge it was made.
     file_name : the file that is proposed for it, without its suffix.
     to_publish : the tables that a preset calls for, which are among its sections too.
+    first_page : what it begins with, for readers without statistics.
     """
 
     title: str
@@ -415,3 +520,4 @@ class DocumentTree:
     warnings: tuple[str, ...] = ()
     file_name: str = "report"
     to_publish: tuple[Table, ...] = ()
+    first_page: FirstPage | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
 from fairgauge.enums import Better, Favourable, ReferenceKind
-from fairgauge.render.brief._frequencies import Share, frequencies, range_words
+from fairgauge.render.brief._frequencies import Frequencies, Share, frequencies, range_words
 from fairgauge.render.brief._vocabulary import some
 from fairgauge.render.words.display_names import capitalised
 from fairgauge.results.disparities import gap, singled_out
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _PER_HUNDRED = 100
 _DECISIONS = (TP + FP, TN + FN)
 _OUTCOMES = (TP + FN, TN + FP)
+_OPPOSITES = {one: other for pair in (_DECISIONS, _OUTCOMES) for one, other in (pair, pair[::-1])}
 
 
 class RateWords:
@@ -93,6 +94,8 @@ class RateWords:
 class ComparedShares:
     """A comparison of two groups in a share of rows, read from the side that is worse off.
 
+    Without ``turn`` it is read from the side of its group, whoever is worse off.
+
     Attributes
     ----------
     contrast, row : the comparison, and the rate that it compares.
@@ -102,7 +105,15 @@ class ComparedShares:
     lower : whether the share of the subject is the lower one.
     """
 
-    def __init__(self, report: Report, words: Vocabulary, contrast: Estimate, row: Rate) -> None:
+    def __init__(
+        self,
+        report: Report,
+        words: Vocabulary,
+        contrast: Estimate,
+        row: Rate,
+        *,
+        turn: bool = True,
+    ) -> None:
         self.contrast, self.row, self.words = contrast, row, words
         self.rate = RateWords(words, row)
         group = words.group(contrast.feature, contrast.group)
@@ -113,7 +124,8 @@ class ComparedShares:
             turned = contrast.value is not None and gap(contrast) != contrast.value
             ends = (-shown.high, -shown.low) if turned else (shown.low, shown.high)
         sides = (_share(report, contrast, row), _reference_share(report, contrast, row))
-        self.turned = self.rate.worse(gap(contrast)) is False and words.is_one_group(contrast)
+        better = self.rate.worse(gap(contrast)) is False
+        self.turned = turn and better and words.is_one_group(contrast)
         if self.turned:
             group, reference = reference, group
             sides = (sides[1], sides[0])
@@ -132,12 +144,18 @@ class ComparedShares:
         """Return what the rate counts; None of a decision that fits the outcome, or does not."""
         return self.rate.event
 
+    @property
+    def counts(self) -> Frequencies | None:
+        """Return both shares as counts of one number of people, None where they have none."""
+        mine, theirs = self.shares
+        if mine is None or theirs is None:
+            return None
+        return frequencies(mine, theirs, self.interval)
+
     def sentence(self) -> str | None:
         """Return both shares as counts: "Of 100 women, 36 were approved; of 100 men, 53."."""
         mine, theirs = self.shares
-        found = None
-        if mine is not None and theirs is not None and self.rate.known:
-            found = frequencies(mine, theirs, self.interval)
+        found = self.counts if self.rate.known else None
         if found is None or mine is None or theirs is None:
             return None
         sizes = (mine.size, theirs.size) if found.of is None else (found.of, found.of)
@@ -175,6 +193,13 @@ class ComparedShares:
     def condition(self) -> str:
         """Return whom the rate is among: "who repaid"; empty where it is of all."""
         return self.rate.condition
+
+    @property
+    def opposite(self) -> str:
+        """Return what happened to those to whom the event did not: "were refused"."""
+        cells = event_of(self.row)
+        other = None if cells is None else self.words.event(_OPPOSITES[cells])
+        return "" if other is None else other.happened
 
 
 def adverse_sign(row: Rate, favourable: Favourable) -> int:

@@ -177,6 +177,13 @@ class Vocabulary:
         listed = [f"{called(column)} {called(value)}" for column, value in parts.items()]
         return f"{self.noun} with {listing(listed)}"
 
+    def feature(self, feature: str | None) -> str:
+        """Return a feature in words: "sex", "sex and race together"."""
+        found = self._features.get(str(feature))
+        if found is None or len(found.columns) == 1:
+            return called(feature)
+        return f"{listing([called(column) for column in found.columns])} together"
+
     def _by_pattern(self, pattern: str, feature: str, group: str) -> str:
         values: dict[str, str] = {"value": called(group), "noun": self.noun}
         for column, value in self._parts(feature, group).items():

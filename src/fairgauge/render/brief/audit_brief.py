@@ -6,8 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.enums import (
     AfterAdjusting,
     DiagnosticCode,
@@ -18,25 +17,30 @@ from fairgauge.enums import (
     Task,
 )
 from fairgauge.question.features import strata_named
-from fairgauge.render.brief._compared_shares import ComparedShares
+from fairgauge.render.brief._stated_findings import (
+    StatedFinding,
+    disparities_of,
+    led_by,
+    with_condition,
+)
 from fairgauge.render.brief._vocabulary import Vocabulary
-from fairgauge.render.words.display_names import called
-from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
-from fairgauge.render.words.metric_words import compared_rate
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.finding_sentences import describe_finding
 from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.render.words.question_sentences import cut_words
+from fairgauge.render.words.verdict_sentences import rows_of_group
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.verdicts import before_counting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.results.estimates import Estimate, Group
-    from fairgauge.results.finding import Finding
+    from fairgauge.render.brief._compared_shares import ComparedShares
     from fairgauge.results.report import Report
 
 _MOST_FINDINGS, _MOST_LIMITS, _MOST_STEPS = 2, 4, 3
 _MANY_WITHOUT_GROUP = 0.05
+_PAIR = 2
 _EVERY_RULE = {1: "The rule", 2: "Both rules"}
 _UNDECIDED = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
 
@@ -44,101 +48,23 @@ _UNDECIDED = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
 def audit_brief(report: Report) -> Brief:
     """Return the brief of a report."""
     words = Vocabulary.of_report(report)
-    disparities = _ordered([_Disparity(report, words, each) for each in report.findings], report)
+    disparities = disparities_of(report, words)
     return Brief(
         headline=_headline(report, disparities),
-        verdict=tuple(_verdict(report)),
+        verdict=tuple(_verdict(report, disparities)),
         looked_at=tuple(_looked_at(report, words)),
         found=tuple(_worse_off(disparities)),
         certainty=tuple(_certainty(report, words, disparities)),
         limits=tuple(_limits(report, words))[:_MOST_LIMITS],
-        steps=tuple(_steps(report))[:_MOST_STEPS],
+        steps=tuple(_steps(report, disparities))[:_MOST_STEPS],
         question="Who is worse off, and by how much",
-    )
-
-
-class _Disparity:
-    """A finding, with its shares where it compares shares of a decision or an outcome.
-
-    Where the rate of the finding has no better side for people, and the one beside it has (the
-    false positive rate, where a positive decision is unfavourable), the shares are of that one.
-    """
-
-    def __init__(self, report: Report, words: Vocabulary, finding: Finding) -> None:
-        self.finding = finding
-        beside = [] if finding.beside is None else [finding.beside]
-        every = [
-            compared
-            for contrast in (finding.estimate, *beside)
-            if (compared := _compared(report, words, contrast)) is not None
-        ]
-        worse = [each for each in every if each.is_worse]
-        self.shares = next(iter(worse or every), None)
-        contrast = self.shares.contrast if self.shares is not None else finding.estimate
-        place = next(i for i, each in enumerate(report.estimates) if each.key == contrast.key)
-        self.source: tuple[str, ...] = (f"estimates[{place}]",)
-
-    @property
-    def is_worse(self) -> bool:
-        """Return whether somebody is worse off, and not only different."""
-        return self.shares is not None and self.shares.is_worse
-
-    @property
-    def after_adjusting(self) -> AfterAdjusting | None:
-        """Return what becomes of it when it is adjusted for the strata."""
-        finding = self.finding
-        if finding.adjusted is None or finding.estimate.key == finding.adjusted.key:
-            return None
-        return after_adjusting(finding.estimate, finding.adjusted)
-
-    def sentence(self) -> str:
-        """Return it as counts of people, or in percentages where it has none."""
-        text = self.shares.sentence() if self.shares is not None else None
-        if text is None:
-            return describe_finding(self.finding, brief=True)
-        finding = self.finding
-        of_finding = self.shares is not None and self.shares.contrast is finding.estimate
-        if finding.adjusted is None or not of_finding:
-            return text
-        column = called(finding.adjusted_for or "the strata")
-        return f"{text} {adjusted_sentence(finding.estimate, finding.adjusted, column)}"
-
-
-def _compared(report: Report, words: Vocabulary, contrast: Estimate) -> ComparedShares | None:
-    row = compared_rate(contrast.definition)
-    worded = report.task is Task.BINARY and contrast.class_scope.is_single
-    return (
-        ComparedShares(report, words, contrast, row) if worded and isinstance(row, Rate) else None
-    )
-
-
-def _ordered(disparities: list[_Disparity], report: Report) -> list[_Disparity]:
-    """Return those that make somebody worse off first, and of these those that fail a rule.
-
-    Of others, decisions come before how well they fit the outcome.
-    """
-    failed = {
-        (each.metric, each.feature, each.group)
-        for each in report.verdicts
-        if each.outcome is Outcome.FAIL
-    }
-
-    def fails(each: _Disparity) -> bool:
-        parts = filter(None, (each.finding.estimate, each.finding.ratio))
-        return any((part.metric, part.feature, part.group) in failed for part in parts)
-
-    def is_of_fit(each: _Disparity) -> bool:
-        return each.shares is not None and each.shares.event is None
-
-    return sorted(
-        disparities, key=lambda each: (not each.is_worse, not fails(each), is_of_fit(each))
     )
 
 
 # ---- the headline and the verdict ---------------------------------------------------------------
 
 
-def _headline(report: Report, disparities: list[_Disparity]) -> Sentence:
+def _headline(report: Report, disparities: list[StatedFinding]) -> Sentence:
     if not disparities:
         tested = any(each.p_value is not None for each in report.estimates)
         if not tested:
@@ -148,13 +74,11 @@ def _headline(report: Report, disparities: list[_Disparity]) -> Sentence:
     if first.shares is None or (text := first.shares.headline()) is None:
         return Sentence(describe_finding(first.finding, brief=True).split(": ")[0], first.source)
     source = first.source
-    if (pair := _with_condition(disparities)) is not None:
-        everyone, conditioned = pair
-        assert everyone.shares is not None
+    if (pair := with_condition(disparities)) is not None:
+        _, conditioned = pair
         assert conditioned.shares is not None
-        also = conditioned.shares.condition()
-        text = f"{everyone.shares.headline()}, also among those {also}"
-        first, source = everyone, everyone.source + conditioned.source
+        text += f", also among those {conditioned.shares.condition()}"
+        source += conditioned.source
     change = first.after_adjusting
     column = called(first.finding.adjusted_for or "the strata")
     if change is AfterAdjusting.REVERSES:
@@ -164,30 +88,8 @@ def _headline(report: Report, disparities: list[_Disparity]) -> Sentence:
     return Sentence(text, source)
 
 
-def _with_condition(disparities: list[_Disparity]) -> tuple[_Disparity, _Disparity] | None:
-    """Return two disparities of the same people in the same decision, of all and of some of them.
-
-    The first disparity is one of them.
-    """
-    first = disparities[0].shares
-    if first is None or first.event is None:
-        return None
-    for each in disparities[1:]:
-        other = each.shares
-        same = other is not None and (other.subject, other.other, other.lower, other.event) == (
-            first.subject, first.other, first.lower, first.event,
-        )  # fmt: skip
-        if not same or other is None:
-            continue
-        if first.row.among == ALL and other.condition():
-            return disparities[0], each
-        if other.row.among == ALL and first.condition():
-            return each, disparities[0]
-    return None
-
-
-def _verdict(report: Report) -> Iterator[Sentence]:
-    """Yield what the rules come to, and how many comparisons that are."""
+def _verdict(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentence]:
+    """Yield what the rules come to, who is outside, and how many comparisons that are."""
     rules = report.by_rule
     if not rules:
         return
@@ -203,6 +105,8 @@ def _verdict(report: Report) -> Iterator[Sentence]:
         undecided = "the rule" if every == 1 else f"{every - fails - passes:,} of {every:,} rules"
         text = f"Inconclusive: the data cannot decide {undecided}."
     yield Sentence(text, ("verdict",))
+    if (outside := _outside(report, disparities)) is not None:
+        yield Sentence(outside, ("verdicts",))
 
     decided = [before_counting(each) for each in report.verdicts]
     if len(decided) == 1:
@@ -218,6 +122,34 @@ def _verdict(report: Report) -> Iterator[Sentence]:
     yield Sentence(f"{text}.", ("verdicts",))
 
 
+def _outside(report: Report, disparities: list[StatedFinding]) -> str | None:
+    """Return that the people of the headline are outside limits, where their fail remains."""
+    first = next((each.shares for each in disparities), None)
+    if first is None or not first.is_worse:
+        return None
+    contrast = first.contrast
+    failed = {
+        each.rule
+        for each in report.verdicts
+        if before_counting(each) is Outcome.FAIL
+        and each.remains is not False
+        and each.interval is not None
+        and each.feature == contrast.feature
+        and contrast.group in (each.group, each.mirror)
+        and each.class_scope == contrast.class_scope
+    }
+    if not failed:
+        return None
+    every = len(report.by_rule)
+    of = "its limit" if every == 1 else f"the limits of {len(failed):,} of them"
+    if len(failed) == every > 1:
+        of = "the limits of both" if every == _PAIR else "the limits of each"
+    return (
+        f"{capitalised(first.subject)} are outside {of}, and sampling variation alone does not "
+        "explain it."
+    )
+
+
 # ---- what was looked at -------------------------------------------------------------------------
 
 
@@ -225,7 +157,8 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     data, spec = report.data, report.spec
     used = "all of them used" if data.used == data.rows else f"{count(data.used)} rows used"
     yield Sentence(f"{count(data.cases)} {words.unit}, {used}.", ("data.cases", "data.used"))
-    by = listing([f"by {each}" for each in dict.fromkeys(map(_feature_words, report.groups))])
+    features = dict.fromkeys(words.feature(each.feature) for each in report.groups)
+    by = listing([f"by {each}" for each in features])
     decided, labelled = bool(spec.get("prediction") or spec.get("score")), bool(spec.get("label"))
     if report.task is not Task.BINARY:
         predicted = "numbers" if report.task is Task.REGRESSION else "classes"
@@ -244,18 +177,11 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     yield Sentence(text, ("spec",))
 
 
-def _feature_words(group: Group) -> str:
-    """Return a feature in words: "sex", "sex and race together"."""
-    if group.feature_id is None or len(group.feature_id.columns) == 1:
-        return called(group.feature)
-    return f"{listing([called(column) for column in group.feature_id.columns])} together"
-
-
 # ---- who is worse off, and by how much ----------------------------------------------------------
 
 
-def _worse_off(disparities: list[_Disparity]) -> Iterator[Sentence]:
-    for each in disparities[:_MOST_FINDINGS]:
+def _worse_off(disparities: list[StatedFinding]) -> Iterator[Sentence]:
+    for each in led_by(disparities):
         yield Sentence(each.sentence(), each.source)
         if each.shares is not None and (text := _people_affected(each.shares)):
             yield Sentence(text, each.source)
@@ -275,42 +201,61 @@ def _worse_off(disparities: list[_Disparity]) -> Iterator[Sentence]:
 def _people_affected(shares: ComparedShares) -> str | None:
     """Return how many people got a wrong decision, and about how many at the rate of the others."""
     mine, theirs = shares.shares
-    wrong = {(TP, TP + FN): FN, (FP, TN + FP): FP}.get((shares.row.of, shares.row.among))
-    if wrong is None or not shares.is_worse or mine is None or theirs is None:
+    wronged = _wronged(shares)
+    if wronged is None or mine is None or mine.size is None or theirs is None:
         return None
-    of_refused = wrong == FN
-    decision = shares.words.event(TN + FN if of_refused else TP + FP)
-    if mine.hits is None or mine.size is None or decision is None:
-        return None
-    wrongly = mine.size - mine.hits if of_refused else mine.hits
-    at_their_rate = (1 - theirs.rate if of_refused else theirs.rate) * mine.size
-    expected = math.floor(at_their_rate + Fraction(1, 2))
+    wrongly, people = wronged
+    rate = 1 - theirs.rate if _is_of_hits(shares) else theirs.rate
+    expected = math.floor(rate * mine.size + Fraction(1, 2))
     if wrongly <= expected:
         return None
-    people = shares.words.joined(shares.subject, shares.condition())
     return (
-        f"In these data {wrongly:,} {people} {decision.happened}; at the rate of {shares.other} it "
-        f"would have been about {expected:,}."
+        f"In these data {wrongly:,} {people}; at the rate of {shares.other} it would have been "
+        f"about {expected:,}."
     )
+
+
+def _wronged(shares: ComparedShares) -> tuple[int, str] | None:
+    """Return how many people who are worse off got a wrong decision, and who they are."""
+    mine, row = shares.shares[0], shares.row
+    if not shares.is_worse or mine is None or mine.hits is None or mine.size is None:
+        return None
+    if (row.of, row.among) not in ((TP, TP + FN), (FP, TN + FP)):
+        return None
+    of_hits = _is_of_hits(shares)
+    decision = shares.words.event(TN + FN if of_hits else TP + FP)
+    if decision is None:
+        return None
+    people = f"{shares.rate.among(shares.subject)} {decision.happened}"
+    return mine.size - mine.hits if of_hits else mine.hits, people
+
+
+def _is_of_hits(shares: ComparedShares) -> bool:
+    """Return whether the rate counts who was decided rightly: who was not, was wronged."""
+    return shares.row.of == TP
 
 
 # ---- how certain, what not, what next -----------------------------------------------------------
 
 
 def _certainty(
-    report: Report, words: Vocabulary, disparities: list[_Disparity]
+    report: Report, words: Vocabulary, disparities: list[StatedFinding]
 ) -> Iterator[Sentence]:
-    for each in disparities[:_MOST_FINDINGS]:
+    for each in led_by(disparities):
         if each.shares is not None and (text := each.shares.interval_sentence()):
             yield Sentence(text, each.source)
-    undecided = sum(before_counting(each) in _UNDECIDED for each in report.verdicts)
+    if (text := _together(report, words)) is not None:
+        yield Sentence(text, ("verdicts",))
+    undecided = [each for each in report.verdicts if before_counting(each) in _UNDECIDED]
     if undecided:
-        comparisons = plural(undecided, "comparison", "comparisons")
-        yield Sentence(
-            f"Inconclusive is not “no difference”: {undecided:,} {comparisons} could be on either "
-            "side of the limit, or could not be computed.",
-            ("verdicts",),
+        comparisons = plural(len(undecided), "comparison", "comparisons")
+        text = (
+            f"Inconclusive is not “no difference”: in {len(undecided):,} {comparisons} the data "
+            "leave both sides of the limit open, or are too few to compute it."
         )
+        if (needed := _cheapest(report, words)) is not None:
+            text += f" {needed}"
+        yield Sentence(text, ("verdicts",))
     sparse = [
         (each.feature, each.group)
         for each in report.estimates
@@ -319,6 +264,52 @@ def _certainty(
     if sparse:
         named = [words.group(*each) for each in dict.fromkeys(sparse)]
         yield Sentence(f"Insufficient data in some comparisons of {listing(named, most=3)}.")
+
+
+def _together(report: Report, words: Vocabulary) -> str | None:
+    """Return which fails remain when all comparisons are judged together."""
+    judged = [each for each in report.verdicts if each.remains is not None]
+    if not judged:
+        return None
+    alone = [each for each in judged if each.remains is False]
+    remaining, fails = len(judged) - len(alone), len(judged)
+    when = "when all comparisons are judged together"
+    if not alone:
+        which = "The fail remains" if fails == 1 else f"All {fails:,} fails remain"
+        return f"{which} {when}."
+    named = [words.group(each.feature, each.group) for each in alone]
+    are = listing(list(dict.fromkeys(named)), most=3)
+    return (
+        f"{remaining:,} of the {fails:,} {plural(fails, 'fail', 'fails')} "
+        f"{plural(remaining, 'remains', 'remain')} {when}; those of {are} do not: of many "
+        "comparisons some are far apart by sampling variation alone."
+    )
+
+
+def _cheapest(report: Report, words: Vocabulary) -> str | None:
+    """Return whose inconclusive comparison the fewest more rows would probably decide."""
+    found = [
+        (rows_of_group(each.reason), each)
+        for each in report.verdicts
+        if before_counting(each) is Outcome.INCONCLUSIVE and each.group is not None
+    ]
+    decidable = [(rows, each) for rows, each in found if rows is not None]
+    if not decidable:
+        return None
+    (needed, _, has), verdict = min(
+        decidable, key=lambda one: float(one[0][0].replace(",", "")) / _number(one[0][2])
+    )
+    rule = [each.rule for each in report.by_rule].index(verdict.rule) + 1
+    of = f"rule {rule}" if len(report.by_rule) > 1 else "the rule"
+    people = words.group(verdict.feature, verdict.group)
+    return (
+        f"About {needed} {people} (the data have {has}), and in proportion as many of those they "
+        f"are compared with, would probably decide {of} for them."
+    )
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", ""))
 
 
 def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
@@ -363,8 +354,13 @@ def _is_positive_assumed(report: Report) -> bool:
     return report.task is Task.BINARY and outcomes and not spec.get("positive")
 
 
-def _steps(report: Report) -> Iterator[Sentence]:
-    spec, fails = report.spec, report.verdict is Outcome.FAIL
+def _steps(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentence]:
+    """Yield what the result asks for next; the first three are shown."""
+    spec = report.spec
+    remaining = any(
+        before_counting(each) is Outcome.FAIL and each.remains is not False
+        for each in report.verdicts
+    )
     if _is_positive_assumed(report):
         yield Sentence("State which value is the favourable outcome: --positive VALUE.")
     for each in report.diagnostics:
@@ -375,14 +371,22 @@ def _steps(report: Report) -> Iterator[Sentence]:
                 f"Complete {called(each.feature or '')}: {each['rows']:,} of {each['total']:,} "
                 "rows have no group."
             )
-    if (fails or report.findings) and not spec.get("strata"):
+    if (remaining or report.findings) and not spec.get("strata"):
         yield Sentence(
-            "Compare alike with alike: --strata COLUMN, with a column that may account for the "
-            "difference."
+            "Find where the difference arises: --strata COLUMN compares alike with alike, within "
+            "the values of a column that may account for it."
         )
-    if fails and spec.get("score") and spec.get("label"):
-        yield Sentence("See what another threshold would give and cost: fairgauge thresholds.")
-    if fails:
+    led = (each.shares for each in led_by(disparities) if each.shares is not None)
+    wronged = next(filter(None, map(_wronged, led)), None)
+    if wronged is not None:
+        number, people = wronged
+        yield Sentence(f"Read cases: a sample of the {number:,} {people}.")
+    if remaining and spec.get("score") and spec.get("label"):
+        yield Sentence(
+            "See what another threshold than "
+            f"{cut_words(report)} would give and cost: fairgauge thresholds."
+        )
+    if remaining:
         yield Sentence(
             "Decide who acts, then measure again: fairgauge compare tests the next report against "
             "this one."

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.render._document_tree import Chart, ChartRow, Mark, Table, Unit
+from fairgauge.render._document_tree import Chart, ChartRow, Mark, RuleGrid, Table, Unit
 from fairgauge.render.charts._axis_geometry import Scale, Tick, scale, ticks
 
 if TYPE_CHECKING:
@@ -50,13 +50,7 @@ def placed(chart: Chart) -> PlacedChart:
     """Return a chart with its numbers in place, on an axis that is fitted to them."""
     marks = [row.mark for row in chart.rows] + [row.before for row in chart.rows if row.before]
     axis = _axis(marks, chart.unit, chart.neutral, chart.allowed)
-    allowed = None
-    if chart.allowed:
-        low, high = chart.allowed
-        allowed = (
-            axis.at(low) if math.isfinite(low) else 0.0,
-            axis.at(high) if math.isfinite(high) else 100.0,
-        )
+    allowed = _allowed(axis, chart.allowed) if chart.allowed else None
     return PlacedChart(
         chart,
         ticks(axis, percent=chart.unit is Unit.PERCENT, points=chart.unit is Unit.POINTS),
@@ -83,9 +77,46 @@ def strips(table: Table) -> dict[int, tuple[Scale, float]]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class GridAxis:
+    """The axis of a rule in a grid of rules."""
+
+    scale: Scale
+    ticks: list[Tick]
+    neutral: float | None
+    allowed: tuple[float, float]
+
+
+def grid_axes(grid: RuleGrid) -> list[GridAxis]:
+    """Return the axis of every rule of a grid, fitted to its numbers."""
+    found = []
+    for i, rule in enumerate(grid.rules):
+        cells = [cells[i] for _, rows in grid.parts for _, cells in rows]
+        marks = [cell.mark for cell in cells if cell is not None]
+        axis = _axis(marks, rule.unit, rule.neutral, rule.allowed)
+        found.append(
+            GridAxis(
+                axis,
+                ticks(axis, percent=rule.unit is Unit.PERCENT, points=rule.unit is Unit.POINTS),
+                axis.at(rule.neutral) if rule.neutral is not None else None,
+                _allowed(axis, rule.allowed),
+            )
+        )
+    return found
+
+
 def placed_on(mark: Mark, axis: Scale) -> PlacedMark:
     """Return a mark in place on an axis."""
     return _placed(mark, axis)
+
+
+def _allowed(axis: Scale, limits: tuple[float, float]) -> tuple[float, float]:
+    """Return where the range that a rule allows begins and ends; open ends at the edges."""
+    low, high = limits
+    return (
+        axis.at(low) if math.isfinite(low) else 0.0,
+        axis.at(high) if math.isfinite(high) else 100.0,
+    )
 
 
 def _axis(

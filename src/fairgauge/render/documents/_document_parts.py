@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from fairgauge.enums import Outcome
-from fairgauge.render._document_tree import DocumentTree, Heading, Items, Paragraph, Section, Tone
+from fairgauge.render._document_tree import DocumentTree, FirstPage, Paragraph, Section, Tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sized
@@ -59,13 +59,13 @@ def document_of(
     warnings: Iterable[str] = (),
     file_name: str = "report",
     to_publish: Iterable[Table] = (),
+    exhibits: Iterable[Block] = (),
 ) -> DocumentTree:
     """Return the document of a result of any kind; see `DocumentTree` for its parts.
 
     Sections without blocks are left to those that have something to show.
     """
-    if result.KIND.brief and result.KIND.name != "report":
-        sections = (summary_section(result.brief()), *sections)
+    first_page = FirstPage(result.brief(), tuple(exhibits)) if result.KIND.brief else None
     return DocumentTree(
         title=title,
         beside=beside,
@@ -81,15 +81,8 @@ def document_of(
         warnings=tuple(warnings),
         file_name=file_name,
         to_publish=tuple(to_publish),
+        first_page=first_page,
     )
-
-
-def summary_section(brief: Brief) -> Section:
-    """Return the first page of a result: a heading for each question, with its answer."""
-    blocks: list[Block] = [Paragraph(" ".join(map(str, brief.verdict)))] if brief.verdict else []
-    for question, sentences in brief.answers:
-        blocks += [Heading(question), Items(tuple(map(str, sentences)))]
-    return Section("summary", str(brief.headline), tuple(blocks), short="Summary")
 
 
 def listed(id_: str, title: str, *blocks: Block, short: str = "") -> Section:

@@ -26,6 +26,7 @@ from fairgauge.render._document_tree import (
     Table,
     Tone,
 )
+from fairgauge.render.brief.audit_exhibits import audit_exhibits
 from fairgauge.render.documents._appendix_sections import (
     data_blocks,
     glossary_sections,
@@ -38,7 +39,6 @@ from fairgauge.render.documents._document_parts import (
     document_of,
     listed,
     more_in_json,
-    summary_section,
 )
 from fairgauge.render.documents._feature_sections import (
     feature_section,
@@ -79,7 +79,6 @@ from fairgauge.render.words.finding_sentences import (
     describe_finding,
     group_words,
     no_finding_sentence,
-    other_groups_sentence,
     other_results_sentences,
 )
 from fairgauge.render.words.limitations import CAVEAT, LIMITS
@@ -103,8 +102,9 @@ from fairgauge.results.sections import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from fairgauge.question.rules import Rule
     from fairgauge.render._document_tree import DocumentTree
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.report import Report
@@ -120,7 +120,6 @@ _CHART_ROWS_IN_ALL, _CHART_ROWS_BESIDE_SCORES = 900, 300
 _MOST_NAMED = 3
 _MOST_SMALL = 8
 
-_FURTHER_GROUPS = "further significant groups"
 _NOT_SIGNIFICANT = "what is not significant"
 _NONE_TESTED = (
     "None of the results below can be tested for statistical significance: the metrics have no "
@@ -164,7 +163,16 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
         not_shown=() if full else builder.not_shown(),
         warnings=opening_warnings(_warnings(report)),
         to_publish=builder.tables_to_publish,
+        exhibits=_exhibits(report, builder.rules),
     )
+
+
+def _exhibits(report: Report, rules: Mapping[str, Rule]) -> Iterator[Block]:
+    texts = {
+        each.rule: rule_words(rules.get(each.rule), each.rule, each.worst.definition)
+        for each in report.by_rule
+    }
+    return audit_exhibits(report, texts)
 
 
 def _verdict(report: Report) -> str:
@@ -222,8 +230,7 @@ def _warnings(report: Report) -> list[Diagnostic]:
 class _Summary:
     """The parts that fit one screen."""
 
-    whole = False
-    most_findings = 3
+    most_findings = 2
 
     def __init__(self, report: Report, results: list[FeatureResults]) -> None:
         self.report = report
@@ -244,7 +251,6 @@ class _Summary:
                 *self._remaining(),
             )
             yield listed("rules", "Rules", *blocks)
-        yield listed("findings", "Findings", *self._finding_sentences())
         cells: list[str] = []
         shown = on_one_screen(self.results)[:_MOST_SECTIONS]
         for i, each in enumerate(shown):
@@ -296,14 +302,8 @@ class _Summary:
                 f"decide the other groups alone, exclude {them} (--exclude-groups)."
             )
 
-    def _finding_sentences(self) -> Iterator[Block]:
-        if self.findings:
-            sentences = tuple(describe_finding(each, brief=True) for each in self.findings)
-            yield Items(sentences, numbered=True)
-        if not self.whole and (others := other_groups_sentence(self.findings)):
-            yield Paragraph(others, spare=1, about=_FURTHER_GROUPS)
-        if self.whole and self.more_findings > 0:
-            yield Paragraph(f"{self._more_findings()} in the tables.")
+    def _besides_findings(self) -> Iterator[Block]:
+        """Yield what the findings do not state: what is not significant, or not known."""
         one_outcome = (ClassKind.NONE, ClassKind.SELECTION)
         by_class = {s.feature for s in self.results if s.class_scope.kind not in one_outcome}
         equal = insignificant(self.results)
@@ -320,11 +320,6 @@ class _Summary:
             rest = [Paragraph(_NONE_TESTED if valued else "No difference could be computed.")]
         yield from rest[: _MOST_NAMED - len(small)]
         yield from map(Paragraph, small)
-
-    def _more_findings(self) -> str:
-        """Return how many statistically significant disparities are not among the findings."""
-        noun = numbers.plural(self.more_findings, "disparity", "disparities")
-        return f"{self.more_findings:,} more statistically significant {noun}"
 
     def _adjustment_sentences(self) -> Iterator[str]:
         """Yield reversals that no finding states."""
@@ -387,6 +382,7 @@ class _Summary:
         self, cells: list[str], shown_sections: Sequence[FeatureResults]
     ) -> Iterator[Block]:
         report = self.report
+        yield from self._besides_findings()
         rates = (section.rate_row(rate) for section in self.results for rate in section.rates)
         shares = any(rate.is_share for rate in rates)
         compared = [
@@ -441,13 +437,11 @@ class _Summary:
 class _Full(_Summary):
     """The whole record."""
 
-    whole = True
     most_findings = 5
 
     def sections(self) -> Iterator[Section]:
         """Yield the rules, findings, overview, features, scores, data, methods and every number."""
         report = self.report
-        yield summary_section(report.brief())
         if report.verdicts:
             yield listed("rules", "Rules", *self._rule_charts())
         yield listed("findings", "Findings", *self._finding_charts())
@@ -500,7 +494,12 @@ class _Full(_Summary):
         for i, finding in enumerate(self.findings):
             yield Paragraph(f"{i + 1}. {describe_finding(finding)}")
             yield finding_chart(finding, section_of(self.results, finding.estimate))
-        yield from (b for b in self._finding_sentences() if not isinstance(b, Items))
+        if self.more_findings > 0:
+            noun = numbers.plural(self.more_findings, "disparity", "disparities")
+            yield Paragraph(
+                f"{self.more_findings:,} more statistically significant {noun} in the tables."
+            )
+        yield from self._besides_findings()
 
 
 def _named(groups: Sequence[str]) -> str:

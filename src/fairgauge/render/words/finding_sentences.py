@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import AfterAdjusting, ClassKind, ReferenceKind, ScopeKind, Status
@@ -27,7 +26,7 @@ from fairgauge.results.disparities import after_adjusting, is_ratio, singled_out
 from fairgauge.results.sections import is_across
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.estimates import Estimate
@@ -40,8 +39,6 @@ _ALSO = "Also statistically significant"
 
 def describe_finding(finding: Finding, *, brief: bool = False) -> str:
     """Return a finding as a sentence; the other groups that differ significantly follow in short.
-
-    With ``brief``, `other_groups_sentence` states these.
 
     ``Female (sex) is selected less often than others: 36.2% vs 53.2% (−17.0 pp, 95% CI −19.6 to
     −14.3; ratio 0.68, CI 0.64 to 0.73).``
@@ -90,22 +87,6 @@ def _other_groups(finding: Finding) -> Iterator[str]:
             ]
             more = len(others) - len(named)
             yield f"{words}: {'; '.join([*named, *_more(more)])}."
-
-
-def other_groups_sentence(of: Iterable[Finding]) -> str:
-    """Return which groups differ significantly besides those that findings state; often none.
-
-    ``Also statistically significant: Black (race, selection rate −14.4 pp).``
-    """
-    named = [
-        f"{_group_and_class(each)} ({called(each.feature)}, {_rate_of(each).title} "
-        f"{uncertainty(replace(each, interval=None, p_adjusted=None), brief=True)})"
-        for finding in of
-        for each in (*finding.others, *finding.others_beside)
-    ]
-    more = len(named) - _MOST_OTHERS
-    listed = "; ".join([*named[:_MOST_OTHERS], *_more(more)])
-    return f"{_ALSO}: {listed}." if named else ""
 
 
 def _more(count: int) -> list[str]:

@@ -220,7 +220,7 @@ def _crosses(verdict: Verdict) -> str:
 
 def rows_needed(reason: Reason) -> str:
     """Return in few words how many rows of the group would decide a rule, where that helps."""
-    rows = _rows_of_group(reason)
+    rows = rows_of_group(reason)
     if rows is None:
         return ""
     needed, _, has = rows
@@ -228,7 +228,7 @@ def rows_needed(reason: Reason) -> str:
 
 
 def _needed(reason: Reason) -> list[str]:
-    rows = _rows_of_group(reason)
+    rows = rows_of_group(reason)
     if rows is None:
         return []
     needed, plausible, has = rows
@@ -239,7 +239,7 @@ def _needed(reason: Reason) -> list[str]:
     return [text]
 
 
-def _rows_of_group(reason: Reason) -> tuple[str, str, str] | None:
+def rows_of_group(reason: Reason) -> tuple[str, str, str] | None:
     """Return how many rows of the group would decide a rule, their range, and how many there are.
 
     None where it helps nobody: no number would, or many times as many as there are.

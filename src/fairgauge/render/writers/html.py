@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import count, groupby
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from fairgauge.render._document_tree import DotArrays
 from fairgauge.render.charts import charts
 from fairgauge.render.charts.funnels import placed_funnel
 from fairgauge.render.charts.score_sections import scored
@@ -20,14 +22,15 @@ from fairgauge.render.charts.threshold_slider import slider
 from fairgauge.render.charts.time_charts import placed_times
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
-from fairgauge.render.words.display_names import called, printable
+from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.glossary import anchor
+from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from fairgauge.render._document_tree import Block, Cell, DocumentTree, Table
+    from fairgauge.render._document_tree import Block, Cell, DocumentTree, FirstPage, Table
 
 
 def write(document: DocumentTree, shown: object = None) -> str:
@@ -35,7 +38,7 @@ def write(document: DocumentTree, shown: object = None) -> str:
     report = shown if isinstance(shown, Report) else None
     scores = scored(report) if report else []
     explorer = slider(report) if report and scores else None
-    style = _asset("style.css")
+    style = _asset("style.css") + _asset("first_page.css")
     script = _asset("script.js") + (_asset("slider.js") if explorer else "")
     return environment().get_template("page.html.j2").render(
         document=document,
@@ -66,11 +69,13 @@ def environment() -> Environment:
     )
     environment.filters |= {
         "called": _isolated,
+        "capital": capitalised,
         "count": numbers.count,
         "g": _place,
         "heading": _heading,
         "kind": _kind,
         "name": called,
+        "outcome": outcome_word,
         "printable": printable,
         "printable_lines": _printable_lines,
         "prose": _whole_options,
@@ -78,6 +83,10 @@ def environment() -> Environment:
     }
     environment.globals |= {
         "anchor": anchor,
+        "answered": _answered,
+        "first_page_style": lambda: Markup(_asset("first_page.css")),  # noqa: S704 - our own file
+        "dotted": _dotted,
+        "grid_axes": charts.grid_axes,
         "runs": _runs,
         "placed": charts.placed,
         "placed_on": charts.placed_on,
@@ -111,6 +120,52 @@ def _whole_options(text: object) -> Markup:
 def _heading(text: str) -> str:
     """Return a text with a capital in front, the others as they are."""
     return text[:1].upper() + text[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An answer of a first page: its sentences, those with dots apart, and what is drawn below."""
+
+    question: str
+    sentences: tuple[str, ...]
+    listed: bool
+    tag: str
+    drawn: tuple[DotArrays, ...]
+    exhibits: tuple[Block, ...]
+
+
+def _answered(first: FirstPage) -> list[_Answer]:
+    """Return the questions that a first page answers; drawings stand with the findings."""
+    brief, found = first.brief, []
+    for question_asked, sentences in brief.answers:
+        here = first.exhibits if sentences is brief.found else ()
+        drawn = tuple(each for each in here if isinstance(each, DotArrays))
+        others = tuple(each for each in here if not isinstance(each, DotArrays))
+        stated = {each.sentence for each in drawn}
+        rest = tuple(text for text in map(str, sentences) if text not in stated)
+        listed = sentences is not brief.looked_at and sentences is not brief.found
+        tag = "ol" if sentences is brief.steps else "ul"
+        found.append(_Answer(question_asked, rest, listed, tag, drawn, others))
+    return found
+
+
+_ROW = 10
+
+
+def _dotted(start: int, end: int) -> str:
+    """Return the path of some of a hundred dots, filled by rows; its style draws the dots.
+
+    >>> _dotted(8, 11)
+    'M85 5h10.01M5 15h.01'
+    """
+    parts = []
+    while start < end:
+        row, column = divmod(start, _ROW)
+        last = min(end, (row + 1) * _ROW)
+        length = _ROW * (last - start - 1)
+        parts.append(f"M{_ROW * column + 5} {_ROW * row + 5}h{length or ''}.01")
+        start = last
+    return "".join(parts)
 
 
 def _place(number: float) -> str:

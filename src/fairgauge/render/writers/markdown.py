@@ -10,12 +10,16 @@ from fairgauge.render._document_tree import (
     Chart,
     Code,
     DocumentTree,
+    DotArrays,
     Facts,
+    FirstPage,
     FunnelChart,
     Glossary,
+    GridCell,
     Heading,
     Items,
     Paragraph,
+    RuleGrid,
     ScoreCharts,
     Section,
     ShareChart,
@@ -24,7 +28,8 @@ from fairgauge.render._document_tree import (
     TimeChart,
     Tone,
 )
-from fairgauge.render.words.display_names import printable
+from fairgauge.render.words.display_names import capitalised, printable
+from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.render.writers._model_cards import metadata
 from fairgauge.results.report import Report
 
@@ -66,13 +71,18 @@ def escape(text: object, *, cell: bool = False) -> str:
 
 
 def _document(document: DocumentTree) -> Iterator[str]:
-    yield f"# {escape(document.title)}"
+    first = document.first_page
+    if first is None:
+        yield f"# {escape(document.title)}"
+    else:
+        yield from _first_page(first, document)
+        yield from ["", f"## {escape(document.title)}"]
     yield ""
     yield " ".join([f"{escape(document.beside)}.", *map(escape, document.lead)])
     if document.cover:
         yield from _block(Facts(document.cover))
-    for text in document.warnings:
-        yield from ["", f"> {escape(text)}"]
+    if first is None:
+        yield from _warnings(document)
     if document.verdict:
         yield ""
         yield f"**{_MARKS[document.tone]} {escape(document.verdict)}**"
@@ -83,6 +93,26 @@ def _document(document: DocumentTree) -> Iterator[str]:
         yield from ["", f"<sub>Not shown: {escape(', '.join(document.not_shown))}.</sub>"]
     yield ""
     yield f"<sub>fairgauge {document.version}, {escape(document.created[:10])}</sub>"
+
+
+def _warnings(document: DocumentTree) -> Iterator[str]:
+    for text in document.warnings:
+        yield from ["", f"> {escape(text)}"]
+
+
+def _first_page(first: FirstPage, document: DocumentTree) -> Iterator[str]:
+    """Yield the sentences of a first page, with the grid of rules; the headline is the heading."""
+    brief = first.brief
+    yield f"# {escape(brief.headline)}"
+    if brief.verdict:
+        opening, *others = map(escape, brief.verdict)
+        yield from ["", " ".join([f"**{_MARKS[document.tone]} {opening}**", *others])]
+    yield from _warnings(document)
+    for question, sentences in brief.answers:
+        yield from ["", f"**{escape(question)}**", ""]
+        yield from (f"- {escape(each)}" for each in sentences)
+    for each in first.exhibits:
+        yield from _block(each)
 
 
 def _section(section: Section, level: int) -> Iterator[str]:
@@ -143,6 +173,26 @@ def _(block: Table) -> Iterator[str]:
     yield from _notes(block.notes)
 
 
+@_block.register(RuleGrid)
+def _(block: RuleGrid) -> Iterator[str]:
+    heads = ["", *(escape(f"{each.words} ({each.text})", cell=True) for each in block.rules)]
+    rows = [
+        [escape(capitalised(name), cell=True), *map(_judged, cells)]
+        for _, lines in block.parts
+        for name, cells in lines
+    ]
+    yield from _block(Heading(block.caption))
+    yield from _rows(heads, rows)
+    yield from _notes(block.notes)
+
+
+def _judged(cell: GridCell | None) -> str:
+    if cell is None:
+        return "–"
+    alone = " (a)" if cell.alone else ""
+    return escape(f"{outcome_word(cell.outcome)}{alone}, {cell.counts}", cell=True)
+
+
 @_block.register(Chart)
 def _(block: Chart) -> Iterator[str]:
     badges = any(row.badge for row in block.rows)
@@ -160,6 +210,7 @@ def _(block: Chart) -> Iterator[str]:
     yield from _notes(block.notes)
 
 
+@_block.register(DotArrays)  # its sentence states it
 @_block.register(Glossary)
 @_block.register(ScoreCharts)
 @_block.register(ShareChart)

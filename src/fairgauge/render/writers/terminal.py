@@ -15,12 +15,14 @@ from fairgauge.render._document_tree import (
     Code,
     Column,
     DocumentTree,
+    DotArrays,
     Facts,
     FunnelChart,
     Glossary,
     Heading,
     Items,
     Paragraph,
+    RuleGrid,
     ScoreCharts,
     Section,
     ShareChart,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
     from fairgauge.render._document_tree import Block
+    from fairgauge.results.brief import Brief
 
 NARROWEST, WIDEST = 80, 120
 ONE_SCREEN = 40
@@ -45,6 +48,8 @@ _USUAL = 100
 _BAR = 40
 """Letters of a bar of shares."""
 _MOST_TABLES = 2
+_ROOM = {"found": 4, "certainty": 3, "steps": 2}
+"""The lines that each answer of a brief has on one screen."""
 _GAP = "  "
 _NAME, _CHART_NAME = 32, 40
 _WIDEST_HEAD = 8
@@ -163,18 +168,57 @@ class _Text:
         title = shorten(printable(document.title), self.width - width(document.beside) - 2)
         space = " " * (self.width - width(title) - width(document.beside))
         yield self.paint(title, Tone.PLAIN) + space + self.paint(document.beside, Tone.SOFT)
-        for text in document.lead if self.full else (" ".join(document.lead),):
-            yield from self.wrapped(text)
-        if document.cover and self.full:
-            yield from self.show(Facts(document.cover))
         for text in document.warnings:
             yield from self.wrapped(text, 0, Tone.UNSURE)
-        if document.verdict:
+        first = document.first_page
+        if first is not None and self.full:
+            yield from self._brief(first.brief, document)
+            yield ""
+        if first is None or self.full:
+            for text in document.lead if self.full else (" ".join(document.lead),):
+                yield from self.wrapped(text)
+        if document.cover and self.full:
+            yield from self.show(Facts(document.cover))
+        if first is not None and not self.full:
+            yield from self._shortest(first.brief, document)
+        elif document.verdict:
             yield ""
             yield self.paint(document.verdict, document.tone)
         for section in document.sections:
             if section.id not in _NOT_SHOWN:
                 yield from self.section(section)
+        if first is not None and not self.full:
+            yield from self.wrapped(" ".join(document.lead), 2, Tone.SOFT)
+
+    def _brief(self, brief: Brief, document: DocumentTree) -> Iterator[str]:
+        """Yield a brief whole: its headline, its verdict, and each question with its answer."""
+        yield from self.wrapped(str(brief.headline), 0, Tone.PLAIN)
+        if brief.verdict:
+            yield from self.wrapped(" ".join(map(str, brief.verdict)), 0, document.tone)
+        for question, sentences in brief.answers:
+            yield from self.show(Heading(question))
+            for each in sentences:
+                yield from self._hanging(str(each))
+
+    def _shortest(self, brief: Brief, document: DocumentTree) -> Iterator[str]:
+        """Yield a brief in few lines: whole sentences, as many of each answer as have room."""
+        yield from self.wrapped(str(brief.headline), 0, Tone.PLAIN)
+        if document.verdict:
+            yield self.paint(document.verdict, document.tone)
+            yield from self.wrapped(" ".join(map(str, brief.verdict[1:])))
+        for name, most in _ROOM.items():
+            lines: list[str] = []
+            for each in getattr(brief, name):
+                more = list(self._hanging(f"{'Next: ' if name == 'steps' else ''}{each}"))
+                if not lines or len(lines) + len(more) <= most:
+                    lines += more
+            yield from lines
+
+    def _hanging(self, text: str) -> Iterator[str]:
+        """Yield a sentence, its further lines indented."""
+        first, *others = wrap(printable(text), self.width - 4)
+        yield f"  {first}"
+        yield from (f"    {line}" for line in others)
 
     def section(self, section: Section) -> Iterator[str]:
         """Yield a section, without a heading where its first table has the same one."""
@@ -308,11 +352,14 @@ class _Text:
         legend = ", ".join(f"{part.letter} {part.name}" for part in block.parts)
         yield from self.wrapped(legend, 2, Tone.SOFT)
 
+    @show.register(DotArrays)
     @show.register(Glossary)
+    @show.register(RuleGrid)
     @show.register(SignOff)
     @show.register(TimeChart)
     @show.register(FunnelChart)
-    def _(self, _: Glossary | SignOff | TimeChart | FunnelChart) -> Iterator[str]:
+    def _(self, block: Block) -> Iterator[str]:
+        del block
         yield from ()
 
     @show.register(ScoreCharts)

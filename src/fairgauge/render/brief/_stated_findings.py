@@ -1,0 +1,137 @@
+"""The findings of a report as its brief states them: who is worse off, the gravest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.cells import ALL
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import AfterAdjusting, Outcome, Task
+from fairgauge.render.brief._compared_shares import ComparedShares
+from fairgauge.render.words.display_names import called
+from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
+from fairgauge.render.words.metric_words import compared_rate
+from fairgauge.results.disparities import after_adjusting, gap
+
+if TYPE_CHECKING:
+    from fairgauge.render.brief._vocabulary import Vocabulary
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.finding import Finding
+    from fairgauge.results.report import Report
+
+_MOST_FINDINGS = 2
+
+
+class StatedFinding:
+    """A finding, with its shares where it compares shares of a decision or an outcome.
+
+    Where the rate of the finding has no better side for people, and the one beside it has (the
+    false positive rate, where a positive decision is unfavourable), the shares are of that one.
+    """
+
+    def __init__(self, report: Report, words: Vocabulary, finding: Finding) -> None:
+        self.finding = finding
+        beside = [] if finding.beside is None else [finding.beside]
+        every = [
+            compared
+            for contrast in (finding.estimate, *beside, *finding.others, *finding.others_beside)
+            if (compared := _compared(report, words, contrast)) is not None
+        ]
+        # A finding is of the group that fares worst by the better side of its rate. Where that is
+        # not the better one for people, the worst of the other groups is the one to state.
+        ranked = sorted(every[: 1 + len(beside)], key=lambda each: not each.is_worse)
+        harmed = [each for each in every if each.is_worse and not each.turned]
+        harmed.sort(key=lambda each: -abs(gap(each.contrast)))
+        first = next(iter(ranked), None)
+        unmistaken = first is None or not harmed or (first.is_worse and not first.turned)
+        self.shares = first if unmistaken else harmed[0]
+        contrast = self.shares.contrast if self.shares is not None else finding.estimate
+        place = next(i for i, each in enumerate(report.estimates) if each.key == contrast.key)
+        self.source: tuple[str, ...] = (f"estimates[{place}]",)
+
+    @property
+    def is_worse(self) -> bool:
+        """Return whether somebody is worse off, and not only different."""
+        return self.shares is not None and self.shares.is_worse
+
+    @property
+    def after_adjusting(self) -> AfterAdjusting | None:
+        """Return what becomes of it when it is adjusted for the strata."""
+        finding = self.finding
+        if finding.adjusted is None or finding.estimate.key == finding.adjusted.key:
+            return None
+        return after_adjusting(finding.estimate, finding.adjusted)
+
+    def sentence(self) -> str:
+        """Return it as counts of people, or in percentages where it has none."""
+        text = self.shares.sentence() if self.shares is not None else None
+        if text is None:
+            return describe_finding(self.finding, brief=True)
+        finding = self.finding
+        of_finding = self.shares is not None and self.shares.contrast is finding.estimate
+        if finding.adjusted is None or not of_finding:
+            return text
+        column = called(finding.adjusted_for or "the strata")
+        return f"{text} {adjusted_sentence(finding.estimate, finding.adjusted, column)}"
+
+
+def _compared(report: Report, words: Vocabulary, contrast: Estimate) -> ComparedShares | None:
+    row = compared_rate(contrast.definition)
+    worded = report.task is Task.BINARY and contrast.class_scope.is_single
+    return (
+        ComparedShares(report, words, contrast, row) if worded and isinstance(row, Rate) else None
+    )
+
+
+def disparities_of(report: Report, words: Vocabulary) -> list[StatedFinding]:
+    """Return the findings: those that make somebody worse off first, of these those that fail.
+
+    Fails that remain when all comparisons are judged together come before others, and decisions
+    before how well they fit the outcome. Of two disparities of the same people in the same decision
+    the one of all rows comes first.
+    """
+    failed = {
+        (each.metric, each.feature, each.group): each.remains is False
+        for each in report.verdicts
+        if each.outcome is Outcome.FAIL
+    }
+
+    def order(each: StatedFinding) -> tuple[bool, ...]:
+        finding, shares = each.finding, each.shares
+        parts = filter(None, (finding.estimate, finding.ratio, finding.beside))
+        found = [failed.get((part.metric, part.feature, part.group)) for part in parts]
+        fails, remains = any(is_alone is not None for is_alone in found), False in found
+        is_of_fit = shares is not None and shares.event is None
+        return not each.is_worse, not remains, not fails, is_of_fit
+
+    found = sorted((StatedFinding(report, words, each) for each in report.findings), key=order)
+    if (pair := with_condition(found)) is not None:
+        return [*pair, *(each for each in found if each not in pair)]
+    return found
+
+
+def led_by(disparities: list[StatedFinding]) -> list[StatedFinding]:
+    """Return the disparities that a brief states."""
+    return disparities[:_MOST_FINDINGS]
+
+
+def with_condition(disparities: list[StatedFinding]) -> tuple[StatedFinding, StatedFinding] | None:
+    """Return two disparities of the same people in the same decision, of all and of some of them.
+
+    The first disparity is one of them.
+    """
+    first = disparities[0].shares if disparities else None
+    if first is None or first.event is None:
+        return None
+    for each in disparities[1:]:
+        other = each.shares
+        same = other is not None and (other.subject, other.other, other.lower, other.event) == (
+            first.subject, first.other, first.lower, first.event,
+        )  # fmt: skip
+        if not same or other is None:
+            continue
+        if first.row.among == ALL and other.condition():
+            return disparities[0], each
+        if other.row.among == ALL and first.condition():
+            return each, disparities[0]
+    return None
