@@ -50,6 +50,8 @@ _BAR = 40
 _MOST_TABLES = 2
 _ROOM = {"found": 4, "certainty": 3, "steps": 2}
 """The lines that each answer of a brief has on one screen."""
+_ASKED = 3
+"""When columns and intervals are omitted where one screen has no room: first, see `Paragraph`."""
 _GAP = "  "
 _NAME, _CHART_NAME = 32, 40
 _WIDEST_HEAD = 8
@@ -126,6 +128,7 @@ def _one_screen(document: DocumentTree, writer: _Text) -> list[str]:
     The tables of more features than two do not fit whatever is omitted, so that nothing is.
     """
     spares = {b.spare for s in document.sections for b in s.blocks if isinstance(b, Paragraph)}
+    spares.add(_ASKED)
     tables = sum(isinstance(b, Table) for s in document.sections for b in s.blocks)
     levels = sorted(spares | {0}, reverse=True)
     lines: list[str] = []
@@ -188,7 +191,8 @@ class _Text:
             if section.id not in _NOT_SHOWN:
                 yield from self.section(section)
         if first is not None and not self.full:
-            yield from self.wrapped(" ".join(document.lead), 2, Tone.SOFT)
+            asked = Paragraph(" ".join(document.lead), Tone.SOFT, _ASKED, "what was asked")
+            yield from self.show(asked)
 
     def _brief(self, brief: Brief, document: DocumentTree) -> Iterator[str]:
         """Yield a brief whole: its headline, its verdict, and each question with its answer."""
@@ -210,7 +214,7 @@ class _Text:
             lines: list[str] = []
             for each in getattr(brief, name):
                 more = list(self._hanging(f"{'Next: ' if name == 'steps' else ''}{each}"))
-                if not lines or len(lines) + len(more) <= most:
+                if not lines or len(lines) + len(more) <= most - (not self.most_spare):
                     lines += more
             yield from lines
 

@@ -24,7 +24,7 @@ def text(found):
 
 def tables(found):
     """Return the tables of the first candidate by title."""
-    blocks = models_document(found).sections[1].blocks
+    blocks = models_document(found).sections[0].blocks
     return {block.caption: block for block in blocks if isinstance(block, Table)}
 
 
