@@ -382,9 +382,10 @@ class MonitorReport(ResultOfMetrics):
         title="Report of a monitor",
         called="the report of a monitor",
         document="fairgauge.render.documents.monitor_document:monitor_document",
+        brief="fairgauge.render.brief.monitor_brief:monitor_brief",
         tables={"periods": "fairgauge.render.writers.flat_rows:periods_of"},
     )
-    DERIVED: ClassVar = ("verdict", "metrics")
+    DERIVED: ClassVar = ("verdict", "metrics", "_brief")
 
     version: Version
     created: str

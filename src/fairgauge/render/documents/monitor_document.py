@@ -27,7 +27,6 @@ from fairgauge.render.words.metric_words import metric_words, shown, shown_range
 from fairgauge.render.words.monitor_sentences import (
     describe_baseline,
     describe_insufficient,
-    describe_promise,
     describe_sparse_group,
     describe_undefined,
     describe_waiting,
@@ -71,11 +70,6 @@ _SPENDING = (
     "Metrics that contrast no rate of independent rows spend alpha divided by the horizon in every "
     "period: an alarm needs a period whose interval at that level lies outside the limits."
 )
-CAVEAT = (
-    "An alarm reports that a measured disparity left its tolerated range. Whether that is unfair "
-    "depends on context, law and causes that the counts do not hold; no alarm does not show that "
-    "rates are equal."
-)
 
 
 def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTree:
@@ -96,7 +90,6 @@ def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTre
         report,
         title=f"Fairness monitor: {report.model}",
         beside=_span(report),
-        lead=(describe_promise(report),) if report.comparisons else (),
         verdict=_verdict(report),
         tone=_tone(report),
         sections=sections,
@@ -150,7 +143,6 @@ def _tone(report: MonitorReport) -> Tone:
 def _alarms(report: MonitorReport) -> Iterator[Block]:
     if report.alarms:
         yield Items(tuple(each.says for each in report.alarms))
-        yield Paragraph(CAVEAT, Tone.SOFT)
 
 
 def _comparisons(report: MonitorReport) -> Iterator[Block]:

@@ -245,17 +245,29 @@ def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
     """Return the sentences of an alarm: since when, who, how much, how sure, and why."""
     # alpha spending decides by one period alone; an e-detector by all since the change
     since = within_period(alarm.since) if each.threshold is None else f"from about {alarm.since} on"
-    what = (
-        f"Alarm of {alarm.period}: the {metric_words(each.definition)} of {_sides(each)} was "
-        f"{_outside(each)} {since}."
-    )
+    what = f"Alarm of {alarm.period}: {describe_outside(each)} {since}."
     return [
         what,
         _how_much(each, alarm),
         _who(each, alarm),
-        _why(each, alarm),
-        _what_is_now(each, alarm),
+        describe_parts(each, alarm),
+        look_first(alarm.decomposition) if alarm.decomposition is not None else "",
+        describe_now(each, alarm),
     ]
+
+
+def describe_outside(each: MonitoredComparison) -> str:
+    """Return what was where it is not tolerated, as a clause."""
+    return f"the {metric_words(each.definition)} of {_sides(each)} was {_outside(each)}"
+
+
+def describe_strongest(each: MonitoredComparison) -> str:
+    """Return how far the strongest evidence of several comparisons is from an alarm."""
+    return (
+        f"The strongest evidence so far is that the {metric_words(each.definition)} of "
+        f"{_sides(each)} is {_outside(each)}: {_evidence(each.evidence or 0.0)}, of the "
+        f"{_evidence(each.threshold or 0.0)} that an alarm needs."
+    )
 
 
 def _value(each: MonitoredComparison, held: PooledPeriods) -> str:
@@ -282,7 +294,7 @@ def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
     return f"{text}, {when} {_value(each, alarm.before)}."
 
 
-def _what_is_now(each: MonitoredComparison, alarm: Alarm) -> str:
+def describe_now(each: MonitoredComparison, alarm: Alarm) -> str:
     """Return what the last periods after the alarm are: still outside, passed, or undecided."""
     now = alarm.now
     if now is None:
@@ -330,8 +342,8 @@ def _move(subject: str, before: float, after: float, other: float = 0.0) -> str:
     return f"{subject} {'rose' if change > 0 else 'fell'} from {ends}"
 
 
-def _why(each: MonitoredComparison, alarm: Alarm) -> str:
-    """Return how much of the change is composition and how much treatment, and what to look at."""
+def describe_parts(each: MonitoredComparison, alarm: Alarm) -> str:
+    """Return how much of the change is composition and how much treatment."""
     parts = alarm.decomposition
     if parts is None or alarm.change is None:
         return ""
@@ -350,12 +362,15 @@ def _why(each: MonitoredComparison, alarm: Alarm) -> str:
     treatment = round(alarm.change, _POINT_DIGITS) - composition
     return (
         f"{text}: {_points(composition)} pp from composition (the mix of {by}) and "
-        f"{_points(treatment)} pp from treatment (rates at a given {by}). {_look(parts, by)}"
+        f"{_points(treatment)} pp from treatment (rates at a given {by})."
     )
 
 
-def _look(parts: ChangeParts, by: str) -> str:
-    """Return what to look at first."""
+def look_first(parts: ChangeParts) -> str:
+    """Return what to look at first; nothing where the counts hold no mix of cases."""
+    if not parts.by:
+        return ""
+    by = numbers.listing([called(name) for name in parts.by])
     mix, within = abs(parts.composition), abs(parts.treatment)
     if mix > _CLEAR * within:
         return f"Look first at who applies: the mix of {by}."

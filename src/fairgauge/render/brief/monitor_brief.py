@@ -1,0 +1,280 @@
+"""The brief of a monitor: what left its tolerated range, since when, and how certain that is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import ReferenceRule
+from fairgauge.render.brief._compared_shares import RateWords
+from fairgauge.render.brief._frequencies import Share, common_counts
+from fairgauge.render.brief._vocabulary import ANY_DECISION, UNFAIR, Vocabulary, some
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.metric_words import compared_rate
+from fairgauge.render.words.monitor_sentences import (
+    describe_insufficient,
+    describe_now,
+    describe_outside,
+    describe_parts,
+    describe_promise,
+    describe_strongest,
+    describe_waiting,
+    look_first,
+    within_period,
+)
+from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.results.brief import Brief, Sentence
+from fairgauge.results.monitor_results import Currently, MonitorState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport
+
+_MOST_ALARMS, _MOST_STEPS, _MOST_NAMED, _MOST_LIMITS = 2, 3, 4, 4
+
+
+def monitor_brief(report: MonitorReport) -> Brief:
+    """Return the brief of a monitor."""
+    words = _vocabulary(report)
+    alarms = [_Alarmed(report, words, each) for each in report.alarms]
+    return Brief(
+        headline=_headline(report, alarms),
+        verdict=tuple(_verdict(report)),
+        looked_at=tuple(_looked_at(report)),
+        found=tuple(_found(alarms)),
+        certainty=tuple(_certainty(report, alarms)),
+        limits=tuple(_limits(report, alarms))[:_MOST_LIMITS],
+        steps=tuple(_steps(report, alarms))[:_MOST_STEPS],
+        question="What changed, and by how much",
+    )
+
+
+def _vocabulary(report: MonitorReport) -> Vocabulary:
+    named = dict.fromkeys((each.feature, each.group) for each in report.comparisons)
+    return Vocabulary(
+        report.spec,
+        [(feature, group, None, None) for feature, group in named],
+        decisions=None if report.spec.get("prediction") else ANY_DECISION,
+    )
+
+
+class _Alarmed:
+    """A comparison with its alarm, in words."""
+
+    def __init__(self, report: MonitorReport, words: Vocabulary, each: MonitoredComparison) -> None:
+        assert each.alarm is not None
+        self.each, self.alarm = each, each.alarm
+        self.source = (f"comparisons[{report.comparisons.index(each)}].alarm",)
+        row = compared_rate(each.definition) or each.definition
+        known = RateWords(words, row) if isinstance(row, Rate) and each.class_ is None else None
+        self.rate = known if known is not None and known.known else None
+        self.subject = words.group(each.feature, each.group)
+        others = report.spec.get("reference") == ReferenceRule.OTHERS
+        self.other = f"all other {words.noun}"
+        if not others or each.reference != ReferenceRule.OTHERS:
+            self.other = words.group(each.feature, each.reference)
+
+    def when_words(self) -> str:
+        """Return since when, and until when where it has passed."""
+        after = self.alarm.after
+        passed = self.alarm.currently in (Currently.TOLERATED, Currently.BOTH)
+        if self.each.threshold is None or (passed and after.first == after.last):
+            return within_period(self.alarm.since)
+        return f"from about {self.alarm.since} {f'to {after.last}' if passed else 'on'}"
+
+    def headline(self) -> str:
+        """Return which limit was left since when, in words."""
+        return f"{capitalised(self._left())} {self.when_words()}"
+
+    def _left(self) -> str:
+        """Return what was outside of its limits: on the side on which its value is."""
+        each, value, rate = self.each, self.alarm.after.value, self.rate
+        event = None if rate is None else rate.event
+        below, above = (
+            value is not None and value < each.low,
+            value is not None and value > each.high,
+        )
+        if rate is None or event is None or not (below or above):
+            return describe_outside(each)
+        limit, subject = (each.low if below else each.high), rate.among(self.subject)
+        if not isinstance(each.definition, Contrast):
+            size = "fewer" if below else "more"
+            return f"{size} than {100 * limit:.4g} of 100 {subject} {event.happened}"
+        often, other = "less" if below else "more", rate.among(self.other)
+        if each.definition.by == "ratio":
+            return f"{subject} {event.happened} {often} than {limit:.4g} times as often as {other}"
+        turned = each.definition.order != "group - reference"
+        if limit * (-1 if below else 1) <= 0 or turned:
+            return describe_outside(each)
+        return (
+            f"{subject} {event.happened} {often} often than {other}, by more than "
+            f"{abs(100 * limit):.4g} of 100,"
+        )
+
+    def counts(self) -> str | None:
+        """Return the rates of both sides as counts, before and after."""
+        before, after, rate = self.alarm.before, self.alarm.after, self.rate
+        if before is None or rate is None:
+            return None
+        mine = _shares((before.rate_group, before.n_group), (after.rate_group, after.n_group))
+        theirs = _shares(
+            (before.rate_reference, before.n_reference), (after.rate_reference, after.n_reference)
+        )
+        if mine is None:
+            return None
+        shares = [*mine, *(theirs or ())]
+
+        def is_faithful(rates: Sequence[Fraction]) -> bool:
+            moved = shares[1].rate - shares[0].rate
+            return bool((rates[1] - rates[0]) * moved > 0 or moved == 0)
+
+        found = common_counts(shares, is_faithful)
+        if found is None:
+            return None
+        of, counts = found
+        when = "in the baseline" if before.first is None else "before"
+        then = within_period(after.last or "")
+        if after.first != after.last:
+            then = f"over {after.first} to {after.last}"
+        text = f"{rate.counted(f'{of:,}', self.subject, f'{counts[0]:,}', when)} and {counts[1]:,} "
+        text += f"{then}, where the evidence is strongest"
+        if theirs is None:
+            return f"{text}."
+        return (
+            f"{text}; {rate.of_or_for} {of:,} {some(self.other)}, {counts[2]:,} and {counts[3]:,}."
+        )
+
+
+def _shares(*sides: tuple[float | None, int]) -> list[Share] | None:
+    if any(rate is None or not 0 <= rate <= 1 for rate, _ in sides):
+        return None
+    return [Share(Fraction(rate or 0.0), size=size) for rate, size in sides]
+
+
+def _headline(report: MonitorReport, alarms: list[_Alarmed]) -> Sentence:
+    if alarms:
+        return Sentence(alarms[0].headline(), alarms[0].source)
+    size = len(report.periods)
+    headlines = {
+        MonitorState.INSUFFICIENT: "No alarm, and for some of what is monitored insufficient data",
+        MonitorState.UNDEFINED: "No alarm, and some of what is monitored has no value now",
+        MonitorState.WAITING: "No alarm; some of what is monitored waits for labels",
+    }
+    no_alarm = f"No alarm in {size:,} {plural(size, report.length, f'{report.length}s')}"
+    return Sentence(headlines.get(report.state, no_alarm), ("comparisons",))
+
+
+def _verdict(report: MonitorReport) -> Iterator[Sentence]:
+    every = len(report.comparisons)
+    of = f"{every:,} monitored comparisons"
+    if alarms := report.alarms:
+        first = min(each.alarm.period for each in alarms if each.alarm is not None)
+        text = f"The monitored comparison raised an alarm, {within_period(first)}."
+        if every > 1:
+            text = f"{len(alarms):,} of {of} raised an alarm, the first {within_period(first)}."
+        yield Sentence(text, ("comparisons",))
+    elif every:
+        none = "The monitored comparison raised no alarm."
+        none = f"None of {of} raised an alarm." if every > 1 else none
+        yield Sentence(none, ("comparisons",))
+    if report.state is MonitorState.INSUFFICIENT:
+        yield Sentence(f"{capitalised(describe_insufficient(report))}.", ("comparisons",))
+    if report.state is MonitorState.WAITING:
+        yield Sentence(f"{capitalised(describe_waiting(report))}.", ("comparisons",))
+    if undefined := len(report.undefined):
+        have = plural(undefined, "comparison has", "comparisons have")
+        yield Sentence(f"{undefined:,} {have} no value in the last period.", ("comparisons",))
+
+
+def _looked_at(report: MonitorReport) -> Iterator[Sentence]:
+    if report.periods:
+        size = len(report.periods)
+        word = plural(size, report.length, f"{report.length}s")
+        rows = sum(each.rows for each in report.rows)
+        of_rows = f"{count(rows)} rows of " if rows else ""
+        yield Sentence(
+            f"{capitalised(of_rows)}{size:,} {word}, {report.periods[0]} to {report.periods[-1]}.",
+            ("periods", "rows"),
+        )
+    if report.absent:
+        named = listing(list(report.absent), most=_MOST_NAMED)
+        yield Sentence(f"Periods without counts: {named}.", ("absent",))
+    rules = dict.fromkeys(each.rule for each in report.comparisons)
+    if rules:
+        every, texts = len(report.comparisons), [called(each) for each in rules]
+        yield Sentence(
+            f"{every:,} {plural(every, 'comparison', 'comparisons')} by the "
+            f"{plural(len(rules), 'rule', 'rules')} {listing(texts, most=_MOST_NAMED)}.",
+            ("comparisons",),
+        )
+
+
+def _found(alarms: list[_Alarmed]) -> Iterator[Sentence]:
+    for each in alarms[:_MOST_ALARMS]:
+        yield Sentence(each.counts() or each.each.says, each.source)
+        if (parts := each.alarm.decomposition) is not None and parts.by:
+            yield Sentence(describe_parts(each.each, each.alarm), each.source)
+    if (more := len(alarms) - _MOST_ALARMS) > 0:
+        yield Sentence(f"{more:,} more {plural(more, 'alarm', 'alarms')} below.", ("comparisons",))
+
+
+def _certainty(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
+    if report.comparisons:
+        yield Sentence(describe_promise(report), ("alpha", "horizon"))
+    for each in alarms[:_MOST_ALARMS]:
+        yield Sentence(describe_now(each.each, each.alarm), each.source)
+    if not alarms:
+        with_evidence = [e for e in report.comparisons if e.threshold and e.evidence is not None]
+        if with_evidence:
+            strongest = max(with_evidence, key=lambda e: (e.evidence or 0.0) / (e.threshold or 1.0))
+            place = report.comparisons.index(strongest)
+            yield Sentence(describe_strongest(strongest), (f"comparisons[{place}].evidence",))
+
+
+def _limits(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
+    if not alarms:
+        yield Sentence("That rates are equal: no alarm does not show it.")
+    if any(each.alarm.decomposition is not None and not each.alarm.decomposition.by
+           for each in alarms):  # fmt: skip
+        yield Sentence("Why it changed: without strata the counts hold no mix of cases.")
+    if any(each.each.threshold is not None for each in alarms):
+        yield Sentence(
+            "The size of the change: an alarm's periods are chosen by their values, which "
+            "overstate it."
+        )
+    yield Sentence(UNFAIR)
+    features = list(dict.fromkeys(called(each.feature) for each in report.comparisons))
+    if features:
+        were = plural(len(features), "is", "are")
+        yield Sentence(f"Other groups of people: only {listing(features)} {were} monitored.")
+
+
+def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
+    if report.findings:
+        signs = plural(len(report.findings), "sign that rows", "signs that rows")
+        yield Sentence(
+            f"First look at {len(report.findings):,} {signs} may be wrong, below.", ("findings",)
+        )
+    if report.unmatched:
+        named = listing([called(each.group) for each in report.unmatched], most=_MOST_NAMED)
+        yield Sentence(f"Correct the rules that name {named}, which no period has.", ("unmatched",))
+    if report.overdue:
+        named = listing(list(report.overdue), most=_MOST_NAMED)
+        yield Sentence(f"Add the labels that are due, of {named}.", ("overdue",))
+    for each in alarms[:1]:
+        parts = each.alarm.decomposition
+        if parts is not None and parts.by:
+            yield Sentence(look_first(parts), each.source)
+        else:
+            yield Sentence(
+                "Count with strata, to separate who applies from how they are decided: --strata "
+                "COLUMN."
+            )
+        yield Sentence(f"Read cases of {some(each.subject)} decided {each.when_words()}.")
+        if each.alarm.currently is not Currently.TOLERATED:
+            yield Sentence("Decide who acts; the next periods show whether it has passed.")
+    if not alarms:
+        yield Sentence(f"Add the next {report.length}: fairgauge monitor.")

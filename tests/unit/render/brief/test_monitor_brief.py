@@ -1,0 +1,100 @@
+"""The brief of a monitor: which limit was left since when, and how many people that concerns."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from tests.monitored_days import RATIO, asked, cube, day_names, days
+
+import fairgauge as fg
+from fairgauge.render import render
+
+WORDS: dict[str, Any] = {
+    "noun": "applicants", "positive": "approved", "negative": "refused",
+    "groups": {"sex": {"F": "women", "M": "men"}},
+}  # fmt: skip
+RULES: dict[str, dict[str, Any]] = {
+    "ratio": RATIO,
+    "difference": {"metric": "selection_rate.difference", "at_least": -0.05, "groups": "F"},
+    "rate": {"metric": "selection_rate", "at_least": 0.35, "groups": "F"},
+}
+
+
+def monitored(counts: dict[str, fg.Cube], *rules: Any, words: Any = WORDS) -> fg.MonitorReport:
+    return fg.monitor(counts, asked(*rules) | {"words": words})
+
+
+@pytest.mark.parametrize(
+    ("rule", "headline"),
+    [
+        ("ratio", ("Women were approved less than 0.8 times as often as all other applicants from "
+         "about 2026-01-26 on")),
+        ("difference", ("Women were approved less often than all other applicants, by more than 5 "
+         "of 100, from about 2026-01-26 on")),
+        ("rate", "Fewer than 35 of 100 women were approved from about 2026-01-26 on"),
+    ],
+)  # fmt: skip
+def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
+    shifted: dict[str, fg.Cube], rule: str, headline: str
+) -> None:
+    made = monitored(shifted, RULES[rule])
+    brief = made.brief()
+    assert str(brief.headline) == headline
+    (alarmed,) = made.alarms
+    assert alarmed.alarm is not None
+    assert str(brief.verdict[0]) == (
+        f"The monitored comparison raised an alarm, on {alarmed.alarm.period}."
+    )
+    assert "Of 100 women, 38 were approved before and 20 over 2026-01-26 to" in str(brief.found[0])
+    assert "the probability of any alarm within 365 days is at most 5%" in str(brief.certainty[0])
+    assert "overstate it" in str(brief)
+    assert str(brief.steps[0]).endswith("--strata COLUMN.")
+
+
+@pytest.mark.parametrize("selected", [2, 75])
+def test_who_is_named_left_the_limit_to_that_side(selected: int) -> None:
+    counts = {name: cube(40) for name in day_names(20)}
+    counts |= {name: cube(selected) for name in day_names(40)[20:]}
+    rule = {"metric": "selection_rate.ratio", "between": [0.8, 1.25], "groups": "F"}
+    (alarmed,) = (made := monitored(counts, rule)).alarms
+    side = "less than 0.8" if selected < 40 else "more than 1.25"
+    assert f"Women were approved {side} times as often" in str(made.brief().headline)
+    assert alarmed.alarm is not None
+    assert alarmed.alarm.after.value is not None
+    assert (alarmed.alarm.after.value < 0.8) is (selected < 40)
+    stated = re.match(r"Of 100 women, (\d+) were approved before and (\d+) ",
+                      str(made.brief().found[0]))  # fmt: skip
+    assert stated is not None
+    assert list(map(int, stated.groups())) == [40, selected]
+
+
+def test_without_an_alarm_nothing_is_called_equal() -> None:
+    brief = monitored(days(30, 99, 0.4), RATIO).brief()
+    assert str(brief.headline) == "No alarm in 30 days"
+    assert str(brief.verdict[0]) == "The monitored comparison raised no alarm."
+    assert brief.found == ()
+    assert "of the 9,125 that an alarm needs" in str(brief.certainty[1])
+    assert str(brief.limits[0]) == "That rates are equal: no alarm does not show it."
+
+
+def test_a_shift_that_has_passed_is_in_the_past() -> None:
+    counts = days(80, 0, 0.4) | days(40, 25, 0.22)
+    headline = str(monitored(counts, RATIO).brief().headline)
+    assert headline.endswith("from about 2026-01-26 to 2026-02-09")
+
+
+def test_what_is_undecided_is_no_pass(shifted: dict[str, fg.Cube]) -> None:
+    brief = monitored(shifted, RATIO | {"groups": "X"}, words={}).brief()
+    assert "insufficient data" in str(brief.headline)
+    assert "Correct the rules that name X" in str(brief.steps[0])
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "html"])
+def test_formats_begin_with_the_brief(shifted: dict[str, fg.Cube], format_: str) -> None:
+    made = monitored(shifted, RATIO)
+    page = re.sub(r"<[^>]+>", "", re.sub(r"\s+", " ", render(made, format_)))
+    places = [page.index(str(each)[:60]) for each in (made.brief().headline, made.brief().found[0])]
+    assert places == sorted(places)
+    assert made.to_dict()["brief"]["headline"]["text"] == str(made.brief().headline)
