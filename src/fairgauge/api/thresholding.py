@@ -100,6 +100,7 @@ def thresholds(
         seed=spec.seed,
         features=chosen.features,
         diagnostics=(*repeated, *chosen.diagnostics),
+        spec=spec.to_dict(),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fairgauge.enums import Accepts, ChosenBy, Outcome
@@ -13,7 +13,7 @@ from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.results.verdicts import exit_code
-from fairgauge.values import name_of
+from fairgauge.values import Saved, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,6 +138,7 @@ class ThresholdChoice(ShownResult):
     confidence, seed : the level of the intervals, and the seed by which rows were halved.
     features : the choice for each sensitive feature and intersection, each by itself.
     diagnostics : warnings of what the question may have meant instead.
+    spec : the whole question.
     """
 
     KIND: ClassVar = ResultKind(
@@ -146,8 +147,10 @@ class ThresholdChoice(ShownResult):
         title="Thresholds of a score",
         called="a choice of thresholds",
         document="fairgauge.render.documents.thresholds_document:thresholds_document",
+        brief="fairgauge.render.brief.thresholds_brief:thresholds_brief",
         tables={"frontier": "fairgauge.render.writers.flat_rows:frontier_of"},
     )
+    DERIVED: ClassVar = ("_brief",)
 
     version: Version
     created: str
@@ -162,6 +165,7 @@ class ThresholdChoice(ShownResult):
     seed: int
     features: tuple[FeatureThresholds, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
+    spec: Saved = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import Accepts, Better, ChosenBy, Outcome
+from fairgauge.enums import Outcome
 from fairgauge.question.rules import parse_rule
 from fairgauge.render._document_tree import (
     Block,
@@ -39,6 +39,14 @@ from fairgauge.render.words.metric_words import (
     signed,
     unit,
 )
+from fairgauge.render.words.threshold_sentences import (
+    HOW,
+    WARNING,
+    changes_decisions,
+    cut_of,
+    decided,
+    kept_words,
+)
 from fairgauge.render.words.verdict_sentences import outcome_word
 
 if TYPE_CHECKING:
@@ -56,29 +64,7 @@ if TYPE_CHECKING:
     )
 
 _MOST_POINTS = 25
-_MOST_NEEDED = 1e6
-_OUTCOMES = {
-    Outcome.PASS: "the whole confidence interval of every group meets the goal",
-    Outcome.FAIL: "the whole confidence interval of at least one group is outside the goal",
-    Outcome.INCONCLUSIVE: "the confidence interval of at least one group includes a limit of the "
-    "goal",
-}
-_ACCEPTED = {
-    Accepts.FROM: "a score at or above the threshold",
-    Accepts.ABOVE: "a score above the threshold",
-    Accepts.BELOW: "a score below the threshold",
-    Accepts.UP_TO: "a score at or below the threshold",
-}
 _ANSWERS = {Outcome.PASS: "yes", Outcome.FAIL: "no", Outcome.INCONCLUSIVE: "inconclusive"}
-_HOW = {
-    ChosenBy.MARGIN: "with a margin",
-    ChosenBy.INTERVAL: "with their whole confidence intervals",
-    ChosenBy.VALUE: "by their values alone",
-}
-WARNING = (
-    "Different thresholds for different groups are disparate treatment, and unlawful for many uses "
-    "in many places. Seek legal advice before using them."
-)
 METHOD = (
     "One random half of the rows of every group chooses the thresholds. Numbers and outcomes are "
     "of the other half, except for the weights for retraining, which are of all rows. Where they "
@@ -92,15 +78,6 @@ METHOD = (
 def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> DocumentTree:
     """Build the document of a choice of thresholds."""
     del full  # it has no summary
-    kept, margin = choice.kept_rate.title, _points(choice.kept_rate, choice.margin)
-    names = numbers.listing([called(each.feature) for each in choice.features])
-    lead = (
-        f"Goal: {choice.goal} for every group of {names}, with {kept} worse by at most {margin}. "
-        f"The threshold of {called(choice.score)} is {choice.today:g} today; "
-        f"{_ACCEPTED[choice.accepts]} gets the favourable decision."
-    )
-    if len(choice.features) > 1:
-        lead += " Thresholds are chosen for each feature by itself."
     sections = [
         section
         for i, each in enumerate(choice.features)
@@ -121,7 +98,6 @@ def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> Docume
         choice,
         title=f"Thresholds of {called(choice.score)}",
         beside=f"{numbers.count(choice.data.rows)} rows",
-        lead=(lead,),
         verdict=verdict,
         tone=worst,
         sections=sections,
@@ -135,7 +111,7 @@ def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, Tone]
         kept = choice.kept_rate.title.upper()
         return f"NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS {kept}", Tone.BAD
     outcome = of.common.outcome
-    return f"{outcome_word(outcome).upper()} AT {_cut(of.common):g}", TONES[outcome]
+    return f"{outcome_word(outcome).upper()} AT {cut_of(of.common):g}", TONES[outcome]
 
 
 def _of_feature(choice: ThresholdChoice, of: FeatureThresholds, place: int) -> Iterator[Section]:
@@ -154,68 +130,15 @@ def _of_feature(choice: ThresholdChoice, of: FeatureThresholds, place: int) -> I
     yield Section(f"reweighing{at}", title, tuple(_reweighing(of)), folded=True)
 
 
-def _cut(effect: ThresholdEffect) -> float:
-    return next(iter(effect.thresholds.values()))
-
-
 def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
     effect = of.common
     if effect is None:
         yield Paragraph(
-            f"No common threshold meets {choice.goal} and keeps {_kept(choice)} in the half of the "
-            "rows that chooses."
+            f"No common threshold meets {choice.goal} and keeps {kept_words(choice)} in the half "
+            "of the rows that chooses."
         )
         return
-    cut = _cut(effect)
-    yield Paragraph(
-        f"{_choice_sentence(choice, effect)} {_decided(choice, effect, f'threshold {cut:g}')}"
-    )
     yield from _effect(choice, effect)
-
-
-def _choice_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
-    """Return which threshold was chosen, and how surely."""
-    cut = _cut(effect)
-    how = _HOW[effect.chosen_by]
-    if cut == choice.today and effect.chosen_by is not ChosenBy.VALUE:
-        return (
-            f"Today's threshold, {cut:g}, already meets the goal with the whole confidence "
-            "interval of every group in the half of the rows that chooses."
-        )
-    return (
-        f"Of the thresholds that meet the goal and keep {_kept(choice)} {how} in the half of the "
-        f"rows that chooses, {cut:g} is the closest to today's {choice.today:g}."
-    )
-
-
-def _decided(choice: ThresholdChoice, effect: ThresholdEffect, at: str) -> str:
-    """Return what goal and kept rate come to in the other half, and what would decide them."""
-    kept = f"no decision changes, so that {choice.kept_rate.title} is kept"
-    if _changes(choice, effect):
-        kept = _non_inferior(choice, effect.kept_outcome)
-    found = f"In the other half, {_OUTCOMES[effect.goal_outcome]}, and {kept}."
-    if Outcome.INCONCLUSIVE not in (effect.goal_outcome, effect.kept_outcome):
-        return found
-    rows = effect.needed_rows
-    if rows is None or rows > _MOST_NEEDED:
-        return f"{found} To decide this would take more rows than is practical."
-    about = numbers.count(float(f"{rows:.2g}"))
-    return (
-        f"{found} About {about} new rows at {at} would probably decide each open question (80% "
-        "power, if the values are as estimated)."
-    )
-
-
-def _non_inferior(choice: ThresholdChoice, outcome: Outcome) -> str:
-    """Return on which side of the margin the change of the kept rate is."""
-    lower = choice.kept_rate.better is Better.LOWER
-    sign = ("+" if lower else "−") if choice.margin else ""
-    limit = f"{sign}{_points(choice.kept_rate, choice.margin)}"
-    interval = f"confidence interval of the change in {choice.kept_rate.title}"
-    if outcome is Outcome.INCONCLUSIVE:
-        return f"the {interval} includes {limit}"
-    below = (outcome is Outcome.PASS) == lower
-    return f"the whole {interval} is {'below' if below else 'above'} {limit}"
 
 
 def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
@@ -225,20 +148,16 @@ def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
     yield Paragraph(WARNING, Tone.BAD)
     cuts = (f"{called(name)} {cut:g}" for name, cut in effect.thresholds.items())
     yield Paragraph(
-        f"The most accurate thresholds that meet the goal and keep {_kept(choice)} "
-        f"{_HOW[effect.chosen_by]} in the half of the rows that chooses: {', '.join(cuts)}. "
-        f"{_decided(choice, effect, 'these thresholds')}"
+        f"The most accurate thresholds that meet the goal and keep {kept_words(choice)} "
+        f"{HOW[effect.chosen_by]} in the half of the rows that chooses: {', '.join(cuts)}. "
+        f"{decided(choice, effect, 'these thresholds')}"
     )
     yield from _effect(choice, effect)
 
 
-def _changes(choice: ThresholdChoice, effect: ThresholdEffect) -> bool:
-    return any(cut != choice.today for cut in effect.thresholds.values())
-
-
 def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]:
     """Yield what a choice changes, and its price; the values alone where no decision changes."""
-    changes = _changes(choice, effect)
+    changes = changes_decisions(choice, effect)
     kept = _share(choice.kept_rate, effect.performance.new, None)
     shift = describe_rate_shift(effect.performance) if changes else kept
     sentences = [f"{capitalised(choice.kept_rate.title)}: {shift}."]
@@ -315,7 +234,7 @@ def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> Chart:
 def _marked(choice: ThresholdChoice, of: FeatureThresholds) -> dict[float, str]:
     marked = {choice.today: "today"}
     if of.common is not None:
-        marked.setdefault(_cut(of.common), "chosen")
+        marked.setdefault(cut_of(of.common), "chosen")
     return marked
 
 
@@ -324,7 +243,7 @@ def _some(choice: ThresholdChoice, of: FeatureThresholds) -> list[OperatingPoint
     points = of.frontier
     step = max(1, len(points) // _MOST_POINTS)
     wanted = set(range(0, len(points), step))
-    cuts = [choice.today, *([] if of.common is None else [_cut(of.common)])]
+    cuts = [choice.today, *([] if of.common is None else [cut_of(of.common)])]
     for cut in cuts:
         wanted.add(min(range(len(points)), key=lambda i: abs(points[i].threshold - cut)))
     return [points[i] for i in sorted(wanted)]
@@ -363,11 +282,3 @@ def _disparity(goal: Rule, each: OperatingPoint) -> str:
         return text
     low, high = each.disparity_interval
     return f"{text} ({shown_range(low, high, kind, sign=sign, limits=limits)})"
-
-
-def _kept(choice: ThresholdChoice) -> str:
-    return f"{choice.kept_rate.title} within {_points(choice.kept_rate, choice.margin)}"
-
-
-def _points(rate: Statistic, margin: float) -> str:
-    return f"{100 * margin:g} pp" if rate.is_share else f"{margin:g}"

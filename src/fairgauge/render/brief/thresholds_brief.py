@@ -1,0 +1,249 @@
+"""The brief of a choice of thresholds: what another threshold changes, for whom, at which price."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import Outcome
+from fairgauge.question.rules import parse_rule
+from fairgauge.render.brief._changed_shares import describe_change
+from fairgauge.render.brief._compared_shares import RateWords
+from fairgauge.render.brief._frequencies import Share, common_counts
+from fairgauge.render.brief._vocabulary import ANY_DECISION, UNFAIR, Vocabulary
+from fairgauge.render.words.change_words import describe_rate_shift
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.metric_words import (
+    compared_rate,
+    metric_words,
+    shown,
+    shown_range,
+    signed,
+    unit,
+)
+from fairgauge.render.words.numbers import count
+from fairgauge.render.words.threshold_sentences import (
+    WARNING,
+    changes_decisions,
+    choice_sentence,
+    cut_of,
+    decided,
+    kept_words,
+    question_sentence,
+)
+from fairgauge.results.brief import Brief, Sentence
+from fairgauge.results.disparities import is_ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.results.threshold_choice import (
+        FeatureThresholds,
+        OperatingPoint,
+        ThresholdChoice,
+        ThresholdEffect,
+    )
+
+_MOST_FEATURES, _MOST_STEPS = 3, 3
+_WORST = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)
+
+
+def thresholds_brief(choice: ThresholdChoice) -> Brief:
+    """Return the brief of a choice of thresholds, of the worst feature in detail."""
+    made = _Brief(choice)
+    return Brief(
+        headline=made.headline(),
+        verdict=tuple(made.verdict()),
+        looked_at=tuple(made.looked_at()),
+        found=tuple(made.found()),
+        certainty=tuple(made.certainty()),
+        limits=tuple(made.limits()),
+        steps=tuple(made.steps())[:_MOST_STEPS],
+        question="What it changes, and at which price",
+    )
+
+
+def _outcome(of: FeatureThresholds) -> Outcome:
+    return Outcome.FAIL if of.common is None else of.common.outcome
+
+
+class _Brief:
+    """The brief of one choice."""
+
+    def __init__(self, choice: ThresholdChoice) -> None:
+        self.choice = choice
+        self.of = max(choice.features, key=lambda each: _WORST.index(_outcome(each)))
+        self.place = f"features[{choice.features.index(self.of)}]"
+        self.effect: ThresholdEffect | None = self.of.common
+        groups = [(self.of.feature, group) for group in self.of.reweighing]
+        self.words = Vocabulary(
+            choice.spec,
+            [(feature, group, None, None) for feature, group in groups],
+            decisions=ANY_DECISION,
+        )
+
+    def headline(self) -> Sentence:
+        """Return whether a threshold meets the goal, in words."""
+        choice, effect = self.choice, self.effect
+        of = f" for {called(self.of.feature)}" if len(choice.features) > 1 else ""
+        kept = choice.kept_rate.title
+        source = (f"{self.place}.common",)
+        if effect is None:
+            return Sentence(f"No threshold for all meets the goal{of} and keeps {kept}", source)
+        at = f"At the threshold {cut_of(effect):g} for all"
+        if not changes_decisions(choice, effect):
+            at = f"At today's threshold, {choice.today:g},"
+        goal = {
+            Outcome.PASS: f"the goal{of} is met",
+            Outcome.FAIL: f"the goal{of} is missed",
+            Outcome.INCONCLUSIVE: f"the data cannot decide whether the goal{of} is met",
+        }[effect.goal_outcome]
+        if not changes_decisions(choice, effect):
+            return Sentence(f"{at} {goal}", source)
+        price = {
+            Outcome.PASS: f", and {kept} is kept",
+            Outcome.FAIL: f", and {kept} is not kept",
+            Outcome.INCONCLUSIVE: f"; whether {kept} is kept is undecided",
+        }[effect.kept_outcome]
+        return Sentence(f"{at} {goal}{price}", source)
+
+    def verdict(self) -> Iterator[Sentence]:
+        """Yield what the half of the rows that measures shows, of each feature."""
+        several = len(self.choice.features) > 1
+        for i, each in enumerate(self.choice.features[:_MOST_FEATURES]):
+            if each.common is None:
+                continue
+            text = decided(self.choice, each.common, f"threshold {cut_of(each.common):g}")
+            of = f"{called(each.feature)}, at {cut_of(each.common):g}: " if several else ""
+            yield Sentence(f"{of}{text}", (f"features[{i}].common",))
+
+    def looked_at(self) -> Iterator[Sentence]:
+        """Yield what was asked, and of which rows."""
+        choice = self.choice
+        yield Sentence(question_sentence(choice), ("goal", "kept", "margin", "today"))
+        yield Sentence(
+            f"{count(choice.data.rows)} {self.words.unit}: one random half chose the threshold, "
+            "the other half measured what it changes.",
+            ("data.rows", "seed"),
+        )
+
+    def found(self) -> Iterator[Sentence]:
+        """Yield the disparity of the group that decides, and the price."""
+        effect, choice = self.effect, self.choice
+        today = self._point(choice.today)
+        if effect is None:
+            yield Sentence(self._at(today), (f"{self.place}.frontier",))
+            return
+        if not changes_decisions(choice, effect):
+            yield Sentence(self._at(today), (f"{self.place}.frontier",))
+            return
+        of_today = [i for i, each in enumerate(effect.disparities) if each.group == today.group]
+        for i in of_today[:1]:
+            one = effect.disparities[i]
+            yield Sentence(
+                self._ratio_words(effect, i) or describe_change(self.words, one),
+                (f"{self.place}.common.disparities[{i}]",),
+            )
+        yield Sentence(
+            self._price(effect)
+            or f"{capitalised(choice.kept_rate.title)}: {describe_rate_shift(effect.performance)}.",
+            (f"{self.place}.common.performance",),
+        )
+
+    def _ratio_words(self, effect: ThresholdEffect, place: int) -> str | None:
+        """Return a ratio before and after: "Women were approved 0.66 times as often as men"."""
+        one = effect.disparities[place]
+        row = compared_rate(one.definition)
+        if not isinstance(row, Rate) or not is_ratio(one.definition) or None in (one.old, one.new):
+            return None
+        rate = RateWords(self.words, row)
+        if not rate.known or rate.event is None:
+            return None
+        old, new = (shown(value, unit(one.definition)) for value in (one.old, one.new))
+        subject = rate.among(self.words.group(one.feature, one.group))
+        return (
+            f"{capitalised(subject)} {rate.event.happened} {old} times as often as "
+            f"{self.words.reference(one)} at {self.choice.today:g}, and {new} times at "
+            f"{cut_of(effect):g}."
+        )
+
+    def _price(self, effect: ThresholdEffect) -> str | None:
+        """Return the kept rate before and after as counts."""
+        row, change = self.choice.kept_rate, effect.performance
+        if not isinstance(row, Rate) or change.old is None or change.new is None:
+            return None
+        rate = RateWords(self.words, row)
+        if not rate.known:
+            return None
+        shares = [Share(Fraction(change.old)), Share(Fraction(change.new))]
+
+        def is_faithful(rates: Sequence[Fraction]) -> bool:
+            moved = shares[1].rate - shares[0].rate
+            return bool((rates[1] - rates[0]) * moved > 0 or moved == 0)
+
+        found = common_counts(shares, is_faithful)
+        if found is None:
+            return None
+        of, (old, new) = found
+        stated = rate.counted(f"{of:,}", self.words.noun, f"{old:,}", f"at {self.choice.today:g}")
+        return f"{stated} and {new:,} at {cut_of(effect):g}."
+
+    def _point(self, threshold: float) -> OperatingPoint:
+        return min(self.of.frontier, key=lambda each: abs(each.threshold - threshold))
+
+    def _at(self, point: OperatingPoint) -> str:
+        """Return the metric of the goal at a threshold, of the group that decides."""
+        goal = parse_rule(self.choice.goal)
+        kind, sign = unit(goal.row), signed(goal.row)
+        value = shown(point.disparity, kind, sign=sign)
+        group = self.words.group(self.of.feature, point.group)
+        text = f"At {point.threshold:g} the {metric_words(goal.row)} of {group} is {value}"
+        if point.disparity_interval is None:
+            return f"{text}."
+        low, high, level = (
+            point.disparity_interval.low,
+            point.disparity_interval.high,
+            point.disparity_interval.level,
+        )
+        ends = shown_range(low, high, kind, sign=sign)
+        return f"{text} ({100 * level:.4g}% CI {ends})."
+
+    def certainty(self) -> Iterator[Sentence]:
+        """Yield the interval that decides, and how the threshold was chosen."""
+        effect = self.effect
+        if effect is None:
+            return
+        yield Sentence(choice_sentence(self.choice, effect), (f"{self.place}.common.chosen_by",))
+        if changes_decisions(self.choice, effect):
+            point = self._point(cut_of(effect))
+            yield Sentence(self._at(point), (f"{self.place}.frontier",))
+
+    def limits(self) -> Iterator[Sentence]:
+        """Yield what the choice does not show."""
+        if any(each.by_group is not None for each in self.choice.features):
+            yield Sentence(f"Whether thresholds by group may be used: {WARNING}")
+        yield Sentence(
+            "What would become of people whose decision changes: the outcomes are those that the "
+            "data state."
+        )
+        yield Sentence(UNFAIR)
+        yield Sentence("Other times and places.")
+
+    def steps(self) -> Iterator[Sentence]:
+        """Yield what to do next."""
+        choice, effect = self.choice, self.effect
+        if effect is None:
+            yield Sentence(
+                f"Allow a larger margin than {kept_words(choice)} (--margin), or change the model: "
+                "no threshold is enough."
+            )
+            return
+        at = f"--threshold {cut_of(effect):g} --rule '{choice.goal}'"
+        if effect.outcome is Outcome.PASS and changes_decisions(choice, effect):
+            yield Sentence(f"Audit new rows at the new threshold: fairgauge audit {at}.")
+            yield Sentence("Then follow it over time: fairgauge monitor.")
+        elif effect.outcome is Outcome.PASS:
+            yield Sentence("Follow the same rule over time: fairgauge monitor.")
+        else:
+            yield Sentence(f"Decide what is open with new rows: fairgauge audit {at}.")

@@ -1,0 +1,114 @@
+"""Sentences of a choice of thresholds: what was asked, what was chosen, and what decides it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Accepts, Better, ChosenBy, Outcome
+from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import called
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.results.threshold_choice import ThresholdChoice, ThresholdEffect
+
+_MOST_NEEDED = 1e6
+_OUTCOMES = {
+    Outcome.PASS: "the whole confidence interval of every group meets the goal",
+    Outcome.FAIL: "the whole confidence interval of at least one group is outside the goal",
+    Outcome.INCONCLUSIVE: "the confidence interval of at least one group includes a limit of the "
+    "goal",
+}
+_ACCEPTED = {
+    Accepts.FROM: "a score at or above the threshold",
+    Accepts.ABOVE: "a score above the threshold",
+    Accepts.BELOW: "a score below the threshold",
+    Accepts.UP_TO: "a score at or below the threshold",
+}
+HOW = {
+    ChosenBy.MARGIN: "with a margin",
+    ChosenBy.INTERVAL: "with their whole confidence intervals",
+    ChosenBy.VALUE: "by their values alone",
+}
+WARNING = (
+    "Different thresholds for different groups are disparate treatment, and unlawful for many uses "
+    "in many places. Seek legal advice before using them."
+)
+
+
+def question_sentence(choice: ThresholdChoice) -> str:
+    """Return what was asked: the goal, what is kept, and today's threshold."""
+    names = numbers.listing([called(each.feature) for each in choice.features])
+    lead = (
+        f"Goal: {choice.goal} for every group of {names}, with {choice.kept_rate.title} worse by "
+        f"at most {_points(choice.kept_rate, choice.margin)}. The threshold of "
+        f"{called(choice.score)} is {choice.today:g} today; {_ACCEPTED[choice.accepts]} gets the "
+        "favourable decision."
+    )
+    if len(choice.features) > 1:
+        lead += " Thresholds are chosen for each feature by itself."
+    return lead
+
+
+def cut_of(effect: ThresholdEffect) -> float:
+    """Return the threshold of a choice that is one for all."""
+    return next(iter(effect.thresholds.values()))
+
+
+def choice_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
+    """Return which threshold was chosen, and how surely."""
+    cut = cut_of(effect)
+    how = HOW[effect.chosen_by]
+    if cut == choice.today and effect.chosen_by is not ChosenBy.VALUE:
+        return (
+            f"Today's threshold, {cut:g}, already meets the goal with the whole confidence "
+            "interval of every group in the half of the rows that chooses."
+        )
+    return (
+        f"Of the thresholds that meet the goal and keep {kept_words(choice)} {how} in the half of "
+        f"the rows that chooses, {cut:g} is the closest to today's {choice.today:g}."
+    )
+
+
+def decided(choice: ThresholdChoice, effect: ThresholdEffect, at: str) -> str:
+    """Return what goal and kept rate come to in the other half, and what would decide them."""
+    kept = f"no decision changes, so that {choice.kept_rate.title} is kept"
+    if changes_decisions(choice, effect):
+        kept = _non_inferior(choice, effect.kept_outcome)
+    found = f"In the other half, {_OUTCOMES[effect.goal_outcome]}, and {kept}."
+    if Outcome.INCONCLUSIVE not in (effect.goal_outcome, effect.kept_outcome):
+        return found
+    rows = effect.needed_rows
+    if rows is None or rows > _MOST_NEEDED:
+        return f"{found} To decide this would take more rows than is practical."
+    about = numbers.count(float(f"{rows:.2g}"))
+    return (
+        f"{found} About {about} new rows at {at} would probably decide each open question (80% "
+        "power, if the values are as estimated)."
+    )
+
+
+def _non_inferior(choice: ThresholdChoice, outcome: Outcome) -> str:
+    """Return on which side of the margin the change of the kept rate is."""
+    lower = choice.kept_rate.better is Better.LOWER
+    sign = ("+" if lower else "−") if choice.margin else ""
+    limit = f"{sign}{_points(choice.kept_rate, choice.margin)}"
+    interval = f"confidence interval of the change in {choice.kept_rate.title}"
+    if outcome is Outcome.INCONCLUSIVE:
+        return f"the {interval} includes {limit}"
+    below = (outcome is Outcome.PASS) == lower
+    return f"the whole {interval} is {'below' if below else 'above'} {limit}"
+
+
+def changes_decisions(choice: ThresholdChoice, effect: ThresholdEffect) -> bool:
+    """Return whether a choice is another than today's threshold."""
+    return any(cut != choice.today for cut in effect.thresholds.values())
+
+
+def kept_words(choice: ThresholdChoice) -> str:
+    """Return what is kept, within its margin: "accuracy within 2 pp"."""
+    return f"{choice.kept_rate.title} within {_points(choice.kept_rate, choice.margin)}"
+
+
+def _points(rate: Statistic, margin: float) -> str:
+    return f"{100 * margin:g} pp" if rate.is_share else f"{margin:g}"
