@@ -40,7 +40,7 @@ _MOST_FINDINGS, _MOST_GROUPS, _MOST_STEPS, _MOST_CANDIDATES = 2, 3, 3, 3
 def models_brief(comparison: ModelComparison) -> Brief:
     """Return the brief of candidates against the model in use, of the best one in detail."""
     comparison = at_one_threshold(comparison)
-    made = _Brief(comparison)
+    made = _ModelsBrief(comparison)
     return Brief(
         headline=made.headline(),
         verdict=tuple(made.verdict()),
@@ -53,7 +53,7 @@ def models_brief(comparison: ModelComparison) -> Brief:
     )
 
 
-class _Brief:
+class _ModelsBrief:
     """The brief of one comparison."""
 
     def __init__(self, comparison: ModelComparison) -> None:

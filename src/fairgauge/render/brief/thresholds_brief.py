@@ -51,7 +51,7 @@ _WORST = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)
 
 def thresholds_brief(choice: ThresholdChoice) -> Brief:
     """Return the brief of a choice of thresholds, of the worst feature in detail."""
-    made = _Brief(choice)
+    made = _ThresholdsBrief(choice)
     return Brief(
         headline=made.headline(),
         verdict=tuple(made.verdict()),
@@ -68,7 +68,7 @@ def _outcome(of: FeatureThresholds) -> Outcome:
     return Outcome.FAIL if of.common is None else of.common.outcome
 
 
-class _Brief:
+class _ThresholdsBrief:
     """The brief of one choice."""
 
     def __init__(self, choice: ThresholdChoice) -> None:
