@@ -279,4 +279,4 @@ def test_an_impact_ratio_just_below_four_fifths_is_not_shown_as_it():
 
 def test_names_of_options_are_never_broken_in_html():
     text = render(audit(rules=["selection_rate.ratio >= 1.5"]), "html")
-    assert '<span class="option">--multiplicity</span> familywise' in text
+    assert '<span class="option">--strata</span> COLUMN' in text
