@@ -178,7 +178,8 @@ RESULTS = {
     ),
     "why": lambda: fg.why(
         SCORED, label="repaid", sensitive="sex", strata={"column": "score", "cuts": [0.5]}),
-    "find": lambda: fg.find(SCORED, label="repaid", rate="base_rate", worse="lower", features=["sex"]),
+    "find": lambda: fg.find(
+        SCORED, label="repaid", rate="base_rate", worse="lower", features=["sex"]),
     "pairs": lambda: fg.pairs(swapped_names.study((4, 4), 8, 2), **swapped_names.ASKED),
     "monitor": lambda: fg.monitor(
         days(8, 4, 0.1),
