@@ -176,8 +176,6 @@ RESULTS = {
         dict.fromkeys(("2026-01-01", "2026-01-02", "2026-01-07"), CUBE),
         asked("selection_rate.ratio >= 0.8"),
     ),
-    "why": lambda: fg.why(
-        SCORED, label="repaid", sensitive="sex", strata={"column": "score", "cuts": [0.5]}),
     "find": lambda: fg.find(
         SCORED, label="repaid", rate="base_rate", worse="lower", features=["sex"]),
     "pairs": lambda: fg.pairs(swapped_names.study((4, 4), 8, 2), **swapped_names.ASKED),
