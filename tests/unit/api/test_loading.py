@@ -16,7 +16,6 @@ from tests.swapped_names import ASKED, study
 
 import compared_reports
 import fairgauge as fg
-import swapped_names
 from fairgauge.api.loading import NOT_READ
 from fairgauge.cli import main
 from fairgauge.render import render
@@ -178,7 +177,6 @@ RESULTS = {
     ),
     "find": lambda: fg.find(
         SCORED, label="repaid", rate="base_rate", worse="lower", features=["sex"]),
-    "pairs": lambda: fg.pairs(swapped_names.study((4, 4), 8, 2), **swapped_names.ASKED),
     "monitor": lambda: fg.monitor(
         days(8, 4, 0.1),
         asked(GOAL, "balanced_accuracy.difference >= -0.5", fg.rule(CAUGHT, at_least=0.1)),
