@@ -98,8 +98,8 @@ class ReasonCode(StrEnum):
 
     # a verdict
     INSIDE = "inside"
-    BELOW = "below"  # limit
-    ABOVE = "above"  # limit
+    BELOW = "below"  # limit, sufficient: of groups with sufficient data, where others lack them
+    ABOVE = "above"  # likewise
     CROSSES = "crosses"
     # limit, second, needed, fewest, most, power, on_limit, rows, of_group (of these, those of
     # the group), detectable, detectable_ratio

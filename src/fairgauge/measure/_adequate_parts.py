@@ -1,8 +1,9 @@
-"""Adequate parts: what the data show of an extreme of several groups where they lack some of it.
+"""Adequate parts: what the data show of a metric of several groups where they lack some of it.
 
 The largest gap of all groups is at least that of some of them, the lowest rate at most theirs, and
 the worst of two rates at least as bad as either: a part that is outside a limit decides, whatever
-the groups and parts without enough data are like.
+the groups and parts without enough data are like. A variance or another index is that of the groups
+with enough data: otherwise a handful of rows of one more group would hide theirs.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 def adequate_parts(
     estimates: Iterable[Estimate], slices: Sequence[Slice], small: Small, ruled: Collection[str]
 ) -> Iterator[tuple[ComparisonKey, Adequate]]:
-    """Yield what the data show of the extremes that rules are on, where they do not suffice.
+    """Yield what the data show of ruled metrics of all groups, where they do not suffice.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def adequate_parts(
     ruled : the names of the metrics that rules are on.
     """
     for each in estimates:
-        if each.metric not in ruled or each.scope != OVERALL or not is_extreme(each.definition):
+        if each.metric not in ruled or each.scope != OVERALL or not _has_parts(each.definition):
             continue
         own = (
             part
@@ -61,11 +62,16 @@ def adequate_parts(
                 yield each.key, adequate
 
 
+def _has_parts(metric: Metric) -> bool:
+    """Return whether a metric is of all groups, or the worst of several of one group."""
+    return isinstance(metric, Across) or is_extreme(metric)
+
+
 def _of_extreme(part: Slice, extreme: Estimate, small: Small) -> Adequate | None:
     """Return what is known of an extreme; its parts hold simultaneously (Bonferroni)."""
     metric = extreme.definition
     parts: Sequence[Metric] = (metric,)
-    if isinstance(metric, (Joint, Combined)):
+    if isinstance(metric, (Joint, Combined)) and is_extreme(metric):
         parts = metric.of
         part = Slice(part.counts, part.outcome, stricter(part.spec, len(parts)))
     found, reasons = [], []
@@ -82,8 +88,14 @@ def _of_contrast(
 ) -> tuple[Estimate | None, list[Reason]]:
     """Return how large a contrast of the same group is, or why the data do not show it."""
     assert isinstance(metric, Contrast)
-    of_group = [each for each in part.estimates(metric) if each.group == extreme.group]
-    (own,) = mark_estimates([each for each in of_group if each.scope == OVERALL], small)
+    alike = [
+        each
+        for each in part.estimates(metric)
+        if (each.group, each.scope, each.reference) == (extreme.group, OVERALL, extreme.reference)
+    ]
+    own = next(iter(mark_estimates(alike, small)), None)
+    if own is None:  # against the best group: that of this part is another one
+        return None, [extreme.reason] if extreme.reason else []
     if own.status is not Status.OK or own.value is None or own.interval is None:
         return None, [own.reason or Reason.of(ReasonCode.NO_INTERVAL)]
     low, high = map(float, fold(np.array(own.interval.low), np.array(own.interval.high)))

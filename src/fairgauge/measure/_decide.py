@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.across import is_smallest
+from fairgauge.catalogue.across import Across, is_smallest
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import Decide, Insufficient, Outcome, ScopeKind, Status
 from fairgauge.identity import is_named, texts_of
@@ -385,6 +385,8 @@ def _decided(
     outcome, reason = _decide(each, rule)
     if each.extreme is not None and outcome is Outcome.FAIL and not _shows_extreme(each, rule):
         return Outcome.NONE, reason  # the parts without enough data may be more extreme
+    if isinstance(each.extreme, Across) and outcome is Outcome.FAIL:
+        reason = Reason.of(reason.code, limit=reason.get("limit"), sufficient=True)
     worst = worst_cases.get(each.estimate.key) if each.estimate else None
     decided = outcome in (Outcome.PASS, Outcome.FAIL) and reason.code in _BY_INTERVAL
     if worst is None or not decided:

@@ -172,11 +172,13 @@ class _Chooser:
         assert isinstance(self.spec.threshold, tuple)
         self.cuts = np.unique(np.concatenate([histogram.low, histogram.high, self.spec.threshold]))
         cases = self.by_label[-1]
-        # each group by itself, from its counts: names decide nothing, nor do other groups
-        drawn = [halves(each, generator(self.spec, "halves", each)) for each in cases]
+        # each group by itself, from the scores that it has: names and other groups decide nothing
+        firsts = np.zeros(cases.shape)
+        for first, each in zip(firsts, cases, strict=True):
+            held = each > 0
+            first[held], _ = halves(each[held], generator(self.spec, "halves", each[held]))
         self.first, self.second = (
-            self._half(quotient(np.stack(half), cases), histogram)
-            for half in zip(*drawn, strict=True)
+            self._half(quotient(half, cases), histogram) for half in (firsts, cases - firsts)
         )
         self._margins = margins_by_threshold(counts, outcome, asked.spec, self.cuts)
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))

@@ -120,3 +120,15 @@ def test_a_rate_of_few_rows_is_marked() -> None:
     assert tpr.interval is not None
     assert tpr.reason == Reason.of(ReasonCode.FEW_ROWS, n=5, minimum=20)
     assert rates["selection_rate"].status is Status.OK
+
+
+def test_the_worst_of_two_rates_against_the_best_group_of_each_is_judged_without_an_error():
+    """The best group in one rate is not the best in the other, and a third group is tiny."""
+    counts = {
+        "A": {"tp": 60, "fp": 20, "fn": 140, "tn": 180},
+        "B": {"tp": 187, "fp": 66, "fn": 33, "tn": 154},
+        "C": {"tn": 1},
+    }
+    rule = fg.rule("worst_odds", at_most=0.05, groups="A")
+    report = fg.audit(fg.confusion("g", counts), reference="best", rules=[rule])
+    assert [str(each.outcome) for each in report.verdicts] != ["pass"]

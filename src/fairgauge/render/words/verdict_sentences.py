@@ -178,7 +178,8 @@ def _clear(verdict: Verdict) -> str:
         ReasonCode.ABOVE: f"above {_limit(verdict)}",
     }[verdict.reason.code]
     interval = f"whole {_ends(verdict)}" if verdict.interval else "confidence interval"
-    return f"{_measured(verdict)}: the {interval} is {where}"
+    of = " of the groups with sufficient data" if verdict.reason.get("sufficient") else ""
+    return f"{_measured(verdict)}{of}: the {interval} is {where}"
 
 
 def _point(verdict: Verdict) -> str:
