@@ -116,9 +116,11 @@ def _of_groups(
     why = [small.get((part.counts.feature, name)) or few[g] for g, name in enumerate(names)]
     reasons = [reason.on(f"group {names[g]}") for g, reason in enumerate(why) if reason]
     kept = np.flatnonzero([reason is None for reason in why])
+    if not len(kept):
+        return None, reasons or [Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)]
     adequate = _every_group(part, kept)
     spread = metric.across(adequate.evidence.side, 1, part.spec.profile)
-    if not len(kept) or math.isnan(spread.value[0]):
+    if math.isnan(spread.value[0]):
         return None, reasons or [Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)]
     intervals = part.uncertainty.of_feature(metric, adequate, spread)
     made = certainty(intervals, 0, part.spec.confidence)

@@ -26,7 +26,7 @@ def audit(counts, rows=400, **options):
 
 def test_the_interval_of_the_most_extreme_group_holds_for_all_groups():
     report = audit(RATES)
-    z = critical(0.95 ** (1 / 6))
+    z = critical(0.95 ** (1 / 8))  # with the test of homogeneity, and all pairs
     for name, x in RATES.items():
         each = report["selection_rate.difference", "g", name]
         others = sum(RATES.values()) - x
@@ -46,20 +46,21 @@ def test_a_single_comparison_is_simultaneous_by_itself():
 
 def test_against_the_best_group_all_pairs_are_covered():
     report = audit(RATES, reference="best")
-    z = float(tukey_critical(6, 0.95))
+    level = 0.95 ** (1 / 3)  # the pairs with the best, all pairs, and the test of homogeneity
+    alone, z = (float(tukey_critical(6, each)) for each in (0.95, level))
     pairs = {frozenset((p.group, p.other)): p for p in report.pairs if p.rate == "selection_rate"}
     for each in report.estimates:
-        assert each.simultaneous == each.interval
-        assert each.p_adjusted == each.p_value
+        assert each.p_adjusted == pytest.approx(1 - (1 - each.p_value) ** 3)
         neutral = 0.0 if each.metric == "selection_rate.difference" else 1.0
         assert (each.p_value < 0.05) == (not each.low <= neutral <= each.high)
         if neutral == 0.0:
-            limits = newcombe(RATES[each.group], 400, 130, 400, z)
-            assert tuple(each.interval) == pytest.approx(limits)
+            sides = RATES[each.group], 400, 130, 400
+            assert tuple(each.interval) == pytest.approx(newcombe(*sides, alone))
+            assert tuple(each.simultaneous) == pytest.approx(newcombe(*sides, z))
             pair = pairs[frozenset((each.group, "b"))]
             ends = sorted(map(abs, pair.difference_interval))
-            assert ends == pytest.approx(sorted(map(abs, each.interval)))
-            assert each.p_value == pytest.approx(pair.p_adjusted)
+            assert ends == pytest.approx(sorted(map(abs, each.simultaneous)))
+            assert each.p_adjusted == pytest.approx(pair.p_adjusted)
 
 
 @pytest.mark.parametrize("groups", [5, 12])

@@ -36,7 +36,7 @@ def ask(data, *rules, **options):
 
 
 def said(report, group="a"):
-    (found,) = [each for each in report.verdicts if each.group == group]
+    (found,) = [each for each in report.verdicts if group in (each.group, each.mirror)]
     return found
 
 

@@ -516,8 +516,10 @@ def test_groups_that_cannot_be_decided_are_in_no_family():
     )
     assert not notes(alone, DiagnosticCode.ADJUSTED_P)
     for each in (further, below):
-        (note,) = notes(each, DiagnosticCode.ADJUSTED_P)
-        assert note["comparisons"] == 1 + 2 * note["homogeneity"]
+        assert not notes(each, DiagnosticCode.ADJUSTED_P)
+        assert not notes(each, DiagnosticCode.HOMOGENEITY)
+        assert each.pairs == ()
+        assert each["DPPL", "g", "F"].p_adjusted == alone["DPPL", "g", "F"].p_adjusted
     assert further["DPPL", "g", "N"].p_adjusted is None
 
 

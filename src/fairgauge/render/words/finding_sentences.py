@@ -229,7 +229,7 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
 
 
 def _significant_among_all(each: Estimate) -> str:
-    """Return what a difference is not: significant, or significant after adjusting for all groups.
+    """Return what a difference is not: significant, or significant after adjusting for all else.
 
     The second where its own interval excludes "no difference".
     """
@@ -237,7 +237,7 @@ def _significant_among_all(each: Estimate) -> str:
     if each.interval is None or each.definition.neutral in each.interval:
         return text
     p_value = probability(each.p_adjusted)
-    return f"{text} after adjustment for all groups compared{f' ({p_value})' if p_value else ''}"
+    return f"{text} after adjustment for all comparisons{f' ({p_value})' if p_value else ''}"
 
 
 def other_results_sentences(sections: Sequence[FeatureResults], column: str) -> Iterator[str]:

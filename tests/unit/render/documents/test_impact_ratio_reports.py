@@ -11,10 +11,8 @@ from tests.selected_groups import selected
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.enums import DiagnosticCode
 from fairgauge.render import render
 from fairgauge.render.words import question_sentences as question
-from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 
 CELLS = {
     ("Female", "White"): (300, 600), ("Male", "White"): (330, 600),
@@ -176,7 +174,7 @@ def test_charts_state_which_intervals_they_have():
     together = "The confidence intervals are simultaneous: they hold for all comparisons together."
     best = shown(format_="html")
     assert together in best
-    assert "simultaneous 95% CI 0.62 to 0.81" in best
+    assert "simultaneous 95% CI 0.59 to 0.84" in best
     several = shown(sample_reports.several(), "html")
     assert together in several
 
@@ -189,19 +187,6 @@ def test_scores_alone_are_not_said_to_have_a_positive_value():
     assert "1 or true" not in text
     assert "score is > the median of the scores (0.4983)" in text
     assert "1 or true" not in shown(scored, "html")
-
-
-def test_a_range_that_small_groups_make_is_not_evidence_of_a_difference():
-    cells = {"a": (800, 1_000), "b": (500, 1_000)} | {f"t{i}": (1, 2) for i in range(12)}
-    of = fg.audit(selected(cells))
-    (stated,) = {
-        describe_diagnostic(each)
-        for each in of.diagnostics
-        if each.code is DiagnosticCode.HOMOGENEITY and each["rate"] == "selection_rate"
-    }
-    assert "differs statistically significantly" in stated
-    assert "the range over the 2 groups of sufficient size is 30.0 pp" in stated
-    assert "0.0 pp" not in stated.replace("30.0 pp", "")
 
 
 @pytest.mark.parametrize("column", ["sex", "race"])

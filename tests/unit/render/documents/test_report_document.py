@@ -344,7 +344,9 @@ def test_two_groups_have_no_pairs_and_three_have():
         return [b.title for s in details.blocks for b in s.blocks if isinstance(b, Section)]
 
     assert "Every pair of groups" not in titles(sample_reports.small())
-    assert "Every pair of groups" in titles(sample_reports.several())
+    three = {"a": (50, 100), "b": (60, 100), "c": (80, 100)}
+    assert "Every pair of groups" in titles(audit(three))
+    assert "Every pair of groups" not in titles(audit(three | {"c": (4, 5)}))
 
 
 def test_a_report_without_intervals_describes_no_methods():
@@ -391,9 +393,9 @@ def test_the_comparisons_that_p_values_are_adjusted_for_are_counted():
     report = audit({"a": (50, 100), "b": (60, 100), "c": (80, 100)}, metrics="DPPL")
     page = render(report, "html")
     assert "p-values adjusted for all comparisons of the report." in page
-    assert "are adjusted for 9 comparisons and tests." in page  # 3, 3 of homogeneity, 3 of pairs
+    assert "are adjusted for 5 comparisons and tests." in page  # 3, 1 of homogeneity, 1 of pairs
     two = render(audit({"a": (50, 100), "b": (80, 100)}, metrics="DPPL"), "html")
-    assert "adjusted for" not in two  # both tests are one
+    assert "are adjusted for" not in two  # both tests are one
 
 
 def test_a_column_that_one_table_has_no_room_for_is_in_none():
@@ -510,4 +512,4 @@ def test_notes_that_all_charts_have_are_stated_once():
     text = render(fg.audit(fg.confusion("g", cells)), "html")
     charts = text.split('id="charts-0"')[1].split("</details>")[0]
     assert charts.count("<table") > 1
-    assert charts.count("Each confidence interval is for a single comparison") == 1
+    assert charts.count("The confidence intervals are simultaneous") == 1

@@ -99,10 +99,10 @@ def test_the_range_over_groups_is_of_those_with_sufficient_data() -> None:
         audited({name: of for name, of in HIRED.items() if name != "Native"}),
         DiagnosticCode.HOMOGENEITY,
     )
-    assert (few["groups"], few["large"], large.get("large")) == (5, 4, None)
-    for name in ("range", "expected_range", "between_sd"):
+    for name in ("groups", "p", "range", "expected_range", "between_sd"):
         assert few[name] == large[name]
-    assert "the range over the 4 groups of sufficient size is 15.6 pp" in few.message
+    assert "between the 4 groups with sufficient data" in few.message
+    assert "the range over these groups is 15.6 pp" in few.message
 
 
 def test_a_table_names_the_reference_that_replaces_that_of_the_preset() -> None:
