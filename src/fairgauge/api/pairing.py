@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge.cube.answer_plan import answer_plan
-from fairgauge.errors import Problem, SpecError, nearest, quote
+from fairgauge.cube.cube import Cube
+from fairgauge.errors import DataError, Problem, SpecError, nearest, quote
 from fairgauge.measure.swap_differences import compare_swaps
 from fairgauge.question.spec_file import with_config
-from fairgauge.question.swap_question import check_swap_columns, read_swap_question
+from fairgauge.question.swap_question import (
+    check_swap_columns,
+    check_swap_options,
+    read_swap_question,
+)
 from fairgauge.resolve.answers import read_answers
 from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
 from fairgauge.scan import open_rows
@@ -126,8 +131,11 @@ def pairs(
         "prediction": prediction, "positive": positive, "model": model, "run": run,
         "reference": reference, "placebo": placebo, "margins": margins,
     }  # fmt: skip
+    check_swap_options(options)
     asked: Any = options | {name: value for name, value in named.items() if value is not None}
     asked = with_config(config, asked)
+    if isinstance(data, Cube):
+        raise DataError("answers are compared from rows; give the table of answers, not counts")
     source, _ = open_rows(data, {})
     columns = asked.get("variant")
     if isinstance(columns, Mapping):
@@ -154,6 +162,7 @@ def pairs(
         spec=question.to_dict() | ({"variant": columns} if isinstance(columns, Mapping) else {}),
         differences=compared.differences,
         variants=compared.variants,
+        groups=compared.groups,
         placebo=compared.placebo,
         components=compared.components,
         answered=compared.answered,

@@ -20,6 +20,7 @@ from fairgauge.results.name_swaps import (
     PlaceboSpread,
     SwapComponents,
     SwapDifference,
+    SwapGroup,
     SwapNote,
     SwapNoteCode,
     SwapReason,
@@ -115,6 +116,7 @@ class ComparedSwaps:
 
     differences: tuple[SwapDifference, ...]
     variants: tuple[SwapVariant, ...]
+    groups: tuple[SwapGroup, ...]
     placebo: tuple[PlaceboSpread, ...]
     components: tuple[SwapComponents, ...]
     answered: tuple[AnsweredShare, ...]
@@ -141,6 +143,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> ComparedSwaps:
     return ComparedSwaps(
         differences=tuple(_judged(drafts, answers, question)),
         variants=variants,
+        groups=tuple(_group_means(variants)),
         placebo=tuple(
             _spread(answers, cells, effects[id(cells)], variants)
             for cells in every
@@ -464,6 +467,17 @@ def _variants(answers: Answers, cells: _Cells, question: SwapQuestion) -> Iterat
             low=None if width is None else mean - width,
             high=None if width is None else mean + width,
         )
+
+
+def _group_means(variants: Sequence[SwapVariant]) -> Iterator[SwapGroup]:
+    """Yield the mean of the names of every group, in every model."""
+    names: dict[tuple[str | None, bool, str], list[float]] = {}
+    for each in variants:
+        if not each.placebo:
+            names.setdefault((each.model, each.pooled, each.group), []).append(each.centred)
+    for (model, pooled, group), means in names.items():
+        mean = math.fsum(means) / len(means)
+        yield SwapGroup(model=model, pooled=pooled, group=group, variants=len(means), centred=mean)
 
 
 def _spread(

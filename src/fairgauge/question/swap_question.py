@@ -16,7 +16,7 @@ from fairgauge.question.specification import read_part
 from fairgauge.values import Json, Value, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from fairgauge.question.features import Feature
 
@@ -102,6 +102,26 @@ class SwapQuestion:
         return {name: value for name, value in given.items() if value not in (None, [], {})}
 
 
+def check_swap_options(given: Collection[str]) -> None:
+    """Check the names of options that are given beside those of a specification file.
+
+    Raises
+    ------
+    SpecError
+        An option is unknown, or means nothing here.
+    """
+    allowed = (*COLUMNS, "placebo", *SHARED)
+    problems = [
+        Problem(
+            name, f"is no option of pairs.{nearest(name, allowed)} Allowed: {', '.join(allowed)}"
+        )
+        for name in given
+        if name not in allowed and name not in _REFUSED
+    ]
+    if problems:
+        raise SpecError(problems)
+
+
 def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     """Read the options of `fairgauge.pairs`, of a specification file or given by name.
 
@@ -126,7 +146,7 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     try:
         spec = read_part(SHARED, rest)
     except SpecError as error:
-        problems += error.problems
+        raise SpecError([*problems, *error.problems]) from None
     for name, what in (("item", "what was asked (résumé, prompt)"), ("variant", "names")):
         if own.get(name) is None and name not in options:
             problems.append(Problem(name, f"name the column of {what} (--{name} COL)"))
@@ -169,6 +189,12 @@ def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:
     if spec.reference in ("overall", "best"):
         message = "must be others, largest, or a group (COL=VALUE)"
         yield Problem("reference", f"{message}, not {spec.reference}")
+    elif isinstance(spec.reference, tuple) and features == 1:
+        names = [*spec.audited]
+        for column, _ in spec.reference:
+            if column not in names:
+                message = f"names {quote(column)}, which is not the sensitive feature"
+                yield Problem("reference", f"{message}; name a group of {quote(names[0])}")
 
 
 def _plain_column(feature: Feature) -> str:

@@ -234,6 +234,24 @@ class SwapVariant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SwapGroup:
+    """The names of one group: the mean of their means.
+
+    Attributes
+    ----------
+    model, pooled, group : which; pooled is the mean over all models.
+    variants : how many names.
+    centred : the mean of the names, each less that of all names over the same items.
+    """
+
+    model: str | None
+    pooled: bool
+    group: str
+    variants: int
+    centred: Finite
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceboSpread:
     """How far irrelevant edits move the answers of a model.
 
@@ -301,6 +319,7 @@ class PairsAudit(ShownResult):
     spec : the question.
     differences : every group against its reference, in every model and, of several, in all.
     variants : every variant's answers.
+    groups : the mean of every group's names.
     placebo : how far irrelevant edits move the answers of each model.
     components : what answers vary by.
     answered : how many rows of each group have an answer.
@@ -327,6 +346,7 @@ class PairsAudit(ShownResult):
     spec: Saved
     differences: tuple[SwapDifference, ...]
     variants: tuple[SwapVariant, ...]
+    groups: tuple[SwapGroup, ...]
     placebo: tuple[PlaceboSpread, ...]
     components: tuple[SwapComponents, ...]
     answered: tuple[AnsweredShare, ...]

@@ -181,6 +181,21 @@ def test_all_mistakes_of_a_question_are_listed_at_once():
     ) or ("variant: column 'name' is already the item" in refused(study(), item="name"))
 
 
+def test_options_that_mean_nothing_here_are_refused_and_nothing_else_is_blamed():
+    assert refused(study(), plcebo="edit").startswith(
+        "plcebo: is no option of pairs. Did you mean 'placebo'? Allowed: item, variant"
+    )
+    assert refused(study(), label="score").startswith("label: is no option of pairs")
+    assert refused(study(), confidence=2) == "confidence: must be a number between 0 and 1, not 2"
+    cube = fg.confusion("group", {"Black": {"tp": 1}, "White": {"tp": 1}})
+    assert "not counts" in refused(cube)
+
+
+def test_a_file_that_several_functions_share_may_have_other_options():
+    shared = {"label": "hired", "rules": ["selection_rate.ratio >= 0.8"]}
+    assert audit(study(), config=shared).differences == audit(study()).differences
+
+
 def test_both_score_and_prediction_are_refused():
     assert "not both" in refused(study(), prediction="run")
 
@@ -223,6 +238,28 @@ def test_unknown_groups_placebos_and_references_are_named():
     assert "reference: no 'Whit' in group. Did you mean 'White'?" in message
     assert "placebo: no 'edit' in group" in message
     assert "exclude_groups: no 'Asian' in group" in message
+
+
+def test_a_reference_of_another_column_is_refused():
+    message = refused(study(), reference={"race": "White"})
+    assert message == (
+        "reference: names 'race', which is not the sensitive feature; name a group of 'group'"
+    )
+
+
+def test_groups_may_be_crossed_recoded_and_unknown():
+    table = study((4, 4), 8).assign(
+        sex=lambda t: np.where(t.name.str[-1].isin(["0", "4"]), "F", "M")
+    )
+    table.loc[table.name == "B01", "sex"] = "?"
+    found = fg.pairs(
+        table, item="item", variant="name", score="score", intersections=["group", "sex"],
+        unknown="?", recode={"group": {"African American": ["Black"]}},
+    )  # fmt: skip
+    names = {each.group for each in found.differences}
+    assert names == {"African American & F", "African American & M", "White & F", "White & M"}
+    assert found.data.excluded == {"missing group": 16}
+    assert found.differences[0].feature == "group*sex"
 
 
 def test_one_group_alone_is_refused():

@@ -148,7 +148,17 @@ def _dot_plots(audit: PairsAudit) -> Iterator[Section]:
 def _dot_plot(audit: PairsAudit, model: str | None, pooled: bool) -> Chart:
     own = [each for each in audit.variants if (each.model, each.pooled) == (model, pooled)]
     own.sort(key=lambda each: (each.placebo, each.group))
-    unit, rows = _unit(audit), []
+    unit = _unit(audit)
+    rows = [
+        ChartRow(
+            f"{called(each.group)}: mean of {words.numbered_names(each.variants)}",
+            Mark(each.centred),
+            shown(each.centred, unit, sign=True),
+            emphasis=True,
+        )
+        for each in audit.groups
+        if (each.model, each.pooled) == (model, pooled)
+    ]
     for each in own:
         edit = "irrelevant edit" if each.placebo else called(each.group)
         text = shown(each.centred, unit, sign=True)

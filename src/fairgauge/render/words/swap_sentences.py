@@ -54,7 +54,12 @@ def describe_difference(difference: SwapDifference) -> str:
 def names_of(count: int, group: str, feature: str) -> str:
     """Return how many names of which group, as a subject: ``6 names of Black (race)``."""
     who = "other groups" if group == "others" else group_called(group, feature)
-    return f"{numbers.count(count)} {numbers.plural(count, 'name', 'names')} of {who}"
+    return f"{numbered_names(count)} of {who}"
+
+
+def numbered_names(count: int) -> str:
+    """Return a number of names."""
+    return f"{numbers.count(count)} {numbers.plural(count, 'name', 'names')}"
 
 
 def value_sentence(d: SwapDifference) -> str:
