@@ -95,18 +95,36 @@ def _in_a_row(suspected: Sequence[_Suspected], names: Sequence[str]) -> Iterator
     """Yield findings, one for the same thing in successive periods."""
     runs: dict[tuple[object, ...], list[list[_Suspected]]] = {}
     for each in sorted(suspected, key=lambda each: each.at):
-        sign = None if each.share is None else each.share > (each.expected or 0)
+        sign: float | None = None if each.share is None else each.share > (each.expected or 0)
         if each.problem is HistoryProblem.VOLUME:
             sign = (each.rows or 0) > (each.expected or 0)
-        held = runs.setdefault((each.problem, each.column, each.value, sign), [])
+        if each.problem is HistoryProblem.DOUBLED_ROWS:
+            sign = each.expected
+        held = runs.setdefault((each.problem, each.column, each.value, each.other, sign), [])
         if held and held[-1][-1].at == each.at - 1:
             held[-1].append(each)
         else:
             held.append([each])
     for held in runs.values():
         for run in held:
-            first = run[0]._asdict()
-            yield HistoryFinding(period=names[first.pop("at")], last=names[run[-1].at], **first)
+            found = _together(run)._asdict()
+            yield HistoryFinding(period=names[found.pop("at")], last=names[run[-1].at], **found)
+
+
+def _together(run: Sequence[_Suspected]) -> _Suspected:
+    """Return what is suspected of several periods as one: the rows of all, and shares of these."""
+    first, sizes = run[0], np.array([each.rows or 0 for each in run], dtype=np.float64)
+    if len(run) == 1 or first.rows is None:
+        return first
+    found = first._replace(rows=int(sizes.sum()))
+    expected = np.array([each.expected or 0.0 for each in run])
+    if first.problem is HistoryProblem.MISSING_VALUES:
+        shares = np.array([each.share or 0.0 for each in run])
+        usual = float(np.average(expected, weights=sizes))
+        return found._replace(share=float(np.average(shares, weights=sizes)), expected=usual)
+    if first.problem in (HistoryProblem.VOLUME, HistoryProblem.VANISHED_VALUE):
+        return found._replace(expected=float(expected.sum()))
+    return found
 
 
 def _gaps(periods: Sequence[Period]) -> Iterator[HistoryFinding]:
@@ -274,14 +292,15 @@ def _missing(
         sampling = np.sqrt(np.fmax(np.fmax(*variances), 1 / rows**2))
         far = _DEVIATIONS * np.maximum(wide, sampling)
         jumped = np.abs(share - usual) > np.maximum(_SHARE, far)
-        first = share[: 2 * _WEEK].mean()
-        spread = float(share[: 4 * _WEEK].var())
         for t in range(len(share)):
-            recent = share[max(t - _WEEK + 1, 0) : t + 1].mean()
+            begin = share[: min(2 * _WEEK, max(t + 1 - _WEEK, _WEEK))]
+            # medians: a single day with missing values is no drift in the week after it
+            first, recent = map(np.median, (begin, share[max(t - _WEEK + 1, 0) : t + 1]))
+            spread = float(begin.var(ddof=1)) if len(begin) > 1 else 0.0
             both = (first + recent) / 2
             of_day = max(spread, both * (1 - both) * float((1 / rows).mean()))
             drifted = abs(recent - first) > max(_DRIFT, _DEVIATIONS * math.sqrt(of_day / _WEEK))
-            if jumped[t] or (t >= 4 * _WEEK and drifted):
+            if jumped[t] or (t >= 2 * _WEEK and drifted):
                 yield _Suspected(
                     t, HistoryProblem.MISSING_VALUES, column, rows=int(rows[t]),
                     share=float(share[t]), expected=float(usual[t] if jumped[t] else first),

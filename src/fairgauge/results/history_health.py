@@ -38,9 +38,10 @@ class HistoryFinding:
     column, value : the column and its value that are meant, if there are such.
     other : what it is held against: another spelling, another period, the file of a baseline; of a
         gap, the period after it.
-    rows : rows of the first period, of the value where there is one; of a gap, absent periods.
-    share, expected : of missing values, the share of the rows and the usual one. Of the volume,
-        ``expected`` is the usual number of rows; of doubled rows, how often each stands.
+    rows : rows of all these periods, of the value where there is one; of a gap, absent periods.
+    share, expected : of missing values, the share of the rows and the usual one. Of the volume and
+        of a vanished value, ``expected`` is the usual number of rows; of doubled rows, how often
+        each stands.
     """
 
     DERIVED: ClassVar = ("says",)

@@ -179,8 +179,8 @@ def test_drifting_missing_values_are_found_where_no_day_jumps() -> None:
     names = [parse_period(name) for name in day_names(100)]
     held = [counted(2_000, rng, 0.01 + 0.0012 * t) for t in range(100)]
     found = [e for e in check_history(names, held) if e.problem is HistoryProblem.MISSING_VALUES]
-    assert len(found) == 1
-    assert found[0].last == day_names(100)[-1]
+    assert 1 <= len(found) <= 2  # it may fall back once while it is barely one
+    assert found[-1].last == day_names(100)[-1]
     assert check_history(names, held, without=["branch"]) == ()
 
 
@@ -216,3 +216,34 @@ def test_findings_of_the_last_period_are_gauges() -> None:
 
 def test_a_handful_of_rows_proves_nothing() -> None:
     assert found_in(dict.fromkeys(day_names(30), cube(1, of=2, others=1, size=2))) == []
+
+
+def test_missing_values_that_drift_in_the_first_month_are_found() -> None:
+    rng = np.random.default_rng(8)
+    names = [parse_period(name) for name in day_names(30)]
+    held = [counted(900, rng, max(0.0, 0.02 * (t - 10))) for t in range(30)]
+    found = [e for e in check_history(names, held) if e.problem is HistoryProblem.MISSING_VALUES]
+    assert found
+    assert max(each.last for each in found) == day_names(30)[-1]
+    covered = {n for e in found for n in day_names(30) if e.period <= n <= e.last}
+    assert set(day_names(30)[18:]) <= covered
+
+
+def test_a_steady_first_month_is_hardly_suspected() -> None:
+    found = suspected(200, 30, 0.2, seed=5)
+    assert sum(found.values()) <= 2, found
+
+
+def test_numbers_of_several_periods_are_those_of_all() -> None:
+    rng = np.random.default_rng(6)
+    names = [parse_period(name) for name in day_names(24)]
+    held = [counted(400, rng) for _ in names]
+    spelt = [each.values["branch"][BRANCHES[0]] // 2 for each in held[20:]]
+    for each, rows in zip(held[20:], spelt, strict=True):
+        each.values["branch"][BRANCHES[0]] -= rows
+        each.values["branch"][BRANCHES[0].upper()] = rows
+    few = [counted(100, rng) for _ in names[22:]]
+    (one,) = check_history(names, held)
+    assert (one.period, one.last, one.rows) == (day_names(24)[20], day_names(24)[23], sum(spelt))
+    volume = [e for e in check_history(names, [*held[:22], *few]) if e.value is None]
+    assert [(e.rows, e.expected) for e in volume] == [(200, pytest.approx(800, rel=0.01))]
