@@ -447,6 +447,13 @@ class WhyInconclusive(StrEnum):
     TOO_FEW = "too few"
 
 
+class ColumnEffects(StrEnum):
+    """Whether columns that are adjusted for have the same effects on both sides of a gap."""
+
+    MAIN = "main"
+    BY_SIDE = "by side"
+
+
 class GapPartKind(StrEnum):
     """A part of a gap: strata of one side alone, shares of strata, or rates within strata."""
 

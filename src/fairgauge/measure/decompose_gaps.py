@@ -11,6 +11,7 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
+    ColumnEffects,
     GapPartKind,
     GapVerdict,
     IntervalMethod,
@@ -23,10 +24,18 @@ from fairgauge.measure.measure import measure
 from fairgauge.resolve.references import resolve_references
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import CountsBySide
-from fairgauge.results.gap_decomposition import Gap, GapPart, Heterogeneity, StratumGap, Support
+from fairgauge.results.gap_decomposition import (
+    AdjustedGap,
+    Gap,
+    GapPart,
+    Heterogeneity,
+    StratumGap,
+    Support,
+)
 from fairgauge.results.scopes import Interval
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.decomposition import decompose, stratum_parts
+from fairgauge.stats.grouped_logistic import adjusted_effect
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.outlying_strata import heterogeneity
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
@@ -43,6 +52,7 @@ if TYPE_CHECKING:
     from fairgauge.stats.decomposition import GapParts, Part
     from fairgauge.stats.outlying_strata import HeterogeneityTest, Outlying
 
+_LARGEST_LOG = 700.0
 _MOST_OUTSIDE = 0.5
 """The share of a side outside the common support above which nothing is decided."""
 
@@ -145,6 +155,7 @@ def _gaps(
         ),
         heterogeneity=None if ratio else _heterogeneity(whole),
         strata=tuple(_strata(sides, crossed, each, spec.confidence, ratio=ratio)),
+        adjusted=() if ratio else tuple(_adjusted(sides, parts, crossed, spec.confidence)),
     )
 
 
@@ -195,6 +206,44 @@ def _towards_gap(
     if gap < 0:
         return -gap, [(-high, -low) for low, high in ends]
     return gap, ends
+
+
+# ---- regression ---------------------------------------------------------------------------------
+
+
+def _adjusted(
+    sides: _GapSides, parts: GapParts, crossed: CrossedStrata, confidence: float
+) -> Iterator[AdjustedGap]:
+    """Yield the difference adjusted for the columns, with the same effects on both sides and not.
+
+    One column by side is the difference within its strata at the composition of both sides.
+    """
+    z = critical(confidence)
+    outside = min(float(parts.support_group), float(parts.support_reference)) < _MOST_OUTSIDE
+    for effects in ColumnEffects:
+        by_side = effects is ColumnEffects.BY_SIDE
+        found = adjusted_effect(
+            sides.x_d, sides.n_d, sides.x_a, sides.n_a, list(crossed.codes), z, by_side=by_side
+        )
+        if found is None:
+            continue
+        log_odds, error = found.log_odds, found.log_odds_error
+        defined = math.isfinite(log_odds) and abs(log_odds) + z * error < _LARGEST_LOG
+        ends = [math.exp(log_odds + sign * z * error) for sign in (-1, 1)] if defined else []
+        yield AdjustedGap(
+            effects=effects,
+            value=found.difference,
+            interval=Interval(found.low, found.high, confidence, (IntervalMethod.SANDWICH,)),
+            p_value=_known(found.p),
+            odds_ratio=math.exp(log_odds) if defined else None,
+            odds_ratio_interval=(
+                Interval(ends[0], ends[1], confidence, (IntervalMethod.SANDWICH,)) if ends else None
+            ),
+            penalised=found.penalised,
+            interaction_p=_known(found.interaction),
+            cells=found.cells,
+            status=Status.TOO_FEW if outside else Status.OK,
+        )
 
 
 # ---- records ------------------------------------------------------------------------------------

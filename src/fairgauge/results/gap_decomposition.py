@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.enums import GapPartKind, GapVerdict, Status, StratumWeights, WhyInconclusive
+from fairgauge.enums import (
+    ColumnEffects,
+    GapPartKind,
+    GapVerdict,
+    Status,
+    StratumWeights,
+    WhyInconclusive,
+)
 from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.describers import in_words
 from fairgauge.results.estimates import Estimate
@@ -92,6 +99,36 @@ class Heterogeneity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdjustedGap:
+    """The gap adjusted for the columns of the strata by logistic regression of the counts.
+
+    Attributes
+    ----------
+    effects : whether the columns have the same effects on both sides, or effects by side.
+    value, interval, p_value : the average marginal effect: the difference of the rates that all
+        rows of both sides would have on either side.
+    odds_ratio, odds_ratio_interval : of the sides; None with effects by side, and where the sides
+        separate the outcomes.
+    penalised : whether some levels separate the outcomes, so that the fit is Firth's.
+    interaction_p : of equal effects of the columns on both sides; None where it is not tested.
+    cells : the cells of side and strata with rows.
+    status : too few where more than half of a side is in strata that the other does not have, where
+        the regression extrapolates.
+    """
+
+    effects: ColumnEffects
+    value: Finite
+    interval: Inline[Interval]
+    p_value: Share | None
+    odds_ratio: Finite | None = None
+    odds_ratio_interval: Interval | None = None
+    penalised: bool = False
+    interaction_p: Share | None = None
+    cells: int
+    status: Status = Status.OK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
     """The common support: the strata that both sides have.
 
@@ -125,6 +162,8 @@ class Gap:
     heterogeneity : whether the difference varies over strata; None of a ratio, and with fewer than
         two strata that both sides have.
     strata : the strata, by the size of their contributions.
+    adjusted : the difference adjusted for the columns by regression, first with the same effects on
+        both sides, then with effects by side; none of a ratio, and where there is no fit.
     """
 
     DERIVED: ClassVar = ("largest_remaining", "says")
@@ -138,6 +177,7 @@ class Gap:
     support: Support
     heterogeneity: Heterogeneity | None = None
     strata: tuple[StratumGap, ...]
+    adjusted: tuple[AdjustedGap, ...] = ()
 
     @property
     def scale(self) -> str:

@@ -63,6 +63,10 @@ def test_berkeley():
     assert [s.stratum["dept"] for s in gap.strata] == ["A", "B", "E", "F", "C", "D"]
     assert gap.largest_remaining == pytest.approx(-0.0303, abs=5e-4)
     assert "accounted for by the composition of dept" in gap.says
+    main, by_side = gap.adjusted
+    assert main.value == pytest.approx(0.019497, abs=1e-6)
+    assert main.odds_ratio == pytest.approx(np.exp(0.099870), abs=1e-5)
+    assert by_side.interaction_p == pytest.approx(0.0031, abs=1e-4)
     assert [s.stratum["dept"] for s in gap.strata if s.outlying] == ["A"]
     assert "Outlying: A, +20.3 pp (0.0 pp in the other strata" in gap.says
 

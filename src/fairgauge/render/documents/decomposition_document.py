@@ -22,6 +22,7 @@ from fairgauge.render.documents.report_notes import opening_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
+    describe_adjusted,
     describe_gap_verdict,
     describe_heterogeneity,
     part_words,
@@ -61,7 +62,9 @@ METHOD = (
     "rates in it; within weights the difference of the rates by the mean of the shares (Kitagawa "
     "1955). Composition is divided among several columns by Shapley's value, whatever their order. "
     "The verdict is decided at the compositions of both sides. Confidence intervals are those of "
-    "the delta method, with four rows a side added over the strata for their centre."
+    "the delta method, with four rows a side added over the strata for their centre; those of a "
+    "regression are robust. An odds ratio changes with what is adjusted for even where nothing "
+    "confounds, so that it is not compared with the unadjusted one."
 )
 
 
@@ -115,8 +118,8 @@ def _gap(gap: Gap, *, full: bool) -> Iterator[Block]:
     yield Paragraph(f"{gap.estimate.says}.")
     yield Paragraph(describe_gap_verdict(gap), _TONES.get(gap.verdict, Tone.PLAIN))
     yield _parts(gap)
-    if varies := describe_heterogeneity(gap):
-        yield Paragraph(varies)
+    for text in filter(None, (describe_adjusted(gap), describe_heterogeneity(gap))):
+        yield Paragraph(text)
     if full:
         yield _chart(gap)
     yield from _strata(gap, gap.strata if full else gap.strata[:_MOST_STRATA])

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
+from fairgauge.enums import (
+    ColumnEffects,
+    GapPartKind,
+    GapVerdict,
+    Status,
+    StratumWeights,
+    WhyInconclusive,
+)
+from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import ci_words, shown, signed, unit, unit_name, with_unit
@@ -36,7 +44,12 @@ def verdict_words(verdict: GapVerdict) -> str:
 
 def describe_gap(gap: Gap) -> str:
     """Return the gap over all strata, and what it is within them, as sentences."""
-    sentences = (f"{gap.estimate.says}.", describe_gap_verdict(gap), describe_heterogeneity(gap))
+    sentences = (
+        f"{gap.estimate.says}.",
+        describe_gap_verdict(gap),
+        describe_adjusted(gap),
+        describe_heterogeneity(gap),
+    )
     return " ".join(filter(None, sentences))
 
 
@@ -82,6 +95,38 @@ def describe_heterogeneity(gap: Gap) -> str:
     named = "; ".join(_outlying(gap, each) for each in outlying[:_MOST_NAMED])
     more = len(outlying) - _MOST_NAMED
     return f"{text} Outlying: {named}{f'; and {more:,} more' if more > 0 else ''}."
+
+
+def describe_adjusted(gap: Gap) -> str:
+    """Return the difference adjusted by regression as sentences; nothing where there is none."""
+    adjusted = {each.effects: each for each in gap.adjusted}
+    main = adjusted.get(ColumnEffects.MAIN)
+    if main is None:
+        return ""
+    kind = unit(gap.estimate.definition)
+    odds = ""
+    if main.odds_ratio is not None:
+        ends = ci_words(main.odds_ratio_interval, Unit.RATIO)
+        odds = f"; odds ratio {shown(main.odds_ratio, Unit.RATIO)}, {ends}"
+    text = (
+        f"Adjusted for {_columns(gap)} by logistic regression, the rates differ by "
+        f"{with_unit(main.value, kind, sign=True)} on average over all rows "
+        f"({ci_words(main.interval, kind, sign=True)}{odds})."
+    )
+    if main.status is not Status.OK:
+        text += " Insufficient data: more than half of one side is extrapolated."
+    own = adjusted.get(ColumnEffects.BY_SIDE)
+    if own is None:
+        return text
+    text += (
+        f" With effects of {_columns(gap)} by side it is {with_unit(own.value, kind, sign=True)} "
+        f"({ci_words(own.interval, kind, sign=True)})"
+    )
+    if own.interaction_p is None:
+        return f"{text}."
+    p = probability(own.interaction_p)
+    differ = "differ" if own.interaction_p < 1 - main.interval.level else "do not differ"
+    return f"{text}; the effects {differ} statistically significantly between the sides ({p})."
 
 
 def stratum_name(stratum: StratumGap) -> str:

@@ -1,0 +1,30 @@
+"""Adjusted differences against `Logit` of statsmodels 0.15 on the rows."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fairgauge.stats.grouped_logistic import adjusted_effect
+
+COLUMNS = ["chist", "mhist", "phist", "selfemp", "condomin", "single", "insurance"]
+CUTS = {"pirat": [0.28, 0.36], "lvrat": [0.8, 0.95]}
+
+
+def test_boston_mortgages_with_nine_controls(shared):
+    """Denials of 2,380 applicants (HMDA 1990): `get_margeff(dummy=True)`, and `cov_type="HC0"`."""
+    rows = pl.read_csv(shared.data("hmda.csv"))
+    cut = [pl.Series(name, np.searchsorted(points, rows[name])) for name, points in CUTS.items()]
+    rows = rows.with_columns(cut)
+    black, denied = pl.col("afam") == "yes", pl.col("deny") == "yes"
+    cells = rows.group_by([*COLUMNS, *CUTS]).agg(
+        n_d=black.sum(), x_d=(black & denied).sum(), n_a=(~black).sum(), x_a=(~black & denied).sum()
+    )
+    codes = [np.unique(cells[name], return_inverse=True)[1] for name in (*COLUMNS, *CUTS)]
+    counts = (cells[name] for name in ("x_d", "n_d", "x_a", "n_a"))
+    found = adjusted_effect(*counts, codes, 1.959963984540054)
+    assert found.cells == 671
+    assert found.difference == pytest.approx(0.0519684894, abs=1e-9)
+    assert found.log_odds == pytest.approx(0.6052339211, abs=1e-9)
+    scale = np.sqrt(2_380 / (2_380 - 19))  # our divisor is that of HC1
+    assert found.log_odds_error == pytest.approx(0.1855129172 * scale, abs=1e-8)
+    assert (found.high - found.low) / 2 / 1.96 == pytest.approx(0.0179772, rel=0.02)

@@ -1,0 +1,74 @@
+"""Logistic regression of counts: values of statsmodels, coverage, separation, collinearity."""
+
+import numpy as np
+import pytest
+
+from fairgauge.stats.grouped_logistic import adjusted_effect
+
+Z = 1.959963984540054
+WOMEN = ([89, 17, 202, 131, 94, 24], [108, 25, 593, 375, 393, 341])
+MEN = ([512, 353, 120, 138, 53, 22], [825, 560, 325, 417, 191, 373])
+LEVELS = (5, 4, 3)
+CODES = [*np.unravel_index(np.arange(60), LEVELS)]
+
+
+def test_berkeley_agrees_with_statsmodels():
+    """`Logit` of the 4,526 rows with dummies of departments, and `get_margeff` (overall)."""
+    found = adjusted_effect(*WOMEN, *MEN, [np.arange(6)], Z)
+    assert found.difference == pytest.approx(0.019497, abs=1e-6)
+    assert found.log_odds == pytest.approx(0.099870088, abs=1e-8)
+    scale = np.sqrt(4_526 / (4_526 - 7))  # of statsmodels's HC0 to the divisor of HC1
+    assert found.log_odds_error == pytest.approx(0.080311586 * scale, abs=1e-8)
+    assert (found.cells, found.penalised) == (12, False)
+
+
+def test_effects_by_side_of_one_column_standardise_the_strata():
+    x_d, n_d, x_a, n_a = (np.array(each, dtype=float) for each in (*WOMEN, *MEN))
+    found = adjusted_effect(*WOMEN, *MEN, [np.arange(6)], Z, by_side=True)
+    share = (n_d + n_a) / (n_d + n_a).sum()
+    assert found.difference == pytest.approx((share * (x_d / n_d - x_a / n_a)).sum(), abs=1e-9)
+    assert found.interaction < 0.01
+
+
+def test_swapped_sides_turn_the_sign_and_doubled_columns_change_nothing():
+    found = adjusted_effect(*WOMEN, *MEN, [np.arange(6)], Z)
+    swapped = adjusted_effect(*MEN, *WOMEN, [np.arange(6)], Z)
+    assert swapped.difference == pytest.approx(-found.difference)
+    assert (swapped.low, swapped.high) == pytest.approx((-found.high, -found.low))
+    doubled = adjusted_effect(*WOMEN, *MEN, [np.arange(6), np.arange(6)[::-1]], Z)
+    assert doubled.difference == pytest.approx(found.difference)
+    assert doubled.p == pytest.approx(found.p)
+
+
+def test_levels_that_separate_are_penalised_and_a_side_that_separates_keeps_its_difference():
+    found = adjusted_effect([0, 20], [30, 60], [0, 50], [40, 90], [np.arange(2)], Z)
+    assert found.penalised
+    assert -0.3 < found.difference < 0.0
+    alone = adjusted_effect([0, 0], [30, 30], [10, 20], [40, 40], [np.arange(2)], Z)
+    assert alone.penalised
+    assert -0.45 < alone.difference < -0.25
+    assert adjusted_effect([0, 0], [0, 0], [10, 20], [40, 40], [np.arange(2)], Z) is None
+
+
+@pytest.mark.parametrize(("rows", "interaction"), [(400, 0.0), (1_000, 1.0), (150, 0.0)])
+def test_intervals_hold_their_level(rows, interaction):
+    """Of 300 tables of 60 cells a side; with an interaction, of the fit by side."""
+    rng = np.random.default_rng(11)
+    effects = [np.linspace(-0.8, 0.8, levels) for levels in LEVELS]
+    logit = sum(effect[codes] for effect, codes in zip(effects, CODES, strict=True))
+    p_a, p_d = (
+        1 / (1 + np.exp(-each))
+        for each in (logit, logit - 0.4 + interaction * effects[0][CODES[0]])
+    )
+    w_d = np.exp(-0.5 * logit) / np.exp(-0.5 * logit).sum()
+    truth = ((0.4 * w_d + 0.6 / 60) * (p_d - p_a)).sum()
+    covered = []
+    for _ in range(300):
+        n_d, n_a = (
+            rng.multinomial(int(0.4 * rows), w_d),
+            rng.multinomial(int(0.6 * rows), [1 / 60] * 60),
+        )
+        counts = rng.binomial(n_d, p_d), n_d, rng.binomial(n_a, p_a), n_a
+        found = adjusted_effect(*counts, CODES, Z, by_side=bool(interaction))
+        covered.append(found.low <= truth <= found.high)
+    assert 0.91 <= np.mean(covered) <= 0.985
