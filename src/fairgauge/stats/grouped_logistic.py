@@ -169,7 +169,7 @@ def _independent(design: Array, n: Array) -> list[int]:
         rest = column - basis.T @ (basis @ column)
         rest = rest - basis.T @ (basis @ rest)
         size = np.linalg.norm(rest)
-        if size > _RANK * max(np.linalg.norm(column), 1.0):
+        if size > _RANK * max(float(np.linalg.norm(column)), 1.0):
             basis = np.vstack([basis, rest / size])
             kept.append(i)
     return kept
