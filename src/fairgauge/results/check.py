@@ -246,13 +246,14 @@ class Check(ShownResult):
         title="Published tables checked",
         called="a check of published tables",
         document="fairgauge.render.documents.check_document:check_document",
+        brief="fairgauge.render.brief.check_brief:check_brief",
         tables={
             name: f"fairgauge.render.writers.flat_rows:{name}_of"
             for name in ("ratios", "tables", "faults")
         },
         older={"fairgauge.check/1": as_before},
     )
-    DERIVED: ClassVar = ("errors", "verdict", "numbers_checked", "summary")
+    DERIVED: ClassVar = ("errors", "verdict", "numbers_checked", "summary", "_brief")
 
     version: Version
     created: str

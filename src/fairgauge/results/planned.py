@@ -101,13 +101,14 @@ class Planned(ResultOfMetrics):
         title="Rows that an audit needs",
         called="a plan of fairgauge",
         document="fairgauge.render.documents.plan_document:plan_document",
+        brief="fairgauge.render.brief.plan_brief:plan_brief",
         tables={
             name: f"fairgauge.render.documents.plan_document:{name}_of"
             for name in ("goals", "disparities")
         },
         older={"fairgauge.plan/1": as_before, "fairgauge.plan/2": as_before},
     )
-    DERIVED: ClassVar = ("metrics",)
+    DERIVED: ClassVar = ("metrics", "_brief")
 
     version: Version
     created: str = field(compare=False)

@@ -24,6 +24,13 @@ from fairgauge.render._document_tree import (
     Unit,
 )
 from fairgauge.render.documents._document_parts import TONES, document_of, listed
+from fairgauge.render.words.check_sentences import (
+    decided_ratios,
+    describe_fault_in_place,
+    shown_interval,
+    sources_of,
+    table_title,
+)
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.fault_sentences import describe_kind
 from fairgauge.render.words.numbers import listing, plural
@@ -43,8 +50,6 @@ if TYPE_CHECKING:
         CheckedTable,
         SmallestReference,
     )
-    from fairgauge.results.scopes import Interval
-    from fairgauge.results.table_faults import Fault
 
 _FEW = 3
 """Tables that are shown whole where not everything is."""
@@ -67,17 +72,6 @@ METHOD = (
     "take whichever of those counts do the same."
 )
 """How a published table is checked."""
-_LIMITATIONS = (
-    (
-        "A table that adds up can still be of the wrong people: a check knows nothing of who was "
-        "counted, when, or how the categories were determined."
-    ),
-    (
-        "Where the number of people is not printed, there is no confidence interval, because a "
-        "rate alone does not show how precise it is."
-    ),
-    "It does not state whether an audit meets a law.",
-)
 _RATES_ALONE = (
     "not printed for every category: the whole numbers that agree with the printed rates; "
     "intervals, p-values and verdicts hold for all of them"
@@ -102,15 +96,15 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
     """
     tables = len(check.tables)
     whole = full or tables <= _FEW
-    sections = [listed("summary", "Summary", *_summary(check))]
+    sections = [listed("ratios", "Ratios", *_summary(check))]
     if whole:
         sections += [
-            listed(f"table-{i}", _title(table, check), *_table(table, check))
+            listed(f"table-{i}", table_title(table, check), *_table(table, check))
             for i, table in enumerate(check.tables)
         ]
     else:
         errors = tuple(
-            f"{_title(table, check)}. {_fault(fault)}"
+            f"{table_title(table, check)}. {describe_fault_in_place(fault)}"
             for table in check.tables
             for fault in table.errors
         )
@@ -119,46 +113,17 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
     if check.unread:
         sections.append(listed("not-read", "Not read", *_not_read(check)))
     sections.append(listed("method", "Method", Paragraph(METHOD.format(test=_TESTS[check.test]))))
-    limits = "What this check does not show"
-    sections.append(listed("limitations", limits, Items(_LIMITATIONS), short="Limitations"))
     return document_of(
         check,
         title="Check of published tables",
         beside="; ".join((f"{tables:,} {plural(tables, 'table', 'tables')}", *_unread(check))),
-        lead=(_arithmetic(check), *_unread_lead(check), *_limit(check)),
-        cover=(("source", _sources(check)),),
+        cover=(("source", sources_of(check)),),
         verdict=_verdict(check),
         tone=Tone.BAD if check.errors else TONES.get(check.verdict, Tone.UNSURE),
         sections=sections,
         not_shown=() if whole else ("the categories and notes of every table",),
         file_name="check",
     )
-
-
-def _sources(check: Check) -> str:
-    names = list(dict.fromkeys(table.source for table in check.tables))
-    if len(names) > 1:
-        return f"{len(names):,} files"
-    return "pasted text" if names[0] is None else called(names[0])
-
-
-def _arithmetic(check: Check) -> str:
-    tables, errors = len(check.tables), check.errors
-    of = f"{tables:,} {plural(tables, 'table', 'tables')}"
-    if not errors and not check.numbers_checked:
-        return (
-            f"The arithmetic of {of} was not checked: no rate, impact ratio or total is printed "
-            "that follows from other numbers."
-        )
-    if not errors:
-        numbers = check.numbers_checked
-        checked = f"{numbers:,} {plural(numbers, 'printed number was', 'printed numbers were')}"
-        none = sum(not table.numbers_checked for table in check.tables)
-        without = f"; of {none:,} {plural(none, 'table', 'tables')} none was" if none else ""
-        return f"No error in the arithmetic of {of}; {checked} checked{without}."
-    affected = sum(1 for table in check.tables if table.errors)
-    among = f"{affected:,} of {of}" if affected < tables else of
-    return f"{errors:,} {plural(errors, 'error', 'errors')} in {among}."
 
 
 def _verdict(check: Check) -> str:
@@ -171,48 +136,11 @@ def _verdict(check: Check) -> str:
     return "; ".join((*parts, *_unread(check))).upper()
 
 
-def _limit(check: Check) -> Iterator[str]:
-    if check.limit is None:
-        return
-    if not check.counted:
-        yield f"No ratio is decided by the limit: {_without_intervals(check)}."
-        return
-    chosen = any(table.reference not in check.references for table in check.tables)
-    allow = " allow for the choice of the reference by the data" if chosen else " decide"
-    yield (
-        f"The limit for impact ratios is {check.limit:g}, as asked; New York's Local Law 144 sets "
-        "none. "
-        f"The {100 * check.level:.4g}% confidence "
-        f"intervals{allow}; verdicts are not adjusted for the number of ratios."
-    )
-
-
-def _without_intervals(check: Check) -> str:
-    """Return why no ratio of any table has an interval."""
-    groups = [group for table in check.tables for group in table.groups]
-    if all(group.n is None for group in groups):
-        return "the number of people is not printed"
-    if all(group.rate is None for group in groups):
-        return "no selection rate is printed or follows from the counts"
-    if not any(group.rate for group in groups):
-        return "nobody is selected"
-    return "fewer than two categories have a number of people and a selection rate"
-
-
 def _summary(check: Check) -> Iterator[Block]:
     """Yield what many tables come to, and how many of all ratios are decided by the limit."""
     several = len(check.tables) > 1
-    if check.limit is not None and (counted := sum(check.decisions.values())):
-        words = _decision_words(check.smallest_reference)
-        shown = [
-            f"{count:,} {plural(count, *words[decision])}"
-            for decision, count in check.decisions.items()
-            if count
-        ]
-        start = f"Of {counted:,} {plural(counted, 'ratio', 'ratios')}, "
-        yield Paragraph(f"{start}{listing(shown)}.")
-        if several:
-            yield _share_chart(check)
+    if several and decided_ratios(check):
+        yield _share_chart(check)
     if several:
         yield _tables(check)
     if several and check.fault_kinds:
@@ -238,28 +166,6 @@ def _unread(check: Check) -> tuple[str, ...]:
     """Return how many files, or tables of them, could not be read; nothing without any."""
     unread = sum(each.counts for each in check.unread)
     return (f"{unread:,} not read",) if unread else ()
-
-
-def _unread_lead(check: Check) -> Iterator[str]:
-    if unread := sum(each.counts for each in check.unread):
-        words = plural(unread, "file or table was", "files or tables were")
-        yield f"{unread:,} {words} not read, and not checked."
-
-
-def _decision_words(smallest: SmallestReference) -> dict[Decision, tuple[str, str]]:
-    below = f"below {100 * smallest.share:g}% of the people"
-    return {
-        Decision.PASS: ("passes", "pass"),
-        Decision.FAIL: ("fails", "fail"),
-        Decision.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
-        Decision.BELOW_SHARE: (f"is of a category {below}", f"are of categories {below}"),
-        Decision.FEW_PEOPLE: (f"has {INSUFFICIENT}", f"have {INSUFFICIENT}"),
-        Decision.SMALL_REFERENCE: (
-            "is compared with a reference of too few people",
-            "are compared with a reference of too few people",
-        ),
-        Decision.NOT_COMPUTED: ("has no counts for a verdict", "have no counts for a verdict"),
-    }
 
 
 def _parts(smallest: SmallestReference) -> dict[SharePart, tuple[Decision, ...]]:
@@ -288,7 +194,7 @@ def _share_chart(check: Check) -> ShareChart:
         return ShareBar(label, counts, emphasis)
 
     shown = check.tables if len(check.tables) <= _MOST_BARS else ()
-    bars = [bar(_title(table, check), table.decisions) for table in shown if table.ratios]
+    bars = [bar(table_title(table, check), table.decisions) for table in shown if table.ratios]
     return ShareChart(
         f"Ratios decided by the limit {check.limit:g}",
         tuple(parts),
@@ -323,7 +229,7 @@ def _tables(check: Check) -> Table:
     return Table(
         "Ratios by table" if decided else "Tables",
         tuple(Column(each, numeric=i > 0) for i, each in enumerate(columns)),
-        tuple(row(_title(table, check), (table,)) for table in check.tables),
+        tuple(row(table_title(table, check), (table,)) for table in check.tables),
         totals=(row("All tables", check.tables),),
         stacked=True,
     )
@@ -333,17 +239,12 @@ def _plain_cell(text: str) -> Cell:
     return Cell(text)
 
 
-def _title(table: CheckedTable, check: Check) -> str:
-    name, sources = called(table.name), {each.source for each in check.tables}
-    return name if len(sources) == 1 else f"{called(table.source or '')}: {name}"
-
-
 def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
     errors = [fault for fault in table.faults if fault.level is FaultLevel.ERROR]
     notes = [fault for fault in table.faults if fault.level is FaultLevel.NOTE]
     if errors:
         yield Paragraph("Errors", Tone.BAD)
-        yield Items(tuple(map(_fault, errors)))
+        yield Items(tuple(map(describe_fault_in_place, errors)))
     yield Facts(tuple(_facts(table, check)))
     rated = [group for group in table.groups if group.interval is not None]
     if rated:
@@ -357,7 +258,7 @@ def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
         )
     yield _groups(table, f"{100 * check.level:.4g}% CI", f"p ({str(check.test).capitalize()})")
     if notes:
-        yield Items(tuple(map(_fault, notes)))
+        yield Items(tuple(map(describe_fault_in_place, notes)))
 
 
 def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
@@ -420,14 +321,8 @@ def _open_reference(table: CheckedTable) -> str:
     )
 
 
-def _fault(fault: Fault) -> str:
-    where = "" if fault.row is None else f"Row {fault.row[0]} ({called(fault.row[1])}): "
-    text = fault.message
-    return f"{where}{text if where else text[:1].upper() + text[1:]}."
-
-
 def _chart_row(group: CheckedGroup) -> ChartRow:
-    low, high = tuple(_interval(group) or (None, None))
+    low, high = tuple(shown_interval(group) or (None, None))
     verdict = group.verdict
     sparse = verdict is not None and verdict.outcome is Outcome.NOT_EVALUATED
     text = "reference" if group.is_reference else f"{group.ratio:.3f}"
@@ -443,11 +338,6 @@ def _chart_row(group: CheckedGroup) -> ChartRow:
     )
 
 
-def _interval(group: CheckedGroup) -> Interval | None:
-    """Return the interval that is shown: the one that decides, where there is a limit."""
-    return group.deciding or group.interval
-
-
 def _groups(table: CheckedTable, level: str, test: str) -> Table:
     possible = any(group.possible for group in table.groups)
     heads = ["Category", "n", "Selected", "Rate", "Printed ratio", "Ratio", level, test, "Flips"]
@@ -461,7 +351,7 @@ def _groups(table: CheckedTable, level: str, test: str) -> Table:
 
 
 def _cells(group: CheckedGroup, *, possible: bool) -> list[str]:
-    interval = _interval(group)
+    interval = shown_interval(group)
     cells = [
         called(group.name),
         "" if group.n is None else f"{group.n:,}",

@@ -1,0 +1,153 @@
+"""The brief of a check of published tables: errors, the lowest ratio, and what is undecided."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Outcome
+from fairgauge.render.words.check_sentences import (
+    LIMITATIONS,
+    decided_ratios,
+    describe_arithmetic,
+    describe_fault_in_place,
+    limit_sentences,
+    shown_interval,
+    sources_of,
+    table_title,
+    unread_sentences,
+)
+from fairgauge.render.words.display_names import called
+from fairgauge.render.words.numbers import decimals_beside, plural
+from fairgauge.results.brief import Brief, Sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.results.check import Check, CheckedGroup, CheckedTable
+
+_MOST_ERRORS, _MOST_STEPS = 3, 3
+
+
+def check_brief(check: Check) -> Brief:
+    """Return the brief of a check of published tables."""
+    lowest = _lowest(check)
+    return Brief(
+        headline=Sentence(describe_arithmetic(check).removesuffix("."), ("errors",)),
+        verdict=tuple(_verdict(check)),
+        looked_at=tuple(_looked_at(check)),
+        found=tuple(_found(check, lowest)),
+        certainty=tuple(_certainty(check, lowest)),
+        limits=tuple(map(Sentence, LIMITATIONS)),
+        steps=tuple(_steps(check))[:_MOST_STEPS],
+    )
+
+
+_Lowest = tuple[int, int]
+"""The places of a table and of a group in it."""
+
+
+def _lowest(check: Check) -> _Lowest | None:
+    """Return where the lowest ratio is that has an interval."""
+    found = [
+        (group.ratio, i, j)
+        for i, table in enumerate(check.tables)
+        for j, group in enumerate(table.groups)
+        if not group.is_reference and group.ratio is not None and shown_interval(group) is not None
+    ]
+    return min(found)[1:] if found else None
+
+
+def _at(check: Check, lowest: _Lowest) -> tuple[CheckedTable, CheckedGroup, tuple[str, ...]]:
+    table = check.tables[lowest[0]]
+    return table, table.groups[lowest[1]], (f"tables[{lowest[0]}].groups[{lowest[1]}]",)
+
+
+def _verdict(check: Check) -> Iterator[Sentence]:
+    if text := decided_ratios(check):
+        yield Sentence(text, ("summary.decisions",))
+    elif check.limit is not None:
+        yield Sentence("No ratio has counts for a verdict.", ("summary.decisions",))
+
+
+def _looked_at(check: Check) -> Iterator[Sentence]:
+    tables = len(check.tables)
+    groups = sum(len(table.groups) for table in check.tables)
+    yield Sentence(
+        f"{tables:,} published {plural(tables, 'table', 'tables')} with {groups:,} "
+        f"{plural(groups, 'category', 'categories')}, from {sources_of(check)}; every number that "
+        "follows from others was computed again.",
+        ("tables",),
+    )
+    for text in unread_sentences(check):
+        yield Sentence(text, ("unread",))
+
+
+def _found(check: Check, lowest: _Lowest | None) -> Iterator[Sentence]:
+    errors = [(i, table, fault) for i, table in enumerate(check.tables) for fault in table.errors]
+    for i, table, fault in errors[:_MOST_ERRORS]:
+        where = f"{table_title(table, check)}. " if len(check.tables) > 1 else ""
+        yield Sentence(f"{where}{describe_fault_in_place(fault)}", (f"tables[{i}].faults",))
+    if (more := len(errors) - _MOST_ERRORS) > 0:
+        yield Sentence(f"{more:,} more {plural(more, 'error', 'errors')} below.", ("errors",))
+    if lowest is None:
+        return
+    table, group, source = _at(check, lowest)
+    if table.reference is not None and group.ratio is not None:
+        per_hundred = _of_hundred(check, group.ratio)
+        where = f" ({table_title(table, check)})" if len(check.tables) > 1 else ""
+        yield Sentence(
+            f"The lowest impact ratio{where}: of equally many people, {per_hundred} of "
+            f"{called(group.name)} are selected for every 100 of {called(table.reference)}.",
+            source,
+        )
+
+
+def _of_hundred(check: Check, ratio: float) -> str:
+    """Return a ratio as people for every 100, on its own side of the limit and of 1."""
+    limits = [100.0, *([] if check.limit is None else [100 * check.limit])]
+    value = round(100 * ratio, 9)
+    return f"{value:,.{decimals_beside(value, limits, 0)}f}"
+
+
+def _certainty(check: Check, lowest: _Lowest | None) -> Iterator[Sentence]:
+    if lowest is not None:
+        _, group, source = _at(check, lowest)
+        interval = shown_interval(group)
+        assert interval is not None
+        low, high = (_of_hundred(check, end) for end in (interval.low, interval.high))
+        yield Sentence(
+            f"{called(group.name)}: between {low} and {high} for every 100 "
+            f"({100 * interval.level:.4g}% CI).",
+            source,
+        )
+        if group.possible is not None:
+            least, most = (_of_hundred(check, end) for end in group.possible)
+            yield Sentence(
+                f"Whatever is not printed: between {least} and {most} for every 100, wherever "
+                "people of unknown category belong and rates were rounded.",
+                source,
+            )
+    for text in limit_sentences(check):
+        yield Sentence(text, ("limit",))
+
+
+def _steps(check: Check) -> Iterator[Sentence]:
+    if check.errors:
+        yield Sentence("Send the errors to whoever published the tables.", ("errors",))
+    if any(each.counts for each in check.unread):
+        yield Sentence("Check what was not read by itself; the reasons are below.", ("unread",))
+    if any(group.n is None for table in check.tables for group in table.groups):
+        yield Sentence(
+            "Ask for the number of people in every category: a rate alone has no interval.",
+            ("tables",),
+        )
+    if check.limit is None:
+        yield Sentence(
+            "State the smallest ratio that is tolerable: --rule 'selection_rate.ratio >= 0.8'.",
+            ("limit",),
+        )
+    elif check.verdict is Outcome.INCONCLUSIVE:
+        yield Sentence(
+            "Plan how many people would decide what is inconclusive: fairgauge plan.", ("verdict",)
+        )
+    yield Sentence("Audit the decisions themselves where they are at hand: fairgauge audit.")

@@ -1,0 +1,75 @@
+"""The brief of a check of published tables: its errors, and the lowest ratio as people."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import fairgauge as fg
+from fairgauge.render import render
+
+WRONG = "Race,Applicants,Selected,Selection rate,Impact ratio\n" + "\n".join([
+    "White,1000,300,30.0%,1.000", "Black,500,120,24.0%,0.800", "Hispanic,200,30,15.0%,0.520",
+])  # fmt: skip
+RIGHT = WRONG.replace("0.520", "0.500")
+LIMIT = "selection_rate.ratio >= 0.8"
+
+
+def test_an_error_heads_the_page_and_is_named() -> None:
+    brief = fg.check(WRONG).brief()
+    assert str(brief.headline) == "1 error in 1 table"
+    assert "Row 3 (Hispanic)" in str(brief.found[0])
+    assert str(brief.found[1]) == (
+        "The lowest impact ratio: of equally many people, 50 of Hispanic are selected for every "
+        "100 of White."
+    )
+    assert re.fullmatch(
+        r"Hispanic: between \d+ and \d+ for every 100 \(95% CI\)\.", str(brief.certainty[0])
+    )
+    assert str(brief.steps[0]) == "Send the errors to whoever published the tables."
+
+
+def test_without_an_error_nothing_more_is_claimed_than_was_checked() -> None:
+    brief = fg.check(RIGHT, rules=LIMIT).brief()
+    assert str(brief.headline).startswith("No error in the arithmetic of 1 table; ")
+    assert str(brief.verdict[0]).startswith("Of 2 ratios, ")
+    assert "Whether an audit meets a law." in map(str, brief.limits)
+    unchecked = fg.check("group,n,hired\nA,100,50\nB,100,40\n").brief()
+    assert "was not checked" in str(unchecked.headline)
+    rates = fg.check("group,rate,impact ratio\nA,50%,1.00\nB,40%,0.80\n").brief()
+    assert not any("every 100 (" in str(each) for each in rates.certainty)
+    assert any("number of people in every category" in str(each) for each in rates.steps)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_lowest_ratio_is_stated_on_its_side_of_the_limit(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    lines = ["group,n,selected"]
+    for name in "ABCD":
+        n = int(rng.integers(50, 2_000))
+        lines.append(f"{name},{n},{int(rng.integers(5, n))}")
+    made = fg.check("\n".join(lines), rules=LIMIT)
+    sentence = next(each for each in made.brief().found if "lowest" in str(each))
+    stated = re.search(r"people, ([\d.,]+) of (.) are selected for every 100 of (.)", str(sentence))
+    assert stated is not None
+    groups = {each.name: each for each in made.tables[0].groups}
+    of = {name: each for name, each in groups.items() if each.ratio and not each.is_reference}
+    lowest = groups[stated[2]]
+    assert lowest.ratio == min(each.ratio for each in of.values() if each.interval is not None)
+    assert groups[stated[3]].is_reference
+    value = float(stated[1].replace(",", ""))
+    assert lowest.ratio is not None
+    assert value == pytest.approx(100 * lowest.ratio, abs=0.51)
+    assert (value < 80) is (lowest.ratio < 0.8)
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "html"])
+def test_formats_begin_with_the_brief(format_: str) -> None:
+    made = fg.check(RIGHT)
+    page = re.sub(r"<[^>]+>", "", re.sub(r"\s+", " ", render(made, format_)))
+    brief = made.brief()
+    places = [page.index(str(each)[:60]) for each in (brief.headline, brief.found[0])]
+    assert places == sorted(places)
+    assert made.to_dict()["brief"]["headline"]["text"] == str(brief.headline)
