@@ -94,7 +94,7 @@ def test_the_report_states_people_and_repeats_itself(tmp_path):
     data = pl.DataFrame({**ROWS, "sex": ["F", "M", "M", None]})
     report = fg.audit(data, **ASKED)
     text = " ".join(str(report).split())
-    assert "4 rows (3 people), 1 used" in text
+    assert "4 rows (3 people), 1 person used" in text
     assert "each person counts once, with their most favourable decision" in text
     assert "1 person has rows with different values of sex" in text
     assert "2 people (missing sex)" in text

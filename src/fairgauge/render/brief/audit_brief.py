@@ -26,8 +26,8 @@ from fairgauge.render.brief._stated_findings import (
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.finding_sentences import describe_finding
-from fairgauge.render.words.numbers import count, listing, plural
-from fairgauge.render.words.question_sentences import cut_words
+from fairgauge.render.words.numbers import count, listing, percent, plural
+from fairgauge.render.words.question_sentences import cut_words, unit
 from fairgauge.render.words.verdict_sentences import rows_of_group
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.verdicts import before_counting
@@ -53,7 +53,7 @@ def audit_brief(report: Report) -> Brief:
         headline=_headline(report, disparities),
         verdict=tuple(_verdict(report, disparities)),
         looked_at=tuple(_looked_at(report, words)),
-        found=tuple(_worse_off(disparities)),
+        found=tuple(_worse_off(report, disparities)),
         certainty=tuple(_certainty(report, words, disparities)),
         limits=tuple(_limits(report, words))[:_MOST_LIMITS],
         steps=tuple(_steps(report, disparities))[:_MOST_STEPS],
@@ -69,6 +69,12 @@ def _headline(report: Report, disparities: list[StatedFinding]) -> Sentence:
         tested = any(each.p_value is not None for each in report.estimates)
         if not tested:
             return Sentence("No difference between groups could be tested")
+        if any(pair.significant for pair in report.pairs):
+            return Sentence(
+                "No group differs statistically significantly from its reference, but some groups "
+                "differ from each other",
+                ("pairs",),
+            )
         return Sentence("No group differs statistically significantly from the others")
     first = disparities[0]
     if first.shares is None or (text := first.shares.headline()) is None:
@@ -180,7 +186,7 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
 # ---- who is worse off, and by how much ----------------------------------------------------------
 
 
-def _worse_off(disparities: list[StatedFinding]) -> Iterator[Sentence]:
+def _worse_off(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentence]:
     for each in led_by(disparities):
         yield Sentence(each.sentence(), each.source)
         if each.shares is not None and (text := _people_affected(each.shares)):
@@ -191,7 +197,18 @@ def _worse_off(disparities: list[StatedFinding]) -> Iterator[Sentence]:
             f"{more:,} more statistically significant {differences} among the findings.",
             ("findings",),
         )
-    if not disparities:
+    pairs = [pair for pair in report.pairs if pair.significant] if not disparities else []
+    for pair in pairs[:_MOST_FINDINGS]:
+        rates = f"{percent(pair.rate_group)} vs {percent(pair.rate_other)}"
+        yield Sentence(
+            f"{called(pair.group)} and {called(pair.other)} ({called(pair.feature)}) differ in "
+            f"{pair.definition.title}: {rates}.",
+            ("pairs",),
+        )
+    if (more := len(pairs) - _MOST_FINDINGS) > 0:
+        noun = plural(more, "pair of groups differs", "pairs of groups differ")
+        yield Sentence(f"{more:,} more {noun} statistically significantly.", ("pairs",))
+    if not disparities and not pairs:
         yield Sentence(
             "No difference is statistically significant. This does not show that the groups are "
             "treated equally."
@@ -369,7 +386,7 @@ def _steps(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentenc
         ):
             yield Sentence(
                 f"Complete {called(each.feature or '')}: {each['rows']:,} of {each['total']:,} "
-                "rows have no group."
+                f"{unit(report)} have no group."
             )
     if (remaining or report.findings) and not spec.get("strata"):
         yield Sentence(

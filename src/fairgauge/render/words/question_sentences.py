@@ -182,11 +182,12 @@ def used_words(report: Report) -> str:
         partly = set(data.excluded) - {_MISSING_CLUSTER}
         return "all used for at least one feature" if partly else "all used"
     missing = incomplete(report)
+    people = f" {plural(data.used, 'person', 'people')}" if unit(report) == "people" else ""
     if not missing:
-        return f"{count(data.used)} used"
+        return f"{count(data.used)}{people} used"
     several = len(report.spec.get("sensitive", ())) > 1
     known = [*(f"a {each}" for each in missing), "one group or more" if several else "a group"]
-    return f"{count(data.used)} with {listing(known)}"
+    return f"{count(data.used)}{people} with {listing(known)}"
 
 
 def unit(report: Report, other: str = "rows") -> str:

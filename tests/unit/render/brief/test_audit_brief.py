@@ -150,6 +150,35 @@ def test_what_is_assumed_or_not_significant_is_stated() -> None:
     assert "does not show" in str(brief.found[0])
 
 
+def test_groups_that_differ_from_each_other_alone_are_named() -> None:
+    rates = {"a": 500, "b": 450, "c": 545, "d": 500}
+    rows = {"g": [g for g in rates for _ in range(1_000)]}
+    rows["y"] = [int(i < n) for n in rates.values() for i in range(1_000)]
+    report = fg.audit(
+        pl.DataFrame(rows),
+        prediction="y",
+        positive=1,
+        sensitive="g",
+        reference={"g": "a"},
+        metrics="selection_rate.difference",
+    )
+    assert not report.findings
+    brief = report.brief()
+    assert str(brief.headline).endswith("but some groups differ from each other")
+    assert [str(each) for each in brief.found] == [
+        "b and c (g) differ in selection rate: 45.0% vs 54.5%."
+    ]
+
+
+def test_the_unit_of_what_lacks_a_group_is_that_of_the_audit() -> None:
+    who = [f"p{i // 2}" for i in range(400)]
+    sex = [None if i % 10 < 4 else "FM"[i // 2 % 2] for i in range(400)]
+    rows = pl.DataFrame({"who": who, "sex": sex, "y": [i // 2 % 3 % 2 for i in range(400)]})
+    report = fg.audit(rows, prediction="y", positive=1, sensitive="sex", person="who")
+    assert "Complete sex: 80 of 200 people have no group." in map(str, report.brief().steps)
+    assert "400 rows (200 people), 120 people used" in render(report, "text")
+
+
 def test_a_difference_that_disappears_is_headed_so() -> None:
     counts = fg.count(
         pl.DataFrame(
