@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from fairgauge.api.audit import counted, repeated_people
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.crossed_strata import cross_strata
 from fairgauge.cube.cube import Cube
@@ -49,8 +50,9 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
     data : frame, path, glob, list of paths, or Cube
         As of `fairgauge.audit`; of counts, they must hold the strata (as strata, or as sensitive
         features). Of the options, ``strata`` is required; ``metrics`` are differences or ratios of
-        rates (default: the difference of the selection rate, or without predictions of the base
-        rate); and
+        rates, or of the mean label or prediction of a regression (default: the difference of the
+        selection rate, without predictions of the base rate, of a regression of the mean label);
+        and
         ``margins`` are by how much a rate may differ within strata, as in ``{"base_rate": 0.02}``.
     {config}
     {options}
@@ -97,8 +99,7 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
     cube, source, spec = counted(data, (), cast("Options", asked))
     strata = strata or spec.strata
     if asked.get("metrics") is None:
-        of = "base_rate" if spec.prediction is None and spec.score is None else "selection_rate"
-        spec = replace(spec, metrics=(f"{of}.difference",))
+        spec = replace(spec, metrics=(f"{_usual_statistic(spec)}.difference",))
     spec = replace(spec, strata=(), rules=(), features=(), population=())
     _check(spec, strata, margins, cube)
     crossed = cross_strata(cube, strata)
@@ -120,6 +121,17 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
             *assumed_positive(cube, spec, Task.BINARY),
         ),
     )
+
+
+_COLUMNS = (RegressionTerm.LABEL, RegressionTerm.PREDICTION)
+"""What means are decomposed of: numbers of one column."""
+
+
+def _usual_statistic(spec: Spec) -> str:
+    decided = spec.prediction is not None or spec.score is not None
+    if spec.task is Task.REGRESSION:
+        return "mean_label" if spec.label is not None else "mean_prediction"
+    return "selection_rate" if decided else "base_rate"
 
 
 _OF_RULES = ("rules", "inconclusive", "population", "features")
@@ -167,7 +179,7 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
             problems.append(Problem(name, message))
     task = decide_task(cube, spec)
     if (
-        task is not Task.BINARY
+        task is Task.MULTICLASS
         or len(getattr(spec.positive, "levels", ()))
         or _thresholds(spec) > 1
     ):
@@ -198,13 +210,14 @@ def _wrong_metrics(spec: Spec, margins: Collection[str]) -> Iterator[Problem]:
     """Yield the metrics that have no decomposition, and the margins of no rate of theirs."""
     rates = set()
     for metric in spec.catalogue.expand(spec.metrics):
-        rate = metric.of if isinstance(metric, Contrast) else None
-        if isinstance(rate, Rate) and isinstance(metric, Contrast) and metric.set == "native":
+        rate = metric.of if isinstance(metric, Contrast) and metric.set == "native" else None
+        one_column = isinstance(rate, Mean) and rate.of in _COLUMNS
+        if rate is not None and (isinstance(rate, Rate) or one_column):
             rates.add(rate.name)
         else:
             message = (
-                f"{metric.name} has no decomposition: it is no difference or ratio of one rate, "
-                "such as base_rate.difference"
+                f"{metric.name} has no decomposition: it is no difference or ratio of one rate "
+                "or mean, such as base_rate.difference"
             )
             yield Problem("metrics", message)
     for name in margins:

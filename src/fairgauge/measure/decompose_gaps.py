@@ -34,7 +34,7 @@ from fairgauge.results.gap_decomposition import (
 )
 from fairgauge.results.scopes import Interval
 from fairgauge.stats.contrasts import newcombe
-from fairgauge.stats.decomposition import decompose, stratum_parts
+from fairgauge.stats.decomposition import Part, decompose, mean_differences, stratum_parts
 from fairgauge.stats.grouped_logistic import adjusted_effect
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.outlying_strata import heterogeneity
@@ -44,12 +44,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.crossed_strata import CrossedStrata
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.resolution import Resolution
     from fairgauge.results.estimates import Estimate
-    from fairgauge.stats.decomposition import GapParts, Part
+    from fairgauge.stats.decomposition import GapParts
     from fairgauge.stats.outlying_strata import HeterogeneityTest, Outlying
 
 _LARGEST_LOG = 700.0
@@ -94,12 +96,13 @@ def _is_gap(estimate: Estimate) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _GapSides:
-    """Successes and rows of both sides of a gap in every stratum."""
+    """Successes and rows of both sides of a gap in every stratum; of means, sums and squares."""
 
     x_d: Array
     n_d: Array
     x_a: Array
     n_a: Array
+    squares: tuple[Array, Array] | None = None
 
     @property
     def common(self) -> Array:
@@ -116,18 +119,19 @@ def _gaps(
 ) -> Iterator[Gap]:
     metric, spec = estimate.definition, resolution.spec
     assert isinstance(metric, Contrast)
-    assert isinstance(metric.of, Rate)
     by_side = CountsBySide(counts, resolution.outcomes[0], spec.profile)
     references = resolve_references(counts, by_side, metric, spec)
     group = counts.groups.index(estimate.group or "")
     slots = np.arange(1, len(counts.strata) + 1)
-    of_side = []
-    for side in (group, int(references.sides[group])):
-        found = by_side.pick(np.full_like(slots, side), slots).counts(metric.of.needs)
-        of_side += [metric.of.of.count(found), metric.of.among.count(found)]
+    picked = (
+        by_side.pick(np.full_like(slots, side), slots)
+        for side in (group, int(references.sides[group]))
+    )
+    (x_d, n_d, q_d), (x_a, n_a, q_a) = (_sums(metric.of, side) for side in picked)
     # sums in an order of their own: renaming strata changes no digit
-    order = np.lexsort(of_side)
-    sides = _GapSides(*(each[order] for each in of_side))
+    order = np.lexsort([x_d, n_d, x_a, n_a])
+    squares = None if isinstance(metric.of, Rate) else (q_d[order], q_a[order])
+    sides = _GapSides(x_d[order], n_d[order], x_a[order], n_a[order], squares)
     crossed = replace(
         crossed, strata=tuple(crossed.strata[s] for s in order), codes=crossed.codes[:, order]
     )
@@ -137,7 +141,11 @@ def _gaps(
     margin = None if ratio else margins.get(metric.of.name)
     z = critical(spec.confidence)
     columns = list(crossed.codes) if len(crossed.columns) > 1 else []
-    parts = decompose(sides.x_d, sides.n_d, sides.x_a, sides.n_a, z, ratio=ratio, columns=columns)
+    parts = decompose(
+        sides.x_d, sides.n_d, sides.x_a, sides.n_a, z,
+        ratio=ratio, columns=columns, squares=squares,
+    )  # fmt: skip
+    of_rates = not ratio and squares is None
     whole, each = heterogeneity(sides.x_d, sides.n_d, sides.x_a, sides.n_a)
     verdict, reason = _verdict(estimate, parts, metric.neutral, margin)
     yield Gap(
@@ -153,10 +161,21 @@ def _gaps(
             strata_used=int(sides.common.sum()),
             strata=len(crossed.strata),
         ),
-        heterogeneity=None if ratio else _heterogeneity(whole),
-        strata=tuple(_strata(sides, crossed, each, spec.confidence, ratio=ratio)),
-        adjusted=() if ratio else tuple(_adjusted(sides, parts, crossed, spec.confidence)),
+        heterogeneity=_heterogeneity(whole) if of_rates else None,
+        strata=tuple(
+            _strata(sides, crossed, each if of_rates else None, spec.confidence, ratio=ratio)
+        ),
+        adjusted=tuple(_adjusted(sides, parts, crossed, spec.confidence)) if of_rates else (),
     )
+
+
+def _sums(of: Statistic, side: ConfusionCounts) -> tuple[Array, Array, Array]:
+    """Return successes and rows of one side in every stratum; of means sums, rows and squares."""
+    if isinstance(of, Rate):
+        counts = side.counts(of.needs)
+        return of.of.count(counts), of.among.count(counts), of.of.count(counts)
+    column = "y" if of.needs == {"label"} else "p"
+    return side.moments[column], side.moments["n"], side.moments[2 * column]
 
 
 # ---- verdicts -----------------------------------------------------------------------------------
@@ -280,19 +299,19 @@ def _parts(
     yield made(GapPartKind.WITHIN, found.within)
     yield made(GapPartKind.WITHIN, found.within_group, StratumWeights.GROUP)
     yield made(GapPartKind.WITHIN, found.within_reference, StratumWeights.REFERENCE)
-    pooled = _mantel_haenszel(sides, metric, confidence)
-    yield made(
-        GapPartKind.WITHIN,
-        pooled,
-        StratumWeights.MANTEL_HAENSZEL,
-        method=IntervalMethod.STRATIFIED_SCORE,
-    )
+    pooled = StratumWeights.MANTEL_HAENSZEL
+    if sides.squares is None:
+        common = _mantel_haenszel(sides, metric, confidence)
+        yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.STRATIFIED_SCORE)
+    else:
+        _, common = mean_differences(
+            sides.x_d, sides.n_d, sides.x_a, sides.n_a, sides.squares, critical(confidence)
+        )
+        yield made(GapPartKind.WITHIN, common, pooled)
 
 
 def _mantel_haenszel(sides: _GapSides, metric: Contrast, confidence: float) -> Part:
     """Return the difference or the ratio within strata with the weights of Mantel and Haenszel."""
-    from fairgauge.stats.decomposition import Part
-
     used = sides.common
     x_d, n_d, x_a, n_a = (each[used] for each in (sides.x_d, sides.n_d, sides.x_a, sides.n_a))
     weights = n_d * n_a / (n_d + n_a)
@@ -306,11 +325,22 @@ def _mantel_haenszel(sides: _GapSides, metric: Contrast, confidence: float) -> P
 
 
 def _strata(
-    sides: _GapSides, crossed: CrossedStrata, against: Outlying, confidence: float, *, ratio: bool
+    sides: _GapSides,
+    crossed: CrossedStrata,
+    against: Outlying | None,
+    confidence: float,
+    *,
+    ratio: bool,
 ) -> list[StratumGap]:
     """Return the strata that have rows of either side, the largest contribution first."""
     contributions = stratum_parts(sides.x_d, sides.n_d, sides.x_a, sides.n_a)
-    low, high = newcombe(sides.x_d, sides.n_d, sides.x_a, sides.n_a, critical(confidence))
+    z, counts = critical(confidence), (sides.x_d, sides.n_d, sides.x_a, sides.n_a)
+    method = IntervalMethod.NEWCOMBE
+    if sides.squares is None:
+        low, high = newcombe(*counts, z)
+    else:
+        (_, low, high), _ = mean_differences(*counts, sides.squares, z)
+        method = IntervalMethod.DELTA
     share_d, share_a = sides.n_d / sides.n_d.sum(), sides.n_a / sides.n_a.sum()
     rates = [
         np.divide(x, n, out=np.full_like(n, np.nan), where=n > 0)
@@ -336,13 +366,15 @@ def _strata(
             rate_group=rate_d,
             rate_reference=rate_a,
             difference=float(rates[0][s] - rates[1][s]) if both else None,
-            interval=_newcombe(float(low[s]), float(high[s]), confidence) if both else None,
+            interval=(
+                Interval(float(low[s]), float(high[s]), confidence, (method,)) if both else None
+            ),
             composition=float(contributions.composition[s]) if both and not ratio else None,
             within=float(contributions.within[s]) if both and not ratio else None,
-            others=None if ratio else _known(against.others[s]),
-            p_value=None if ratio else _known(against.p[s]),
-            p_adjusted=None if ratio else _known(against.p_adjusted[s]),
-            outlying=bool(not ratio and against.p_adjusted[s] < 1 - confidence),
+            others=_known(against.others[s]) if against else None,
+            p_value=_known(against.p[s]) if against else None,
+            p_adjusted=_known(against.p_adjusted[s]) if against else None,
+            outlying=bool(against is not None and against.p_adjusted[s] < 1 - confidence),
         )
 
     return [row(s) for s in held]
@@ -357,7 +389,3 @@ def _heterogeneity(found: HeterogeneityTest) -> Heterogeneity | None:
         return None
     numbers = (float(found.statistic), int(found.degrees), float(found.p), float(found.spread))
     return Heterogeneity(*numbers)
-
-
-def _newcombe(low: float, high: float, confidence: float) -> Interval:
-    return Interval(low, high, confidence, (IntervalMethod.NEWCOMBE,))

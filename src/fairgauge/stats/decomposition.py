@@ -74,6 +74,7 @@ def decompose(
     *,
     ratio: bool = False,
     columns: Sequence[NDArray[np.int64]] = (),
+    squares: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> GapParts:
     """Decompose ``x_d/n_d - x_a/n_a``, or their ratio, over strata.
 
@@ -93,6 +94,8 @@ def decompose(
     columns : sequence of arrays of shape (S,)
         The code of each stratum in each column that is crossed; composition is divided among them
         by Shapley's value, which does not depend on their order.
+    squares : pair of array-like of shape (..., S), optional
+        Of means in place of rates, the sums of squares of both sides; ``x`` are then sums.
 
     References
     ----------
@@ -113,23 +116,18 @@ def decompose(
     crossings = [_crossing(columns, subset) for subset in subsets]
     coefficients = _coefficients(len(columns), subsets)
     of_counts = _Means.of(w_d, w_a, _rates(x_d, held_d), _rates(x_a, held_a), crossings)
-    prior = (w_d + w_a) / 2
-    p_d, p_a = (
-        np.where(common, (x + _PRIOR_ROWS / 2 * prior) / (n + _PRIOR_ROWS * prior), 0.0)
-        for x, n in ((x_d, held_d), (x_a, held_a))
-    )
-    centred = _Means.of(w_d, w_a, p_d, p_a, crossings)
-    pooled = (x_d.sum(-1) + x_a.sum(-1)) / (n_d.sum(-1) + n_a.sum(-1))
-    v_d, v_a = (
-        np.where(common, _rate_variance(x, n, x_d + x_a, n_d + n_a, pooled, prior), 0.0)
-        for x, n in ((x_d, held_d), (x_a, held_a))
-    )
+    if squares is None:
+        centred, v_d, v_a = _of_rates(x_d, held_d, x_a, held_a, n_d + n_a, crossings)
+    else:
+        centred, (v_d, v_a) = of_counts, _mean_variances(x_d, held_d, x_a, held_a, squares)
     covariance = centred.covariance(w_d, w_a, held_d.sum(-1), held_a.sum(-1), v_d, v_a)
     composition, within, group, reference, *of_columns = (
         _part(of_counts, centred, covariance, each, z, ratio=ratio) for each in coefficients
     )
+    sparse = _sparse(centred, covariance)
+    q_d, q_a = (x_d, x_a) if squares is None else floats(*squares)
     return GapParts(
-        _not_comparable(x_d, n_d, x_a, n_a, common, z, ratio=ratio),
+        _not_comparable((x_d, n_d, q_d), (x_a, n_a, q_a), common, z, ratio=ratio),
         composition,
         within,
         group,
@@ -137,8 +135,76 @@ def decompose(
         columns=tuple(of_columns),
         support_group=held_d.sum(-1) / n_d.sum(-1),
         support_reference=held_a.sum(-1) / n_a.sum(-1),
-        sparse=_sparse(centred, covariance),
+        sparse=sparse if squares is None else np.zeros_like(sparse),
     )
+
+
+@quiet
+def mean_differences(
+    x_d: ArrayLike,
+    n_d: ArrayLike,
+    x_a: ArrayLike,
+    n_a: ArrayLike,
+    squares: tuple[ArrayLike, ArrayLike],
+    z: float,
+) -> tuple[Part, Part]:
+    """Return the difference of means in every stratum, and pooled by Mantel and Haenszel's weights.
+
+    Variances are shrunk towards the one of all strata, as those of `decompose`.
+
+    Examples
+    --------
+    >>> each, pooled = mean_differences([10, 8], [5, 4], [5, 4], [5, 4], ([25, 20], [9, 8]), 1.96)
+    >>> each.value.tolist(), round(float(pooled.low), 3), round(float(pooled.high), 3)
+    ([1.0, 1.0], -0.018, 2.018)
+    """
+    x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
+    common = (n_d > 0) & (n_a > 0)
+    held_d, held_a = np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
+    v_d, v_a = _mean_variances(x_d, held_d, x_a, held_a, squares)
+    value, half = _rates(x_d, held_d) - _rates(x_a, held_a), z * np.sqrt(v_d + v_a)
+    weight = np.where(common, held_d * held_a / (held_d + held_a), 0.0)
+    weight = weight / _total(weight)
+    pooled = np.asarray((weight * value).sum(-1))
+    spread = z * np.sqrt(np.asarray((weight**2 * (v_d + v_a)).sum(-1)))
+    return Part(value, value - half, value + half), Part(pooled, pooled - spread, pooled + spread)
+
+
+def _of_rates(
+    x_d: Array, n_d: Array, x_a: Array, n_a: Array, every: Array, crossings: Sequence[_Crossing]
+) -> tuple[_Means, Array, Array]:
+    """Return the means at the centre of the intervals, and the variances of rates."""
+    common = n_d > 0
+    w_d, w_a = n_d / _total(n_d), n_a / _total(n_a)
+    prior = (w_d + w_a) / 2
+    p_d, p_a = (
+        np.where(common, (x + _PRIOR_ROWS / 2 * prior) / (n + _PRIOR_ROWS * prior), 0.0)
+        for x, n in ((x_d, n_d), (x_a, n_a))
+    )
+    pooled = (x_d.sum(-1) + x_a.sum(-1)) / every.sum(-1)
+    v_d, v_a = (
+        np.where(common, _rate_variance(x, n, x_d + x_a, every, pooled, prior), 0.0)
+        for x, n in ((x_d, n_d), (x_a, n_a))
+    )
+    return _Means.of(w_d, w_a, p_d, p_a, crossings), v_d, v_a
+
+
+def _mean_variances(
+    x_d: Array, n_d: Array, x_a: Array, n_a: Array, squares: tuple[ArrayLike, ArrayLike]
+) -> tuple[Array, Array]:
+    """Return the variances of means, as if each had two more rows of the pooled variance."""
+    q_d, q_a = floats(*squares)
+    within = [
+        np.where(n > 0, np.maximum(q - n * _rates(x, n) ** 2, 0.0), 0.0)
+        for x, n, q in ((x_d, n_d, q_d), (x_a, n_a, q_a))
+    ]
+    degrees = sum(np.maximum(n - 1, 0.0).sum(-1) for n in (n_d, n_a))
+    pooled = np.asarray((within[0].sum(-1) + within[1].sum(-1)) / degrees)[..., None]
+    v_d, v_a = (
+        np.where(n > 0, (ss + 2 * pooled) / (n + 1) / np.where(n > 0, n, 1.0), 0.0)
+        for ss, n in zip(within, (n_d, n_a), strict=True)
+    )
+    return v_d, v_a
 
 
 @quiet
@@ -390,30 +456,32 @@ def _sparse(means: _Means, covariance: Array) -> NDArray[np.bool_]:
 
 
 def _not_comparable(
-    x_d: Array,
-    n_d: Array,
-    x_a: Array,
-    n_a: Array,
+    group: Sequence[Array],
+    reference: Sequence[Array],
     common: NDArray[np.bool_],
     z: float,
     *,
     ratio: bool,
 ) -> Part:
-    """Return what strata that one side alone has add to the gap, by the influence of rows."""
-    value: Array = np.zeros(x_d.shape[:-1])
-    variance: Array = np.zeros(x_d.shape[:-1])
-    for sign, x, n in ((1, x_d, n_d), (-1, x_a, n_a)):
+    """Return what strata that one side alone has add to the gap, by the influence of rows.
+
+    A side is its sums, rows and sums of squares, which of rates are the sums.
+    """
+    value: Array = np.zeros(common.shape[:-1])
+    variance: Array = np.zeros(common.shape[:-1])
+    for sign, (x, n, q) in ((1, group), (-1, reference)):
         held, total = np.where(common, n, 0.0).sum(-1), n.sum(-1)
         rate, kept = x.sum(-1) / total, np.where(common, x, 0.0).sum(-1) / held
         scale_all, scale_kept = (1 / rate, 1 / kept) if ratio else (1.0, 1.0)
         value = value + sign * (np.log(rate / kept) if ratio else rate - kept)
-        inside = common * (np.asarray(scale_kept) / held)[..., None]
-        for y, rows in ((1.0, x), (0.0, n - x)):
-            influence = (np.asarray(scale_all) * (y - rate) / total)[..., None]
-            influence = influence - inside * (y - kept)[..., None]
-            variance = variance + (rows * influence**2).sum(-1)
-    half = z * np.sqrt(variance)
-    whole = common.all(axis=-1) | ~((n_d > 0) ^ (n_a > 0)).any(axis=-1)
+        # a row's influence is slope * y + level
+        of_all = np.asarray(scale_all / total)[..., None]
+        of_kept = common * np.asarray(scale_kept / held)[..., None]
+        slope = of_all - of_kept
+        level = of_kept * np.asarray(kept)[..., None] - of_all * np.asarray(rate)[..., None]
+        variance = variance + (slope**2 * q + 2 * slope * level * x + level**2 * n).sum(-1)
+    half = z * np.sqrt(np.maximum(variance, 0.0))
+    whole = ~((group[1] > 0) ^ (reference[1] > 0)).any(axis=-1)
     value, half = np.where(whole, 0.0, value), np.where(whole, 0.0, half)
     if ratio:
         return Part(np.exp(value), np.exp(value - half), np.exp(value + half))

@@ -192,6 +192,21 @@ def test_three_groups_and_a_named_reference():
     assert found.verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS)
 
 
+def test_means_are_decomposed_as_rates_are():
+    """Of 0 and 1 the parts are those of the rate."""
+    (of_rates,) = decomposed().gaps
+    (gap,) = decomposed(task="regression").gaps
+    assert gap.estimate.metric == "mean_label.difference"
+    assert [p.value for p in gap.parts] == pytest.approx([p.value for p in of_rates.parts])
+    assert [p.interval.high for p in gap.parts] == pytest.approx(
+        [p.interval.high for p in of_rates.parts], abs=0.005
+    )
+    assert gap.verdict is of_rates.verdict
+    assert (gap.heterogeneity, gap.adjusted) == (None, ())
+    ratio = decomposed(task="regression", metrics="mean_label.ratio").gaps[0]
+    assert ratio.part(GapPartKind.WITHIN).value == pytest.approx(1.078695, abs=1e-6)
+
+
 def test_the_command(tmp_path):
     ROWS.write_csv(tmp_path / "rows.csv")
     command = [

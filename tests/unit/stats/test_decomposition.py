@@ -121,6 +121,35 @@ def test_berkeley_agrees_with_statsmodels():
     assert values(ratio)[1:3] == pytest.approx([0.632087, 1.078695], abs=1e-6)
 
 
+def test_means_of_zeros_and_ones_are_rates_and_a_shift_changes_no_part():
+    x_d, n_d, x_a, n_a = (np.array(each, dtype=float) for each in (*WOMEN, *MEN))
+    rates = values(of(x_d, n_d, x_a, n_a))
+    still = of(x_d, n_d, x_a, n_a, squares=(x_d, x_a))
+    assert values(still) == pytest.approx(rates, abs=1e-12)
+    shifted = [x + 7 * n for x, n in ((x_d, n_d), (x_a, n_a))]
+    squares = tuple(x + 14 * x + 49 * n for x, n in ((x_d, n_d), (x_a, n_a)))
+    moved = of(shifted[0], n_d, shifted[1], n_a, squares=squares)
+    assert values(moved) == pytest.approx(rates, abs=1e-12)
+    assert float(moved.within.low) == pytest.approx(float(still.within.low), abs=1e-9)
+
+
+def test_intervals_of_means_hold_their_level():
+    """Lognormal outcomes in 6 strata, 400 tables of 200 and 500 rows."""
+    rng = np.random.default_rng(13)
+    centre = np.linspace(0, 1, 6)
+    w_d = np.exp(-centre) / np.exp(-centre).sum()
+    r_a = np.exp(centre + 0.18)
+    truth = (w_d + 1 / 6) @ (np.exp(-0.1) * r_a - r_a) / 2
+    held = 0
+    for _ in range(400):
+        s_d, s_a = rng.choice(6, 200, p=w_d), rng.choice(6, 500)
+        y_d, y_a = rng.lognormal(centre[s_d] - 0.1, 0.6), rng.lognormal(centre[s_a], 0.6)
+        sums = [np.bincount(s, y**k, 6) for s, y in ((s_d, y_d), (s_a, y_a)) for k in (1, 0, 2)]
+        found = of(*sums[:2], *sums[3:5], squares=(sums[2], sums[5]))
+        held += found.within.low <= truth <= found.within.high
+    assert 0.925 <= held / 400 <= 0.985
+
+
 def test_strata_of_one_side_alone_are_not_comparable():
     found = of([10, 30], [50, 100], [20, 0], [40, 0])
     assert float(found.support_group) == pytest.approx(1 / 3)

@@ -16,6 +16,7 @@ from fairgauge.render._document_tree import (
     Section,
     Table,
     Tone,
+    Unit,
 )
 from fairgauge.render.documents._document_parts import document_of, listed
 from fairgauge.render.documents.report_notes import opening_warnings
@@ -33,14 +34,17 @@ from fairgauge.render.words.display_names import called, capitalised, group_call
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
     ci_words,
+    compared_rate,
     metric_words,
     neutral,
+    shown,
+    shown_range,
     signed,
     unit,
     value_text,
     with_unit,
 )
-from fairgauge.render.words.numbers import count, percent
+from fairgauge.render.words.numbers import count
 from fairgauge.render.writers.flat_rows import FlatTable
 
 if TYPE_CHECKING:
@@ -54,7 +58,7 @@ _TONES = {GapVerdict.REMAINS: Tone.BAD, GapVerdict.INCONCLUSIVE: Tone.UNSURE}
 """That a gap is accounted for is no good news by itself."""
 _CONTRIBUTIONS = (
     "Contributions of the strata add up to composition and to within; composition is measured from "
-    "the mean rate of all strata."
+    "the mean of all strata."
 )
 _OUTLYING = "* unlike all other strata together, statistically significantly (adjusted, Holm)."
 METHOD = (
@@ -62,7 +66,7 @@ METHOD = (
     "rates in it; within weights the difference of the rates by the mean of the shares (Kitagawa "
     "1955). Composition is divided among several columns by Shapley's value, whatever their order. "
     "The verdict is decided at the compositions of both sides. Confidence intervals are those of "
-    "the delta method, with four rows a side added over the strata for their centre; those of a "
+    "the delta method, of rates with four rows a side added over the strata; those of a "
     "regression are robust. An odds ratio changes with what is adjusted for even where nothing "
     "confounds, so that it is not compared with the unadjusted one."
 )
@@ -167,29 +171,30 @@ def _strata(gap: Gap, strata: Sequence[StratumGap]) -> Iterator[Block]:
     """Yield the strata by the size of their contributions."""
     group, reference = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
     of_difference = gap.scale == "difference"
+    rate = compared_rate(gap.estimate.definition)
+    share = rate is None or rate.is_share
+    of_rate, of_gap = (Unit.PERCENT, Unit.POINTS) if share else (Unit.NUMBER, Unit.NUMBER)
     columns = [Column(called(column), numeric=False) for column in gap.columns]
     columns += [
         Column(f"n, {group}"),
         Column(f"n, {reference}"),
-        Column(f"rate, {group}"),
-        Column(f"rate, {reference}"),
+        *(Column(f"{'rate' if share else 'mean'}, {side}") for side in (group, reference)),
         Column("difference"),
         Column("CI", numeric=False),
     ]
     columns += [Column("composition"), Column("within")] if of_difference else []
-    points = unit(gap.estimate.definition)
 
     def row(each: StratumGap) -> tuple[Cell, ...]:
         cells = [Cell(called(each.stratum[column]), name=True) for column in gap.columns]
         cells += [Cell(count(each.n_group)), Cell(count(each.n_reference))]
-        cells += [Cell(percent(each.rate_group)), Cell(percent(each.rate_reference))]
-        difference = "-" if each.difference is None else f"{numbers.points(each.difference)} pp"
-        ends = each.interval
-        interval = f"{numbers.points(ends.low)} to {numbers.points(ends.high)}" if ends else ""
+        cells += [Cell(shown(value, of_rate)) for value in (each.rate_group, each.rate_reference)]
+        difference = with_unit(each.difference, of_gap, sign=True)
+        low, high = each.interval or (None, None)
+        interval = shown_range(low, high, of_gap, sign=True)
         star = "*" if each.outlying else ""
         cells += [Cell(f"{difference}{star}"), Cell(interval)]
         parts = (each.composition, each.within) if of_difference else ()
-        return (*cells, *(Cell(with_unit(part, points, sign=True)) for part in parts))
+        return (*cells, *(Cell(with_unit(part, of_gap, sign=True)) for part in parts))
 
     more = len(gap.strata) - len(strata)
     notes = [_CONTRIBUTIONS] if of_difference else []
