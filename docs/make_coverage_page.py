@@ -2,7 +2,8 @@
 
 ``python docs/make_coverage_page.py`` writes them; ``make coverage`` measures: docs/coverage.json by
 ``bench.coverage``, docs/coverage_of_all_metrics.json by ``bench.all_metrics``,
-docs/coverage_of_audits.json by ``bench.reviewed_audits``.
+docs/coverage_of_audits.json by ``bench.reviewed_audits``, docs/coverage_of_swapped_names.json by
+``bench.swapped_names``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ DOCS = Path(__file__).resolve().parent
 PAGE, MEASURED = DOCS / "coverage.md", DOCS / "coverage.json"
 ALL_METRICS = DOCS / "coverage_of_all_metrics.json"
 AUDITS = DOCS / "coverage_of_audits.json"
+SWAPPED_NAMES = DOCS / "coverage_of_swapped_names.json"
 _COVERAGE = ("coverage if adequate", "coverage", "simultaneous coverage")
 _ONE_GROUP = "one group"
 _SHOWN = 3
@@ -123,6 +125,19 @@ def of_audits(records: list[Record]) -> str:
     return _markdown(("row", "design", "audits", "measured, in per cent", "wanted"), rows)
 
 
+def of_swapped_names(records: list[Record]) -> str:
+    """Return one row for each design of studies by swapped names."""
+    rows = []
+    for each in records:
+        share = {what: f"{100 * n / each['studies']:.1f}" for what, n in each["counts"].items()}
+        usual = [share.get("items alone", ""), share.get("against the baseline", "")]
+        measured = [share.get(what, "") for what in ("differs", "equivalent", "covers")]
+        rows.append((each["setting"], *measured, *usual, each["wanted"]))
+    head = ("design", "differs", "equivalent", "interval covers", "items alone", "baseline",
+            "wanted")  # fmt: skip
+    return _markdown(head, rows)
+
+
 def page(text: str, made: dict[str, str]) -> str:
     """Return the page with what stands between its marks replaced, by the name of the marks."""
     for name, tables_of in made.items():
@@ -144,6 +159,7 @@ def made() -> dict[str, str]:
         MEASURED.name: tables(read()),
         ALL_METRICS.name: by_design(read(ALL_METRICS)),
         AUDITS.name: of_audits(read(AUDITS)),
+        SWAPPED_NAMES.name: of_swapped_names(read(SWAPPED_NAMES)),
     }
 
 

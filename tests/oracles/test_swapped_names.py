@@ -52,6 +52,8 @@ def test_callbacks_of_bertrand_and_mullainathan():
     assert variance.residual**0.5 == pytest.approx(0.005794, abs=6e-6)
     assert (only.variants_group, only.variants_reference, only.items) == (18, 18, 1323)
     assert str(only.verdict) == "differs"
+    assert "6.4% vs 9.7%" in only.says
+    assert "−3.2 pp, 95% CI −4.4 to −2.0 pp; ratio 0.67)" in only.says
     assert found.data.answers == 4870
 
 
@@ -137,16 +139,18 @@ def test_real_irrelevant_edits_split_in_two_hardly_ever_differ():
         for one in combinations(names, 3)
         for other in combinations(sorted(set(names) - set(one)), 3)
     }
-    two_way, alone = [], []
-    for one, other in map(tuple, splits):
+    parts = []
+    for k, (one, other) in enumerate(map(tuple, splits)):  # each split as models of its own
         part = edits[edits.variant.isin([*one, *other])]
-        table = part.assign(group=np.where(part.variant.isin(one), "a", "b"))
-        found = fg.pairs(table, **SCORED, sensitive="group", reference={"group": "a"})
-        for each in found.differences:
-            if not each.pooled:
-                two_way.append(each.p_value < 0.05)
-                error = each.variance.items**0.5
-                alone.append(2 * stats.t.sf(abs(each.value) / error, each.items - 1) < 0.05)
+        side = np.where(part.variant.isin(one), "a", "b")
+        variant = part.variant + np.where(part.variant.isin(one), " a", " b")
+        parts.append(part.assign(variant=variant, group=side, model=part.model + f" {k}"))
+    found = fg.pairs(pd.concat(parts), **SCORED, sensitive="group", reference={"group": "a"})
+    two_way, alone = [], []
+    for each in found.differences:
+        two_way.append(each.p_value < 0.05)
+        error = each.variance.items**0.5
+        alone.append(2 * stats.t.sf(abs(each.value) / error, each.items - 1) < 0.05)
     assert len(two_way) == 490
     assert np.mean(two_way) == pytest.approx(0.020, abs=0.005)
     assert np.mean(alone) == pytest.approx(0.208, abs=0.01)

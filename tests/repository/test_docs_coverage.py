@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
 
-from bench import all_metrics, reviewed_audits  # noqa: E402
+from bench import all_metrics, reviewed_audits, swapped_names  # noqa: E402
 from bench.coverage import DESIGNS, misses  # noqa: E402
 from make_coverage_page import (  # noqa: E402 - a script beside the page
     ALL_METRICS,
     AUDITS,
     MEASURED,
     PAGE,
+    SWAPPED_NAMES,
     cells,
     made,
     page,
@@ -68,6 +69,21 @@ def test_all_metrics_are_measured_in_every_design_and_none_covers_too_little() -
 def test_the_reviewed_designs_are_measured() -> None:
     found = [(each["of"], each["setting"], each["wanted"]) for each in read(AUDITS)]
     assert found == [(each.of, each.setting, each.wanted) for each in reviewed_audits.DESIGNS]
+
+
+def test_studies_of_swapped_names_are_measured_and_raise_few_false_alarms() -> None:
+    records = {each["setting"]: each for each in read(SWAPPED_NAMES)}
+    assert list(records) == [each.setting for each in swapped_names.STUDY_DESIGNS]
+    for study in swapped_names.STUDY_DESIGNS:
+        record = records[study.setting]
+        assert (record["studies"], record["wanted"]) == (swapped_names.STUDIES, study.wanted)
+        share = {what: 100 * n / record["studies"] for what, n in record["counts"].items()}
+        if study.wanted == "at most 5":
+            assert share["differs"] <= 5, study.setting
+        if study.wanted == "93.5 or more":
+            assert share["covers"] >= 93.5, study.setting
+        if study.baseline is not None:
+            assert share["against the baseline"] > 50
 
 
 def _tiny(rng: np.random.Generator, data_sets: int) -> all_metrics.Drawn:

@@ -257,6 +257,8 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
             near = nearest(name, known)
             has = f"It has {listing(known)}" if known else "It has no values"
             yield Problem(option, f"no {quote(name)} in {feature}.{near} {has}")
+    if reference is not None and reference in question.spec.exclude_groups:
+        yield Problem("reference", f"{quote(reference)} is an excluded group; name another")
     if reference is not None and _is_one_of(reference, question.placebo):
         message = f"{quote(reference)} is an irrelevant edit (placebo); compare names with names"
         yield Problem("reference", message)

@@ -41,7 +41,6 @@ class SwapNoteCode(StrEnum):
     UNEQUAL_RUNS = "unequal_runs"
     INCOMPLETE = "incomplete"
     REPEATED_RUNS = "repeated_runs"
-    MISSING_ANSWERS = "missing_answers"
     MODELS_DIFFER = "models_differ"
 
 
@@ -157,7 +156,7 @@ class SwapDifference:
     needed : what would decide, where it is imprecise.
     """
 
-    DERIVED: ClassVar = ("says",)
+    DERIVED: ClassVar = ("ratio", "says")
 
     model: str | None
     pooled: bool
@@ -193,6 +192,13 @@ class SwapDifference:
     def of_decisions(self) -> bool:
         """Return whether the numbers are shares of decisions, not scores."""
         return self.rate == "selection_rate"
+
+    @property
+    def ratio(self) -> Finite | None:
+        """Return the ratio of both shares of favourable decisions; None of scores, and of 0."""
+        if not self.of_decisions or self.mean_group is None or not self.mean_reference:
+            return None
+        return self.mean_group / self.mean_reference
 
     @property
     def within_margin(self) -> bool:

@@ -272,6 +272,11 @@ def test_a_placebo_is_no_reference():
     assert "is an irrelevant edit" in message
 
 
+def test_an_excluded_group_is_no_reference():
+    message = refused(pd.concat([study(), study(groups=("A", "B"))]), exclude_groups="White")
+    assert message == "reference: 'White' is an excluded group; name another"
+
+
 def test_decisions_of_two_texts_need_the_favourable_one():
     table = study().assign(hired=lambda t: np.where(t.score > 0, "yes", "no"))
     asked = {"score": None, "prediction": "hired"}

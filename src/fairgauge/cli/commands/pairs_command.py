@@ -19,11 +19,27 @@ _COLUMNS = {
     "model": "Column of the model that answered.",
     "run": "Column of the repetition.",
 }
+_SHARED = {
+    "sensitive": ("COL", "Column of the group that the variant belongs to."),
+    "score": ("COL", "Column of the answers, numbers of any scale."),
+    "reference": (
+        "R",
+        "Names compared with: COL=VALUE, largest, or others, of all other groups (default).",
+    ),
+    "margin": (
+        "RATE=MARGIN",
+        "Difference regarded as equivalent: score=0.1, or of decisions selection_rate=0.02.",
+    ),
+}
+"""Flags of audits that hold less here; they are read as there."""
 
 
 def _columns(function: Callable[..., object]) -> Callable[..., object]:
     for name, text in reversed(_COLUMNS.items()):
         function = click.option(f"--{name}", metavar="COL", help=text)(function)
+    for name, (metavar, text) in reversed(_SHARED.items()):
+        several = name != "score"
+        function = click.option(f"--{name}", metavar=metavar, multiple=several, help=text)(function)
     return function
 
 
@@ -46,8 +62,8 @@ def _columns(function: Callable[..., object]) -> Callable[..., object]:
 )
 @config_option
 @flags_for(
-    "sensitive", "intersections", "score", "prediction", "positive", "reference", "margins",
-    "exclude_groups", "unknown", "recode", "count", "confidence", "seed",
+    "intersections", "prediction", "positive", "exclude_groups", "unknown", "recode", "count",
+    "confidence", "seed",
 )  # fmt: skip
 @where()
 @shows_result("pairs")

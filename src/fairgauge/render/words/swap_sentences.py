@@ -82,7 +82,8 @@ def value_sentence(d: SwapDifference) -> str:
         verb = f"{'score' if many else 'scores'} {'lower' if d.value < 0 else 'higher'} than"
     beside = f"{level_text(d, d.mean_group)} vs {level_text(d, d.mean_reference)}"
     adjusted = "" if d.complete else "adjusted for items: "
-    change = f"({adjusted}{change_text(d, d.value)}{_interval(d)})"
+    ratio = "" if d.ratio is None else f"; ratio {numbers.ratio_amount(d.ratio, 2)}"
+    change = f"({adjusted}{change_text(d, d.value)}{_interval(d)}{ratio})"
     return f"{where}{group} {verb} {reference} on the same {items}: {beside} {change}."
 
 
