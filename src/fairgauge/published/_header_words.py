@@ -41,7 +41,9 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
     ),
 )
 _OTHER_STATISTICS = re.compile(
-    r"\bdifference\b|\bodds\b|\bsmd\b|standardi[sz]ed|\bto all (other groups|rows)\b", re.IGNORECASE
+    r"\bdifference\b|\bodds\b|\bsmd\b|standardi[sz]ed|\badjusted for\b"
+    r"|\bto all (other groups|rows)\b",
+    re.IGNORECASE,
 )
 """What tables print beside what is checked: their headers have the words of rates and ratios."""
 _REMARKS = re.compile(

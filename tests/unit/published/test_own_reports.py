@@ -93,3 +93,20 @@ def test_no_table_of_a_preset_has_an_error(tmp_path, preset, reference):
     report.save(path)
     found = fg.check(path)
     assert found.errors == 0, str(found)
+
+
+@pytest.mark.parametrize("suffix", ["md", "xlsx"])
+@pytest.mark.parametrize("preset", ["nyc-ll144", "ugesp", "us-lending"])
+def test_what_is_adjusted_for_strata_is_no_ratio_of_printed_rates(tmp_path, preset, suffix):
+    polars = pytest.importorskip("polars")
+    report = fg.audit(
+        polars.DataFrame(FRAME),
+        preset=preset,
+        prediction="hired",
+        positive=1,
+        sensitive="sex",
+        strata="race",
+    )
+    path = tmp_path / f"audit.{suffix}"
+    report.save(path)
+    assert fg.check(path).errors == 0
