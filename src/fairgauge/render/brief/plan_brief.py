@@ -14,7 +14,7 @@ from fairgauge.results.brief import Brief, Sentence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.results.planned import Planned, Smallest
+    from fairgauge.results.planned import Planned, PlannedPairs, Smallest
 
 _MOST_GOALS, _MOST_GROUPS = 4, 3
 _PER_HUNDRED = 100
@@ -39,7 +39,26 @@ def _ordered(planned: Planned) -> list[tuple[int, Smallest]]:
     return sorted(enumerate(planned.smallest), key=lambda each: -each[1].difference)
 
 
+def _answers_words(answers: PlannedPairs) -> str:
+    """Return how many names, items and runs an audit by swapped names takes."""
+    names, items, runs = answers.names, answers.items, answers.runs
+    each = f"{runs:,} {plural(runs, 'answer', 'answers')} to each item under each name"
+    if names is None or items is None:
+        given = f"{items:,} items" if names is None else f"{names:,} names a side"
+        more = "names" if names is None else "items"
+        return (
+            f"No practical number of {more} finds a difference of {answers.detects:g} with {given} "
+            f"and {each}"
+        )
+    return (
+        f"{names:,} names a side, {items:,} items and {each} ({2 * names * items * runs:,} "
+        f"answers) find a difference of {answers.detects:g}"
+    )
+
+
 def _headline(planned: Planned) -> Sentence:
+    if planned.answers is not None:
+        return Sentence(_answers_words(planned.answers), ("names", "items", "runs"))
     if planned.needed:
         most = max(planned.needed, key=lambda each: each.total)
         source = (f"needed[{planned.needed.index(most)}]",)
@@ -56,7 +75,9 @@ def _headline(planned: Planned) -> Sentence:
 
 
 def _looked_at(planned: Planned) -> Iterator[Sentence]:
-    if planned.needed:
+    if planned.answers is not None:
+        yield Sentence("An audit by swapped names, before its answers are there.")
+    elif planned.needed:
         goals = len(planned.needed)
         yield Sentence(f"{goals:,} {plural(goals, 'goal', 'goals')}, before data are there.")
     else:
@@ -99,22 +120,27 @@ def _found(planned: Planned) -> Iterator[Sentence]:
 
 
 def _certainty(planned: Planned) -> Iterator[Sentence]:
+    reached = "find a difference of that size" if planned.smallest else "so planned reach the goal"
     yield Sentence(
-        f"“Probably” is in {planned.power:.0%} of audits such as this (power), by "
+        f"{planned.power:.0%} of audits {reached} (power), with "
         f"{100 * planned.confidence:.4g}% confidence intervals.",
         ("power", "confidence"),
     )
 
 
 def _limits(planned: Planned) -> Iterator[Sentence]:
-    if planned.needed:
+    if planned.answers is not None:
+        yield Sentence("Whether answers vary as assumed: the plan holds only if they do.")
+    elif planned.needed:
         yield Sentence("Whether the rates are as assumed: the plan holds only if they are.")
     else:
         yield Sentence("Which differences there are: a plan states what could be found.")
 
 
 def _steps(planned: Planned) -> Iterator[Sentence]:
-    if planned.needed:
+    if planned.answers is not None:
+        yield Sentence("Collect the answers, then audit them: fairgauge pairs.")
+    elif planned.needed:
         yield Sentence("Collect the rows, then audit them: fairgauge audit.", ("needed",))
     else:
         yield Sentence(

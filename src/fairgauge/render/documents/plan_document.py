@@ -9,7 +9,6 @@ from fairgauge.render._document_tree import Cell, Column, Paragraph, Table
 from fairgauge.render.documents._document_parts import document_of, listed
 from fairgauge.render.words.display_names import group_called
 from fairgauge.render.words.metric_words import compared_rate
-from fairgauge.render.words.numbers import plural
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
 from fairgauge.results.planned import Needed, Smallest
 
@@ -43,20 +42,9 @@ def plan_document(planned: Planned, *, full: bool = True) -> DocumentTree:
 
 
 def _answers_needed(answers: PlannedPairs) -> Iterator[Block]:
-    """Yield how many names, items and runs an audit by swapped names takes, and why."""
-    names, items, runs = answers.names, answers.items, answers.runs
-    if names is None or items is None:
-        given = f"{items:,} items" if names is None else f"{names:,} names a side"
-        more = "names" if names is None else "items"
-        yield Paragraph(
-            f"No practical number of {more} finds a difference of {answers.detects:g} with {given} "
-            f"and {_answered(runs)}."
-        )
+    """Yield what an audit by swapped names shows where nothing differs, and what would help."""
+    if answers.names is None or answers.items is None:
         return
-    yield Paragraph(
-        f"{names:,} names a side, {items:,} items and {_answered(runs)} "
-        f"({2 * names * items * runs:,} answers) find a difference of {answers.detects:g}."
-    )
     if answers.power_equivalent is not None:
         yield Paragraph(
             f"Where nothing differs, they show that it is within {answers.detects:g} with "
@@ -67,10 +55,6 @@ def _answers_needed(answers: PlannedPairs) -> Iterator[Block]:
         f"Of the variance {of_names:.0%} is due to names. More runs alone would remove at most "
         f"{of_runs:.0%} of it, more items at most {1 - of_names:.0%}."
     )
-
-
-def _answered(runs: int) -> str:
-    return f"{runs:,} {plural(runs, 'answer', 'answers')} to each item under each name"
 
 
 def _rows_needed(planned: Planned) -> Table:

@@ -24,7 +24,7 @@ def test_the_rows_of_the_goal_that_needs_most_head_the_page() -> None:
     most = max(each.total for each in made.needed)
     assert str(brief.headline) == f"{most:,.0f} rows are probably enough for each goal"
     assert len(brief.found) == len(made.needed)
-    assert "80% of audits" in str(brief.certainty[0])
+    assert str(brief.certainty[0]).startswith("80% of audits so planned reach the goal (power)")
 
 
 def test_what_a_table_can_show_is_never_stated_as_less() -> None:
