@@ -284,3 +284,16 @@ def test_findings_that_do_not_fit_are_counted(loans):
     """One screen holds three."""
     report = _audit(loans, prediction=None, score="score", threshold=[0.3, 0.5, 0.7])
     assert re.search(r"Not shown \(--full\): .*[1-9]\d* findings", _text(report))
+
+
+def test_rows_without_a_value_are_described_where_they_make_a_finding():
+    counts = {"M": (160, 400), "F": (160, 400), None: (20, 200)}
+    rows = {
+        "sex": [sex for sex in counts for _ in range(2)],
+        "hired": [1, 0] * 3,
+        "n": [n for x, of in counts.values() for n in (x, of - x)],
+    }
+    asked = {"prediction": "hired", "positive": 1, "sensitive": "sex", "count": "n"}
+    report = fg.audit(rows, **asked, missing="group", metrics="selection_rate")
+    says = report.findings[0].says
+    assert says.startswith("The group without a value of sex is selected less often than others")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import AfterAdjusting, ClassKind, ReferenceKind, ScopeKind, Status
+from fairgauge.enums import AfterAdjusting, ClassKind, GroupKind, ReferenceKind, ScopeKind, Status
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import called, group_called
 from fairgauge.render.words.estimate_sentences import reference_name
@@ -118,7 +118,10 @@ def _also(each: Estimate) -> str:
 
 
 def group_words(each: Estimate, *, one_of_thresholds: bool) -> str:
-    """Return the group of an estimate, with its feature, and class and threshold in brackets."""
+    """Return the group of an estimate, with its feature, and class and threshold in brackets.
+
+    It begins a sentence. Rows without a value that are asked for as a group are described.
+    """
     details = []
     if each.class_scope.kind is ClassKind.WORST:
         details.append(f"class {called(each.class_)}, where the difference is largest")
@@ -130,6 +133,9 @@ def group_words(each: Estimate, *, one_of_thresholds: bool) -> str:
         details.append(f"{each.class_scope.average} average")
     if one_of_thresholds and each.threshold is not None:
         details.append(f"threshold {each.threshold:g}")
+    if each.group_id is not None and each.group_id.kind is GroupKind.MISSING:
+        name = f"The group without a value of {called(each.feature)}"
+        return f"{name} ({', '.join(details)})" if details else name
     if not details:
         return group_called(each.group, each.feature)
     name = group_called(each.group, each.feature, apart=False)
