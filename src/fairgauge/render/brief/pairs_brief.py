@@ -54,7 +54,7 @@ def _headline(audit: PairsAudit, differing: Sequence[SwapDifference]) -> str:
         low = (first.value or 0.0) < 0
         return f"Names of {group} {how} {less if low else more} than {other}{where}"
     if audit.verdict is SwapVerdict.EQUIVALENT:
-        return f"Names of all groups are answered alike, within {_margin(audit)}"
+        return f"Mean answers to names of all groups differ by less than {_margin(audit)}"
     return "The answers do not show a difference between groups of names"
 
 

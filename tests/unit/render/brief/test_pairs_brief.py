@@ -1,0 +1,83 @@
+"""The first page of an audit by swapped names: true whatever the data, with its sources."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+
+import fairgauge as fg
+from swapped_names import ASKED, study
+
+
+def audit(table, **options):
+    return fg.pairs(table, **{**ASKED, "reference": {"group": "White"}, **options})
+
+
+AUDITS = {
+    "differs": lambda: audit(study((6, 6), delta=-1.0, placebos=5), placebo="edit"),
+    "equivalent": lambda: audit(study((8, 8), 30, 4, seed=1), margins={"score": 0.5}),
+    "imprecise": lambda: audit(study((4, 4), seed=1)),
+    "few names": lambda: audit(study((2, 4))),
+    "one name": lambda: audit(study((1, 4))),
+    "several models": lambda: audit(
+        pd.concat([study((5, 5), delta=-d, seed=3).assign(model=f"m{d}") for d in (0, 1)]),
+        model="model",
+    ),
+    "decisions": lambda: audit(
+        study((5, 5), 40, 1, delta=-1.5).assign(hired=lambda t: (t.score > 0).astype(int)),
+        score=None, prediction="hired",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_every_sentence_states_where_its_numbers_are(name):
+    plain = AUDITS[name]().to_dict()
+    brief = plain["brief"]
+    sentences = [brief["headline"]]
+    sentences += [s for part in brief.values() if isinstance(part, list) for s in part]
+    for path in (path for sentence in sentences for path in sentence["sources"]):
+        value = plain
+        for key, index in re.findall(r"(\w+)|\[(\d+)\]", path):
+            value = value[int(index)] if index else value[key]
+        assert value is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "headline"),
+    [
+        ("differs", "Names of Black (group) score lower than those of White (group)"),
+        ("equivalent", "Mean answers to names of all groups differ by less than 0.5"),
+        ("imprecise", "The answers do not show a difference between groups of names"),
+        ("one name", "The answers do not show a difference between groups of names"),
+        ("several models", "Names of Black (group) score lower than those of White (group) by m1"),
+        ("decisions", "Names of Black (group) are selected less often than those of White (group)"),
+    ],
+)
+def test_the_headline_states_what_the_verdict_does(name, headline):
+    assert str(AUDITS[name]().brief().headline) == headline
+
+
+def test_few_names_lead_to_more_names_and_no_edits_to_edits():
+    steps = " ".join(map(str, AUDITS["few names"]().brief().steps))
+    assert "Ask under at least 3" in steps
+    assert "Add irrelevant edits" in steps
+    assert "Add irrelevant" not in " ".join(map(str, AUDITS["differs"]().brief().steps))
+
+
+def test_no_sentence_calls_a_model_fair_or_biased():
+    for make in AUDITS.values():
+        text = str(make()).casefold()
+        assert not re.search(r"biased|discriminat|\bfair\b", text)
+        assert "equal" not in text.replace("equivalen", "")
+
+
+def test_names_of_users_are_harmless_on_the_page(tmp_path):
+    table = study((3, 3)).assign(name=lambda t: t.name + "<script>\u202e")
+    audit(table).save(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "<script>\\u202e" not in page
+    assert "B00&lt;script&gt;" in page
+    assert "\u202e" not in page
