@@ -258,9 +258,17 @@ def _is_of_hits(shares: ComparedShares) -> bool:
 def _certainty(
     report: Report, words: Vocabulary, disparities: list[StatedFinding]
 ) -> Iterator[Sentence]:
+    stated_above: tuple[str, ...] = ()
     for each in led_by(disparities):
         if each.shares is not None and (text := each.shares.interval_sentence()):
             yield Sentence(text, each.source)
+        elif each.shares is None and each.finding.estimate.simultaneous is not None:
+            stated_above += each.source
+    if stated_above:  # of numbers without counts of people the sentence has the interval
+        yield Sentence(
+            "The simultaneous intervals above hold for all comparisons of the report together.",
+            stated_above,
+        )
     if (text := _together(report, words)) is not None:
         yield Sentence(text, ("verdicts",))
     undecided = [each for each in report.verdicts if before_counting(each) in _UNDECIDED]

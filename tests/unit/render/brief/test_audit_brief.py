@@ -247,3 +247,13 @@ def test_a_word_for_a_group_that_the_data_lack_is_reported() -> None:
 def test_invisible_characters_of_words_are_removed() -> None:
     report = audit(words=WORDS | {"positive": "app\u202eroved\x1b[31m"})
     assert "approved[31m" in str(report.brief())
+
+
+def test_how_certain_a_difference_of_numbers_is_has_an_answer() -> None:
+    rng = np.random.default_rng(0)
+    sex, label = rng.choice(["F", "M"], 2_000), rng.normal(100, 20, 2_000)
+    estimate = label + rng.normal(np.where(sex == "F", -5, 1), 10)
+    data = pl.DataFrame({"sex": sex, "y": label, "p": estimate})
+    brief = fg.audit(data, label="y", prediction="p", sensitive="sex", task="regression").brief()
+    assert "simultaneous 95% CI" in str(brief.found[0])
+    assert "hold for all comparisons of the report together" in str(brief.certainty[0])
