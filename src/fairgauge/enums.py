@@ -272,6 +272,7 @@ class Role(StrEnum):
     VARIANT = "variant"
     MODEL = "model"
     RUN = "run"
+    CONDITION = "condition"
 
 
 class ScopeKind(StrEnum):

@@ -47,6 +47,7 @@ from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.verdicts import counted_as, overall
 from fairgauge.scan import open_rows
+from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.source import at_hand, readable
 from fairgauge.version import __version__
 
@@ -237,6 +238,11 @@ def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
             f"{what} cannot be counted by a query; name files, or rows of a database (--table)"
         )
     spec = ask(data.columns, **options)
+    if spec.where:
+        raise DataError(
+            "rows are chosen from what the query counts, which no query states; leave the "
+            "conditions (where) to fairgauge, or write them into a query of your own (--query)"
+        )
     if spec.of_people:
         raise DataError(
             "people are counted from their rows, one by one, which no result of a query holds; "
@@ -303,12 +309,15 @@ def counted(
         spec = ask(base=data.asked, **options)
         if spec.recode != data.asked.recode:
             raise CubeError("values are recoded while rows are counted; count them with recode")
+        check_same_rows(data, spec)
         check_held(data, spec)
         return data, None, spec
     from fairgauge.rowwise.first_rows import with_task
 
     source, named = open_rows(data, options)
-    spec = with_task(source, ask(source.columns, **named))
+    spec = ask(source.columns, **named)
+    source = chosen_rows(source, spec)
+    spec = with_task(source, spec)
     counts = plan(spec, _median(source, spec))
     if spec.of_people:
         cube = count_people(source.count(by_person(counts, spec), spec.max_groups), counts, spec)
@@ -377,6 +386,18 @@ def _counted_as(
         return verdicts, notes
     note = Diagnostic.note(DiagnosticCode.COUNTED_AS, verdicts=changed, outcome=str(outcome))
     return decided, [*notes, note]
+
+
+def check_same_rows(cube: Cube, spec: Spec) -> None:
+    """Refuse conditions on rows that are counted already.
+
+    Raises
+    ------
+    CubeError
+        The counts are of other rows.
+    """
+    if spec.where != cube.asked.where:
+        raise CubeError("rows are chosen while they are counted; count them with where")
 
 
 def check_held(cube: Cube, spec: Spec) -> None:

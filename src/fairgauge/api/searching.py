@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fairgauge.api.audit import check_held, repeated_people
+from fairgauge.api.audit import check_held, check_same_rows, repeated_people
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, metric_or_name
 from fairgauge.catalogue.statistics import Rate
@@ -37,6 +37,7 @@ from fairgauge.results.threshold_choice import CountedData
 from fairgauge.rowwise.first_rows import with_task
 from fairgauge.rowwise.median import median_score
 from fairgauge.scan import open_rows
+from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.values import name_of
 from fairgauge.version import __version__
 
@@ -305,7 +306,9 @@ def _counted(
     columns = tuple(feature.column for feature in spec.sensitive)
     _check_features(spec, columns)
     crossed: dict[str, Any] = {"intersections": [columns]} if len(columns) > 1 else {}
-    spec = with_task(source, ask(source.columns, **named, **crossed))
+    spec = ask(source.columns, **named, **crossed)
+    source = chosen_rows(source, spec)
+    spec = with_task(source, spec)
     median = median_score(source, spec) if isinstance(spec.threshold, Threshold) else None
     every = plan(spec, median)
     axes = tuple(axis for axis in every.axes if axis.role in _ROLES)
@@ -336,6 +339,7 @@ def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> S
     spec = ask(**question)
     columns = list(dict.fromkeys(c for each in spec.audited.values() for c in each.columns))
     _check_features(spec, columns)
+    check_same_rows(cube, spec)
     check_held(cube, spec)
     axes = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE and axis.column in columns]
     outcomes = [axis for role in _ROLES[1:] if (axis := cube.plan.axis(role))]

@@ -34,7 +34,7 @@ are kept within it."""
 WEIGHTS = ("w", "w2", "w3")
 """The sums of the powers of weights."""
 
-_IDENTIFIERS = frozenset((Role.CLUSTER, Role.ITEM, Role.VARIANT, Role.RUN))
+_IDENTIFIERS = frozenset((Role.CLUSTER, Role.ITEM, Role.VARIANT, Role.RUN, Role.CONDITION))
 
 COUNTED = tuple(option.name for option in OPTIONS if option.counted)
 """The keys of a specification that decide what is counted."""
@@ -203,7 +203,11 @@ class Plan:
             "axes": [_by_field(axis) | {"role": str(axis.role)} for axis in self.axes],
             "tables": [list(table) for table in self.tables],
             "moments": [_by_field(moment) for moment in self.moments],
-            "asked": {key: value for key, value in self.asked.to_dict().items() if key in COUNTED},
+            "asked": {
+                key: value
+                for key, value in self.asked.to_dict().items()
+                if key in COUNTED and (key != "where" or value)  # all rows are as they always were
+            },
         }
 
     @classmethod

@@ -19,6 +19,7 @@ from fairgauge.enums import (
 from fairgauge.errors import Problem, nearest, shown
 from fairgauge.question import _argument_syntax as syntax
 from fairgauge.question._document import DESCRIPTIONS, read_document
+from fairgauge.question.conditions import plain_conditions, read_conditions, write_conditions
 from fairgauge.question.features import (
     Above,
     Feature,
@@ -54,7 +55,7 @@ from fairgauge.values import Json, Value, canonical, name_of
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.question.features import FeatureKeys
+from fairgauge.question.features import FeatureKeys
 
 Schema = dict[str, Json]
 """A JSON Schema."""
@@ -128,6 +129,11 @@ _VALUES_BY_COLUMN: Schema = {
     "type": "object",
     "propertyNames": {"not": {"enum": list(_FEATURE_KEYS)}},
     "additionalProperties": _VALUE_SETS,
+}
+_INTERVAL_KEYS: dict[str, Schema] = {
+    "low": {"anyOf": [_NUMBER, {"const": "-Infinity"}]},
+    "high": {"anyOf": [_NUMBER, {"const": "Infinity"}]},
+    "closed": {"enum": list(Closed)},
 }
 _LIMIT_KEYS: dict[str, Schema] = {
     "metric": {"$ref": "#/$defs/Metric"},
@@ -465,6 +471,23 @@ RECODE = OptionType(
     parse=syntax.parse_rules,
     write=write_recodings,
     metavar="FILE",
+    repeatable=True,
+)
+CONDITIONS = OptionType(
+    read=read_conditions,
+    schema=one_or_many(
+        _TEXT,
+        {
+            "type": "object",
+            "additionalProperties": one_or_many(
+                {"anyOf": [_SCALAR, {"type": "null"}, _table(_INTERVAL_KEYS, *_INTERVAL_KEYS)]}
+            ),
+        },
+    ),
+    plain=plain_conditions,
+    parse=syntax.parse_rules,
+    write=write_conditions,
+    metavar="CONDITION",
     repeatable=True,
 )
 RULES = OptionType(

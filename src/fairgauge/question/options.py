@@ -35,6 +35,7 @@ from fairgauge.question.features import Above, Feature, Ordered, Positive
 from fairgauge.question.option_types import (
     COLUMN,
     COLUMNS,
+    CONDITIONS,
     DOCUMENT,
     FEATURES,
     INTERSECTIONS,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.question.conditions import Conditions
     from fairgauge.question.recoding import Recoding, Recodings
     from fairgauge.question.rules import Rule
     from fairgauge.values import Json, Value
@@ -190,6 +192,10 @@ class Spec:
         (), RECODE, "Categories of the values of a column, by which they are counted",
         syntax="A file (.toml, .yaml, .json; .csv or .tsv of values and categories), or a line of TOML: 'sex = {Male = [\"M\", \"male\"], unknown = [\"?\"]}'. Repeatable.",
         effect="values are in other groups or outcomes")
+    where: Conditions = option(
+        (), CONDITIONS, "Rows that are counted, by values or intervals of columns; all conditions must hold",
+        syntax="'region = North or South', '30 < age <= 60', 'income = (missing)'. Repeatable.",
+        counted=True, effect="other rows are counted")
     intersections: tuple[tuple[str, ...], ...] = option(
         (), INTERSECTIONS, "Columns whose combined values define groups",
         flag="--intersect", syntax="Repeatable.",
@@ -301,6 +307,7 @@ class Spec:
             for j, part in enumerate(parts)
             if part not in {f.column for f in self.sensitive}
         ]
+        asked += [(f"where.{each.column}", each.column) for each in self.where]
         asked += [(f"recode.{each.column}", each.column) for each in self.recode]
         asked += [(f"candidate[{i}]", name) for i, name in enumerate(self.candidate)]
         return asked + [(f"features[{i}]", name) for i, name in enumerate(self.features)]
@@ -373,6 +380,7 @@ class Options(TypedDict, total=False):
     positive: Value | Sequence[Value] | Above | Ordered | Mapping[str, float | Sequence[Value]]
     sensitive: str | Feature | Array | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
     recode: str | Path | Mapping[str, Any] | Sequence[str | Path | Mapping[str, Any]]
+    where: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]
     intersections: str | Sequence[str] | Sequence[Sequence[str]]
     strata: str | Feature | Array | Sequence[str | Feature | Mapping[str, Any]] | None
     count: str | Array | None
@@ -424,6 +432,6 @@ BY_NAME = {each.name: each for each in OPTIONS}
 
 OF_ROWS = (
     "label", "prediction", "score", "score_of", "score_range", "threshold", "positive", "recode",
-    "count", "person", "per_person", "order", "unknown", "weight", "cluster",
+    "where", "count", "person", "per_person", "order", "unknown", "weight", "cluster",
 )  # fmt: skip
 """The options that state what rows are, whatever is asked of them: those that a search takes."""

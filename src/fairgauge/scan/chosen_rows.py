@@ -1,0 +1,180 @@
+"""The rows of a source that meet conditions: counted by every engine alike, as further axes.
+
+No engine filters: the columns of the conditions are counted beside the others, and the cells of
+other values are omitted, so that a value means the same as it does for groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.cube.cube import Cube, aggregate
+from fairgauge.cube.plan import Axis
+from fairgauge.enums import Role
+from fairgauge.errors import DataError, EmptyDataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.identity import Bin
+from fairgauge.scan.row_access import read_rows
+from fairgauge.scan.source import Readable
+from fairgauge.values import matches, name_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairgauge.cube.cube import CountTable
+    from fairgauge.cube.plan import Plan
+    from fairgauge.question.conditions import Condition
+    from fairgauge.question.specification import Spec
+    from fairgauge.scan.source import Fetched, Source
+    from fairgauge.values import Value
+
+_MOST_SHOWN = 5
+
+
+def chosen_rows(source: Source, spec: Spec) -> Source:
+    """Return a source with the rows that meet the conditions of a specification alone."""
+    if not spec.where:
+        return source
+    return (_ReadableRows if isinstance(source, Readable) else _ChosenRows)(source, spec)
+
+
+@dataclass(frozen=True, slots=True)
+class _ChosenRows:
+    """The rows of a source that meet conditions."""
+
+    source: Source
+    spec: Spec
+
+    @property
+    def name(self) -> str:
+        """Return what the data are called in messages."""
+        return self.source.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns."""
+        return self.source.columns
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Count the rows once; at most ``limit`` values on an axis."""
+        axes = tuple(
+            Axis(
+                Role.CONDITION, each.column, each.cuts, each.closed,
+                recoding=None if each.cuts else self.spec.recoding(each.column),
+            )
+            for each in self.spec.where
+        )  # fmt: skip
+        places = tuple(range(len(plan.axes), len(plan.axes) + len(axes)))
+        wider = replace(
+            plan,
+            axes=(*plan.axes, *axes),
+            tables=tuple((*table, *places) for table in plan.tables),
+        )
+        cube = self.source.count(wider, limit)
+        if cube.excluded:
+            reasons = listing(
+                [f"{n:,} rows have a {reason}" for reason, n in cube.excluded.items()]
+            )
+            raise DataError(
+                f"{reasons}, and it is not known whether they meet the conditions (where); fill "
+                "in or remove them first"
+            )
+        kept = [
+            _kept(axis, each, cube.levels[axis])
+            for axis, each in zip(axes, self.spec.where, strict=True)
+        ]
+        tables = tuple(_chosen(table, kept, len(axes)) for table in cube.tables)
+        rows = int(tables[0].sums["rows"].sum())
+        if not rows:
+            conditions = " and ".join(each.to_text() for each in self.spec.where)
+            raise EmptyDataError(f"no row meets the conditions (where): {conditions}")
+        return _without_absent(replace(cube, plan=plan, tables=tables, rows=rows))
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadableRows(_ChosenRows):
+    """The same of a source whose rows can be read."""
+
+    @property
+    def at_hand(self) -> bool:
+        """Return whether the first rows can be looked at without a query elsewhere."""
+        return isinstance(self.source, Readable) and self.source.at_hand
+
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
+        """Return the values of columns, of all rows or of those among the first ``most``."""
+        assert isinstance(self.source, Readable)
+        conditions = self.spec.where
+        named = [each.column for each in conditions]
+        values = read_rows(self.source, named, most, self.spec.recode)
+        meet = np.logical_and.reduce(
+            [np.array([each.holds(v) for v in values[each.column]]) for each in conditions]
+        )
+        places = np.flatnonzero(meet).tolist()
+        found, texts = self.source.fetch(columns, most)
+        return [[column[i] for i in places] for column in found], texts
+
+
+def _kept(axis: Axis, condition: Condition, levels: tuple[Value, ...]) -> NDArray[np.bool_]:
+    """Return which codes of an axis meet a condition; the last is that of missing values."""
+    kept = np.zeros(len(levels) + 1, dtype=bool)
+    # of the intervals between all ends, those that lie in one that is asked for
+    asked = [part for part in condition.parts if isinstance(part, Bin)]
+    for i, part in enumerate(axis.parts(levels) if asked else ()):
+        assert isinstance(part, Bin)
+        kept[i] = any(each.low <= part.low and part.high <= each.high for each in asked)
+    for value in condition.values:
+        if value is None:
+            kept[-1] = True
+            continue
+        found = [i for i, level in enumerate(levels) if matches(value, level)]
+        if not found:
+            known = [name_of(level) for level in levels]
+            raise SpecError(
+                Problem(
+                    f"where.{axis.column}",
+                    f"column {quote(axis.column)} has no value {quote(name_of(value))}."
+                    f"{nearest(name_of(value), known)} It has {listing(known, _MOST_SHOWN)}",
+                )
+            )
+        kept[found] = True
+    return kept
+
+
+def _chosen(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -> CountTable:
+    """Return a table with the cells that meet all conditions, without their axes."""
+    meet = np.ones(len(table.codes), dtype=bool)
+    for mask, codes in zip(kept, table.codes.T[-conditions:], strict=True):
+        meet &= mask[codes]  # code -1 reads the last entry
+    sums = {measure: each[meet] for measure, each in table.sums.items()}
+    return aggregate(table.axes[:-conditions], table.codes[meet, :-conditions], sums)
+
+
+def _without_absent(cube: Cube) -> Cube:
+    """Return a cube without the levels that no cell has any more."""
+    levels: dict[Axis, tuple[Value, ...]] = {}
+    position: dict[Axis, NDArray[np.int64]] = {}
+    for axis in cube.plan.axes:
+        every = cube.levels[axis]
+        held = np.ones(len(every), dtype=bool)
+        if not axis.bins:
+            columns = [t.codes[:, t.axes.index(axis)] for t in cube.tables if axis in t.axes]
+            codes = np.unique(np.concatenate(columns))
+            held = np.isin(np.arange(len(every)), codes)
+        levels[axis] = tuple(
+            level for level, kept in zip(every, held.tolist(), strict=True) if kept
+        )
+        position[axis] = np.append(np.cumsum(held) - 1, -1)
+    tables = tuple(
+        replace(
+            table,
+            codes=np.stack(
+                [position[a][c] for a, c in zip(table.axes, table.codes.T, strict=True)], axis=-1
+            )
+            if table.axes
+            else table.codes,
+        )
+        for table in cube.tables
+    )
+    return replace(cube, levels=levels, tables=tables)
