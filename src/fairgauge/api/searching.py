@@ -38,7 +38,6 @@ from fairgauge.rowwise.first_rows import with_task
 from fairgauge.rowwise.median import median_score
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
-from fairgauge.values import name_of
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -169,7 +168,6 @@ def find(
     asked = rows | {"metrics": [row], "missing": missing}
     cube, source, spec = _counted(data, features, asked)
     cells, searched = searched_cells(cube, spec, row)
-    threshold = spec.threshold[0] if not isinstance(spec.threshold, Threshold) else None
     question = SearchQuestion(
         rate=row.name,
         worse=side,
@@ -180,11 +178,6 @@ def find(
         alpha=float(alpha),
         multiplicity=control,
         missing=spec.missing,
-        label=spec.label,
-        prediction=spec.prediction,
-        score=spec.score,
-        threshold=threshold if spec.score is not None and spec.prediction is None else None,
-        positive=tuple(map(name_of, spec.positive)) if isinstance(spec.positive, tuple) else (),
         features=searched,
         definition=row,
     )
@@ -194,6 +187,7 @@ def find(
         data=CountedData(source.name if source else "counts", cube.cases),
         fingerprint=cube.digest,
         question=question,
+        spec=spec.to_dict(),
         diagnostics=(
             *assumed_positive(cube, spec, decide_task(cube, spec)),
             *repeated_people(source, spec),

@@ -99,6 +99,7 @@ def thresholds(
         confidence=spec.confidence,
         seed=spec.seed,
         features=chosen.features,
+        spec=spec.to_dict(),
         diagnostics=(*repeated, *chosen.diagnostics),
         spec=spec.to_dict(),
     )

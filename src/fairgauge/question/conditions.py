@@ -112,9 +112,10 @@ def _interval_text(column: str, part: Part) -> str:
     if not isinstance(part, Bin):
         return f"{column} = {MISSING_NAME}"
     above, below = ("<=", "<") if part.closed is Closed.LEFT else ("<", "<=")
+    if math.isinf(part.high):
+        return f"{column} {'>=' if above == '<=' else '>'} {name_of(canonical(part.low))}"
     low = f"{name_of(canonical(part.low))} {above} " if math.isfinite(part.low) else ""
-    high = f" {below} {name_of(canonical(part.high))}" if math.isfinite(part.high) else ""
-    return f"{low}{column}{high}"
+    return f"{low}{column} {below} {name_of(canonical(part.high))}"
 
 
 def _value_text(value: Value) -> str:
@@ -129,10 +130,11 @@ def plain_conditions(conditions: Conditions) -> Json:
     """Return conditions as a specification file has them."""
     found: dict[str, Json] = {}
     for condition in conditions:
-        values: list[Json] = list(condition.values)
+        values: list[Json] = []
         for part in condition.parts:
-            if isinstance(part, Bin):
-                values += GroupId.of(part).to_plain() or []
+            values += (
+                part.values if isinstance(part, ValueSet) else GroupId.of(part).to_plain() or []
+            )
         found[condition.column] = values
     return found
 
@@ -179,22 +181,17 @@ def _mixed(conditions: Conditions, path: str) -> Iterator[Problem]:
 def _parts(values: object, path: str, problems: Problems) -> tuple[Part, ...]:
     """Read the values of a column: None is a missing one, a table an interval."""
     listed = [values] if values is None or isinstance(values, Mapping) else items(values)
+    plain = [each for each in listed if each is not None and not isinstance(each, Mapping)]
     parts: list[Part] = []
-    plain: list[Value] = []
-    for value in listed:
-        if value is None:
-            parts.append(MissingValue())
-        elif isinstance(value, Mapping):
-            interval = GroupId.read("interval", [value]).parts if set(value) == _KEYS else ()
-            if not interval:
-                problems.append(
-                    Problem(path, f"an interval has low, high and closed: {shown(value)}")
-                )
-            parts += interval
-        else:
-            plain.append(read_value(value, path, problems))
     if plain:
-        parts.insert(0, ValueSet(tuple(plain)))
+        parts.append(ValueSet(tuple(read_value(each, path, problems) for each in plain)))
+    for value in listed:
+        if isinstance(value, Mapping) and set(value) == _KEYS:
+            parts += GroupId.read("interval", [value]).parts
+        elif isinstance(value, Mapping):
+            problems.append(Problem(path, f"an interval has low, high and closed: {shown(value)}"))
+    if None in listed:
+        parts.append(MissingValue())
     if not parts:
         problems.append(Problem(path, "must hold at least one value"))
     return tuple(parts)
@@ -222,11 +219,17 @@ def _read_text(text: str, path: str, problems: Problems) -> Iterator[tuple[str, 
         found = _QUOTED_OR_PLAIN.match(rest, at)
         assert found is not None  # the pattern matches every text
         word, at = found[1], found.end()
-        if word.startswith('"') and word.endswith('"') and len(word) > 1:
-            values.append(json.loads(word))
-        else:
-            values.append(None if word == MISSING_NAME else word)
+        values.append(_unquoted(word) if word != MISSING_NAME else None)
     yield column.strip(), _parts(values, path, problems)
+
+
+def _unquoted(word: str) -> str:
+    """Return a value without the quotation marks that it stands in."""
+    try:
+        value = json.loads(word) if word.startswith('"') else word
+    except ValueError:
+        return word
+    return value if isinstance(value, str) else word
 
 
 def _read_interval(found: re.Match[str]) -> tuple[str, Bin | None]:

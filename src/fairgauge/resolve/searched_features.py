@@ -129,13 +129,21 @@ def _values(part: Grouping, codes: Codes, rows: Array) -> tuple[Codes, SearchedF
         groups, group_of = _cut(groups, group_of, cuts)
         made = SearchedValues.QUINTILES
     of_cells = group_of[codes]
-    names = list(group_names([GroupId.of(group) for group in groups]))
+    ids = [GroupId.of(group) for group in groups]
+    names = list(group_names(ids))
+    conditions = {
+        name: (each.to_plain() or [None])[0] for name, each in zip(names, ids, strict=True)
+    }
     if len(groups) > _MOST_VALUES:
         of_cells, names = _most_frequent(of_cells, names, groups, rows)
         made = SearchedValues.MOST_FREQUENT
     of_cells = np.where(of_cells < 0, len(names), of_cells)
     return of_cells, SearchedFeature(
-        name=part.axis.column, made=made, values=tuple(names), cuts=tuple(map(float, cuts))
+        name=part.axis.column,
+        made=made,
+        values=tuple(names),
+        cuts=tuple(map(float, cuts)),
+        conditions={name: conditions[name] for name in names if name in conditions},
     )
 
 

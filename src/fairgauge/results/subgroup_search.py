@@ -22,6 +22,7 @@ from fairgauge.results.describers import function_at
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.threshold_choice import CountedData
+from fairgauge.values import Saved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +36,15 @@ class SearchedFeature:
         looking at outcomes, or the most frequent ones with all others as one.
     values : the names of its values, in order.
     cuts : the cut points of a number, none of other columns.
+    conditions : by the name of each value, what chooses its rows (``where``); all others together
+        have none.
     """
 
     name: str
     made: SearchedValues
     values: tuple[str, ...]
     cuts: tuple[Finite, ...] = ()
+    conditions: Saved = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +61,6 @@ class SearchQuestion:
     alpha : the error rate in each direction.
     multiplicity : which error rate it is.
     missing : what a missing value of a feature is.
-    label, prediction, score, threshold : the columns of the outcomes, and what decides by a score.
-    positive : the names of the favourable outcomes.
     features : the features and their values.
     definition : the rate itself.
     """
@@ -72,11 +74,6 @@ class SearchQuestion:
     alpha: Share
     multiplicity: SearchControl
     missing: Missing
-    label: str | None
-    prediction: str | None
-    score: str | None
-    threshold: Finite | None
-    positive: tuple[str, ...]
     features: tuple[SearchedFeature, ...]
     definition: Statistic = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
 
@@ -225,6 +222,7 @@ class SubgroupSearch(ResultOfMetrics):
     data : what was counted.
     fingerprint : the digest of the counts.
     question : what was searched for.
+    spec : the columns of the outcomes and what they mean, as the specification of an audit.
     overall : the rate of all rows.
     worse : the subgroups that are worse, the one that is worse by most at least first; with a
         chance of at most ``alpha`` that any of them is not (of ``fdr``: the expected share).
@@ -257,6 +255,7 @@ class SubgroupSearch(ResultOfMetrics):
     data: CountedData
     fingerprint: str
     question: SearchQuestion
+    spec: Saved
     overall: OverallRate
     worse: tuple[Subgroup, ...]
     undecided: tuple[Subgroup, ...]

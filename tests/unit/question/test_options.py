@@ -73,6 +73,13 @@ OF_TYPE = {
     types.RECODE: st.dictionaries(
         NAME, st.fixed_dictionaries({"A": st.just(["a", 1]), "unknown": st.just([""])}), max_size=2
     ),
+    types.CONDITIONS: st.dictionaries(
+        COLUMN,
+        st.lists(SCALAR | st.none(), min_size=1, max_size=3)
+        | st.just([{"low": 1.5, "high": "Infinity", "closed": "right"}, None])
+        | st.just([{"low": -2.0, "high": 3.0, "closed": "left"}]),
+        max_size=2,
+    ),
     types.POPULATION: st.dictionaries(COLUMN, SHARES, max_size=2),
     types.RULES: st.lists(RULE, max_size=3),
     types.WORDS: st.fixed_dictionaries(

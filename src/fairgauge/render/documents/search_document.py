@@ -8,6 +8,7 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import SearchControl, SearchedReference, SearchedValues, SubgroupStatus, Worse
 from fairgauge.render._document_tree import (
     Cell,
+    Code,
     Column,
     FunnelChart,
     FunnelDot,
@@ -19,7 +20,8 @@ from fairgauge.render._document_tree import (
 )
 from fairgauge.render.documents._document_parts import document_of, listed, more_in_json
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.command_line import command_inside
+from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.results.codec import to_dict
 
@@ -131,6 +133,10 @@ def _summary(found: SubgroupSearch) -> Iterator[Block]:
     yield Paragraph(_claim(found))
     members = [each for each in found.worse if each.explained_by is None]
     yield _table(found, "What accounts for all", members)
+    inside = command_inside(found, members[0])
+    if inside is not None:
+        yield Paragraph(f"To audit {called(members[0].name)} by the other features:")
+        yield Code(printable(inside))
     worst = next(each for each in found.worse if each.name == found.largest.guaranteed)
     if worst.explained_by is not None:
         yield Paragraph(

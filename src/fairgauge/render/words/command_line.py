@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.question.options import OPTIONS, Spec
+from fairgauge.question.options import OF_ROWS, OPTIONS, Spec
 from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.errors import Problem
     from fairgauge.question.options import Option
     from fairgauge.results.report import Report
+    from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
 
 _FILE = re.compile(r"[./]")
 
@@ -33,9 +34,30 @@ def command_with_file(report: Report, name: str) -> str:
     return shlex.join(["fairgauge", "audit", _data(report), "-c", name])
 
 
-def _data(report: Report) -> str:
+def command_inside(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
+    """Return the command line that audits the rows of a subgroup by the other features.
+
+    None where only a specification file asks all of it, or a condition is on all other values.
+    """
+    values = {feature.name: feature.conditions for feature in found.question.features}
+    where = {
+        column: values[column].get(value, _POOLED) for column, value in subgroup.conditions.items()
+    }
+    if _POOLED in where.values() or set(where) & set(found.spec.get("where") or {}):
+        return None
+    features = [each for each in found.spec["sensitive"] if each["column"] not in where]
+    asked = {name: found.spec.get(name) for name in OF_ROWS}
+    asked |= {"sensitive": features or found.spec["sensitive"]}
+    flags = flags_of(asked | {"where": {**(found.spec.get("where") or {}), **where}})
+    return None if flags is None else shlex.join(["fairgauge", "audit", _data(found), *flags])
+
+
+_POOLED = "pooled"
+
+
+def _data(result: Report | SubgroupSearch) -> str:
     """Return the data as an argument: the file, and a word to replace where there was none."""
-    source = report.data.source
+    source = result.data.source
     return source if _FILE.search(source) and " " not in source else "DATA"
 
 

@@ -1,0 +1,146 @@
+"""Conditions on rows: the same numbers as of a table that has only the rows that meet them."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.errors import CubeError, DataError, EmptyDataError, SpecError
+from fairgauge.question.conditions import read_conditions
+
+RNG = np.random.default_rng(3)
+ROWS = 1_200
+FRAME = pl.DataFrame({
+    "sex": RNG.choice(["F", "M"], ROWS),
+    "region": RNG.choice([1, 2, 3], ROWS),
+    "age": RNG.integers(18, 90, ROWS),
+    "race": pl.Series(RNG.choice(["A", "B or C", None], ROWS), dtype=pl.String),
+    "y": RNG.integers(0, 2, ROWS),
+    "p": RNG.integers(0, 2, ROWS),
+    "s": RNG.random(ROWS).round(3),
+    "w": RNG.integers(1, 4, ROWS),
+    "id": RNG.integers(0, 300, ROWS),
+})  # fmt: skip
+COL = pl.col
+CONDITIONS = {
+    "region = 2 or 3": COL("region").is_in([2, 3]),
+    'race = "B or C"': COL("race") == "B or C",
+    "race = A or (missing)": COL("race").is_null() | (COL("race") == "A"),
+    "30 < age <= 60": (COL("age") > 30) & (COL("age") <= 60),
+    "30 <= age < 60": (COL("age") >= 30) & (COL("age") < 60),
+    "age > 40": COL("age") > 40,
+    "age >= 40": COL("age") >= 40,
+    "age <= 40": COL("age") <= 40,
+    "age < 40": COL("age") < 40,
+    "sex = F": COL("sex") == "F",
+}
+BASIC = {"label": "y", "prediction": "p", "sensitive": "sex"}
+QUESTIONS = {
+    "decisions": BASIC,
+    "scores": {"label": "y", "score": "s", "sensitive": "sex"},
+    "median": {"score": "s", "threshold": "median", "sensitive": "region"},
+    "weights": {**BASIC, "weight": "w"},
+    "counts": {**BASIC, "count": "w"},
+    "clusters": {**BASIC, "cluster": "id"},
+    "people": {"label": "y", "sensitive": "sex", "person": "id"},
+    "rows": {**BASIC, "metrics": ["consistency"], "features": ["age"]},
+}
+
+
+def numbers(report):
+    return (
+        report.data.rows,
+        [(e.metric, e.group, e.value, e.interval) for e in report.estimates],
+        [(g.group, g.n) for g in report.groups],
+    )
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("engine", ["polars", "pandas", "arrow", "csv", "parquet"])
+def test_every_engine_counts_the_rows_that_meet_a_condition(condition, engine, tmp_path):
+    FRAME.write_csv(tmp_path / "rows.csv")
+    FRAME.write_parquet(tmp_path / "rows.parquet")
+    data = {
+        "polars": FRAME, "pandas": FRAME.to_pandas(), "arrow": FRAME.to_arrow(),
+        "csv": tmp_path / "rows.csv", "parquet": tmp_path / "rows.parquet",
+    }[engine]  # fmt: skip
+    expected = fg.audit(FRAME.filter(CONDITIONS[condition]), **BASIC)
+    assert numbers(fg.audit(data, **BASIC, where=condition)) == numbers(expected)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_whatever_is_asked_is_asked_of_these_rows(question):
+    asked = QUESTIONS[question]
+    where = ["age > 35", "region = 1 or 2"]
+    kept = FRAME.filter((COL("age") > 35) & COL("region").is_in([1, 2]))
+    found = fg.audit(FRAME, **asked, where=where)
+    assert numbers(found) == numbers(fg.audit(kept, **asked))
+    assert "Only rows with age > 35 and region = 1 or 2 are counted" in " ".join(str(found).split())
+
+
+def test_counts_hold_their_conditions():
+    cube = fg.count(FRAME, **BASIC, where={"region": [1]})
+    kept = fg.count(FRAME.filter(COL("region") == 1), **BASIC)
+    assert cube.rows == kept.rows
+    assert fg.audit(cube).spec["where"] == {"region": [1]}
+    assert numbers(fg.audit(cube)) == numbers(fg.audit(kept))
+    with pytest.raises(CubeError, match="count different things: where"):
+        cube + kept
+    for data, where in ((cube, "region = 2"), (kept, "region = 1")):
+        with pytest.raises(CubeError, match="chosen while they are counted"):
+            fg.audit(data, where=where)
+
+
+def test_every_verb_takes_conditions():
+    kept = FRAME.filter(COL("region") == 1)
+    where = {"where": "region = 1"}
+    search = {"label": "y", "prediction": "p", "features": ["sex", "race"], "rate": "fpr"}
+    one, other = fg.find(FRAME, **search, **where), fg.find(kept, **search)
+    assert (one.worse, one.undecided, one.overall) == (other.worse, other.undecided, other.overall)
+    models = {**BASIC, "candidate": ["s"], "score": None}
+    models = {**BASIC, "candidate": "y2"}
+    frame = FRAME.with_columns(y2=(COL("s") > 0.5).cast(pl.Int64))
+    first = fg.compare_models(frame, **models, **where)
+    second = fg.compare_models(frame.filter(COL("region") == 1), **models)
+    assert [c.disparities for c in first.candidates] == [c.disparities for c in second.candidates]
+    assert "Only rows with region = 1 are counted" in str(first)
+    choose = {
+        "label": "y",
+        "score": "s",
+        "sensitive": "sex",
+        "rules": "selection_rate.ratio >= 0.5",
+    }
+    assert (
+        fg.thresholds(FRAME, **choose, **where).features == fg.thresholds(kept, **choose).features
+    )
+    assert "Only rows with region = 1" in str(fg.thresholds(FRAME, **choose, **where))
+    planned = fg.plan(FRAME, **BASIC, **where)
+    assert planned.smallest == fg.plan(kept, **BASIC).smallest
+
+
+@pytest.mark.parametrize(
+    ("where", "error", "message"),
+    [
+        ("sex = W", SpecError, "where.sex: column 'sex' has no value 'W'"),
+        ("sexx = F", SpecError, "where.sexx: no column 'sexx' in the data. Did you mean 'sex'"),
+        ("sex", SpecError, "a condition is COLUMN = VALUE"),
+        ("sex = ", SpecError, "a condition is COLUMN = VALUE"),
+        (["sex = F", "sex = M"], SpecError, "given twice"),
+        ({"age": [{"low": 3}]}, SpecError, "an interval has low, high and closed"),
+        ({"sex": []}, SpecError, "at least one value"),
+        (7, SpecError, "a condition is"),
+        ("age > 200", EmptyDataError, "no row meets the conditions"),
+        ("sex > 3", DataError, "must hold numbers"),
+    ],
+)
+def test_conditions_that_mean_nothing_are_refused(where, error, message):
+    with pytest.raises(error, match=message):
+        fg.audit(FRAME, **BASIC, where=where)
+
+
+@pytest.mark.parametrize("text", CONDITIONS)
+def test_a_condition_is_written_as_it_is_read(text):
+    (condition,) = read_conditions(text, "where", [])
+    assert condition.to_text() == text
