@@ -99,7 +99,6 @@ def thresholds(
         confidence=spec.confidence,
         seed=spec.seed,
         features=chosen.features,
-        spec=spec.to_dict(),
         diagnostics=(*repeated, *chosen.diagnostics),
         spec=spec.to_dict(),
     )

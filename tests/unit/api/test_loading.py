@@ -161,7 +161,6 @@ RESULTS = {
     "why": lambda: fg.why(
         SCORED, prediction="repaid", sensitive="sex", strata=fg.cut("score", [0.3, 0.6]),
         metrics="selection_rate"),
-    "find": lambda: fg.find(CUBE, rate="true_positive_rate", min_rows=1),
     "plan": lambda: fg.plan(rate=0.3, tolerance=0.9),
     "plan of a table": lambda: fg.plan(CUBE),
     "plan of answers": lambda: fg.plan(pairs={"names": 0.1, "runs": 0.5}, tolerance=0.2, items=17),
