@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import inspect
+import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -293,6 +294,19 @@ def _counted(
     data: object, features: Any, options: Mapping[str, Any]
 ) -> tuple[Cube, Source | None, Spec]:
     """Return counts of all features together, the source they are of, and the question."""
+    try:
+        return _counts_of(data, features, options)
+    except SpecError as error:  # of the options of an audit, by which features are counted
+        named = (
+            replace(each, path=re.sub(r"^sensitive(?=$|\[|\.)", "features", each.path))
+            for each in error.problems
+        )
+        raise SpecError(named) from None
+
+
+def _counts_of(
+    data: object, features: Any, options: Mapping[str, Any]
+) -> tuple[Cube, Source | None, Spec]:
     if isinstance(data, Cube):
         return data, None, _asked_of_counts(data, features, options)
     source, named = open_rows(data, {**options, "sensitive": features})

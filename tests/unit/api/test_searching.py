@@ -266,7 +266,7 @@ def test_own_rates_and_scores_are_searched():
         ({"rate": "base_rate"}, "state which is worse"),
         ({"features": None}, "features: name the columns"),
         ({"features": ["sex", "y"]}, "'y' is the label"),
-        ({"features": ["sexx"]}, "sex"),
+        ({"features": ["race", "sexx"]}, r"features\[1\]: no column 'sexx'"),
         ({"alpha": 0.7}, "alpha: must be a number between 0 and 0.5"),
         ({"depth": 0}, "depth: must be a number of at least 1"),
         ({"tolerance": -0.1}, "tolerance"),
