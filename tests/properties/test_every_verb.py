@@ -74,10 +74,20 @@ def of_plan(data: Any, **more: Any) -> Any:
     return fg.plan(data, **QUESTION, prediction="prediction", rules=[RULE], **more)
 
 
+def of_search(data: Any, **more: Any) -> Any:
+    features = ["group", "second"]
+    return fg.find(
+        data, label="label", prediction="prediction", positive=1, features=features,
+        rate="selection_rate", **more,
+    )  # fmt: skip
+
+
 VERBS: dict[str, Callable[..., Any]] = {
     "audit": report, "compare": of_reports, "compare_models": of_models,
-    "thresholds": of_thresholds, "plan": of_plan,
+    "thresholds": of_thresholds, "plan": of_plan, "find": of_search,
 }  # fmt: skip
+WEIGHTED = [verb for verb in VERBS if verb != "find"]
+"""Exact probabilities are of rows without weights."""
 EVERY_VERB = pytest.mark.parametrize("verb", VERBS)
 
 
@@ -157,7 +167,7 @@ def without_sums_of_weights(plain: Any) -> Any:
     return [without_sums_of_weights(each) for each in plain] if isinstance(plain, list) else plain
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", WEIGHTED)
 @pytest.mark.parametrize("factor", [0.25, 1000.0])
 def test_the_scale_of_weights_changes_nothing(verb: str, factor: float) -> None:
     plain, scaled = (
