@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import SearchControl, SearchedReference, SearchedValues, SubgroupStatus, Worse
+from fairgauge.enums import (
+    Level,
+    SearchControl,
+    SearchedReference,
+    SearchedValues,
+    SubgroupStatus,
+    Worse,
+)
 from fairgauge.render._document_tree import (
     Cell,
     Code,
@@ -19,6 +26,7 @@ from fairgauge.render._document_tree import (
     Tone,
 )
 from fairgauge.render.documents._document_parts import document_of, listed, more_in_json
+from fairgauge.render.documents.report_notes import opening_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.command_line import command_inside
 from fairgauge.render.words.display_names import called, capitalised, printable
@@ -66,7 +74,7 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> DocumentTree
         title=f"Where is the {rate} {question.worse}?",
         beside=beside,
         lead=(_examined(found),),
-        warnings=[each.message for each in found.diagnostics if each.level == "warning"],
+        warnings=opening_warnings([d for d in found.diagnostics if d.level is Level.WARNING]),
         verdict=_verdict(found),
         tone=Tone.BAD if found.worse else Tone.PLAIN,
         sections=[
@@ -299,9 +307,13 @@ def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[Block]:
         hold = numbers.plural(found.duplicates, "conjunction holds", "conjunctions hold")
         notes.append(
             f"{found.duplicates:,} {hold} the same rows as one with fewer conditions, which stands "
-            "for it."
+            "for them."
         )
-    notes += [each.message for each in found.diagnostics if each.level != "warning"]
+    notes += [
+        f"{capitalised(each.message)}."
+        for each in found.diagnostics
+        if each.level is not Level.WARNING
+    ]
     if notes:
         yield Items(tuple(notes))
     if full:
@@ -313,8 +325,8 @@ def _values_made(question: SearchQuestion) -> Iterator[str]:
     for feature in question.features:
         if feature.made is SearchedValues.QUINTILES:
             yield (
-                f"{capitalised(called(feature.name))} was cut at {_cuts(feature)}, fifths of the "
-                "rows, chosen without looking at outcomes."
+                f"The numbers of {called(feature.name)} were cut at {_cuts(feature)}, into fifths "
+                "of the rows, without looking at outcomes."
             )
         elif feature.made is SearchedValues.MOST_FREQUENT:
             yield (
