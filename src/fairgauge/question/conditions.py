@@ -34,7 +34,7 @@ _EXPECTED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class RowCondition:
     """Rows that have one of some values in a column.
 
     Attributes
@@ -73,7 +73,7 @@ class Condition:
     def holds(self, value: Value) -> bool:
         """Return whether a row with a value in the column is among them.
 
-        >>> Condition("age", (Bin(30.0, math.inf), MissingValue())).holds(31)
+        >>> RowCondition("age", (Bin(30.0, math.inf), MissingValue())).holds(31)
         True
         """
         if value is None:
@@ -85,9 +85,9 @@ class Condition:
     def to_text(self) -> str:
         """Return the condition as its flag has it.
 
-        >>> print(Condition("age", (Bin(30.0, 60.0),)).to_text())
+        >>> print(RowCondition("age", (Bin(30.0, 60.0),)).to_text())
         30 < age <= 60
-        >>> print(Condition("race", (ValueSet(("A or B", 1)), MissingValue())).to_text())
+        >>> print(RowCondition("race", (ValueSet(("A or B", 1)), MissingValue())).to_text())
         race = "A or B" or 1 or (missing)
         """
         if self.cuts:
@@ -95,7 +95,7 @@ class Condition:
         return f"{self.column} = {' or '.join(map(_value_text, self.values))}"
 
 
-Conditions: TypeAlias = tuple[Condition, ...]
+Conditions: TypeAlias = tuple[RowCondition, ...]
 
 
 def _is_inside(value: Value, interval: Bin) -> bool:
@@ -164,7 +164,7 @@ def read_conditions(value: object, path: str, problems: Problems) -> Conditions:
                     Problem(f"{path}.{column}", "is given twice; join its values with or")
                 )
             parts[column] = of_column
-    conditions = tuple(Condition(column, each) for column, each in parts.items())
+    conditions = tuple(RowCondition(column, each) for column, each in parts.items())
     problems += _mixed(conditions, path)
     return conditions
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import CountTable
     from fairgauge.cube.plan import Plan
-    from fairgauge.question.conditions import Condition
+    from fairgauge.question.conditions import RowCondition
     from fairgauge.question.specification import Spec
     from fairgauge.scan.source import Fetched, Source
     from fairgauge.values import Value
@@ -116,7 +116,7 @@ class _ReadableRows(_ChosenRows):
         return [[column[i] for i in places] for column in found], texts
 
 
-def _kept(axis: Axis, condition: Condition, levels: tuple[Value, ...]) -> NDArray[np.bool_]:
+def _kept(axis: Axis, condition: RowCondition, levels: tuple[Value, ...]) -> NDArray[np.bool_]:
     """Return which codes of an axis meet a condition; the last is that of missing values."""
     kept = np.zeros(len(levels) + 1, dtype=bool)
     # of the intervals between all ends, those that lie in one that is asked for
