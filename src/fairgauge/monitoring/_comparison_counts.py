@@ -11,6 +11,7 @@ import numpy as np
 
 from fairgauge.catalogue.averages import agreement
 from fairgauge.cube.cube import CountTable, Cube, aggregate, settled
+from fairgauge.cube.identifiers import NUMBERED
 from fairgauge.enums import GroupKind, Missing, ReferenceRule, Role, Task, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.identity import is_named
@@ -354,6 +355,8 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
     first = cubes[0]
     if len(cubes) == 1:
         return first
+    if first.clusters == NUMBERED:
+        return first.add(cubes[1], allow_duplicates=True)  # which states why they do not add up
     excluded: Counter[Uncounted] = Counter()
     for cube in cubes:
         excluded.update(cube.excluded)

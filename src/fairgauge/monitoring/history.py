@@ -16,6 +16,7 @@ from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, overload
 
 from fairgauge.cube.cube import Cube, read_cube
+from fairgauge.cube.identifiers import CLUSTER_KEY, NUMBERED
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
 from fairgauge.monitoring._comparison_counts import sum_cubes
 from fairgauge.monitoring._kept_decisions import KeptDecisions
@@ -182,6 +183,12 @@ class History:
                 f"{period} is {_ARTICLES[period.length]}, and the history {quote(self.name)} "
                 f"holds periods of {_ARTICLES[periods[0].length]}; keep a history for each"
             )
+        if cube.clusters == NUMBERED:
+            raise CubeError(
+                f"a history needs one name of a cluster in all periods: set {CLUSTER_KEY} in the "
+                "environment to 16 random characters or more (openssl rand -hex 32), keep it "
+                "beside the rows, and count them again"
+            )
         others = [each for each in periods if each != period]
         if others:
             self._check_plan(period, cube, others[-1], self.cube(others[-1]))
@@ -193,6 +200,11 @@ class History:
             raise CubeError(
                 f"the counts of {period} and those of {other} in the history {quote(self.name)} "
                 f"answer different questions: {difference} ({other} first)"
+            )
+        if held.clusters != cube.clusters:
+            raise CubeError(
+                f"the counts of {period} and those of {other} in the history {quote(self.name)} "
+                f"name clusters by different keys ({CLUSTER_KEY})"
             )
 
     @property

@@ -15,7 +15,6 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import catalogue_of
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.identifiers import CLUSTER_KEY, cluster_key
 from fairgauge.cube.plan import plan, read_question
 from fairgauge.enums import ReferenceRule, Threshold
 from fairgauge.errors import Problem, SpecError, quote, shown
@@ -306,13 +305,6 @@ def _not_monitored(question: Spec) -> Iterator[Problem]:
     if isinstance(question.positive, Ordered):
         message = "is ordered levels, and a monitor follows one selection; give the values of one"
         yield Problem("positive", message)
-    if question.cluster is not None and cluster_key() is None:
-        message = (
-            f"clusters have the same names in all periods by a key: set {CLUSTER_KEY} in the "
-            "environment to 16 random characters or more (openssl rand -hex 32), and keep it "
-            "beside the rows"
-        )
-        yield Problem("cluster", message)
     if isinstance(question.threshold, Threshold):
         message = "the median of every period is another threshold; give a number"
         yield Problem("threshold", message)

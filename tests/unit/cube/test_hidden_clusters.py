@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.errors import CubeError, SpecError
-from fairgauge.monitoring.monitor_spec import read_monitor_spec
+from fairgauge.errors import CubeError
+from fairgauge.monitoring._comparison_counts import sum_cubes
 
 ASKED = {"prediction": "y", "positive": 1, "sensitive": ["sex", "race"], "cluster": "who"}
 KEY = "FAIRGAUGE_CLUSTER_KEY"
@@ -71,9 +71,19 @@ def test_a_saved_cube_keeps_how_its_clusters_are_named(tmp_path):
         fg.load(tmp_path / "t.cube.json").add(cube, allow_duplicates=True)
 
 
-def test_a_monitor_of_clusters_asks_for_the_key(monkeypatch):
-    asked = {**ASKED, "rules": ["selection_rate.ratio >= 0.8"], "monitor": {}}
-    with pytest.raises(SpecError, match=KEY):
-        read_monitor_spec(asked)
+def test_a_history_takes_clusters_of_one_key_alone(monkeypatch, tmp_path):
+    days = [frame([(i % 9, i % 2, "FM"[i % 3 % 2], "x") for i in range(k, k + 60)]) for k in (0, 7)]
+    held = fg.History(tmp_path / "history")
+    with pytest.raises(CubeError, match=f"one name of a cluster in all periods: set {KEY}"):
+        held.add("2026-11-01", fg.count(days[0], **ASKED))
     monkeypatch.setenv(KEY, "0123456789abcdef")
-    assert read_monitor_spec(asked).question.cluster == "who"
+    held.add("2026-11-01", fg.count(days[0], **ASKED))
+    held.add("2026-11-02", fg.count(days[1], **ASKED))
+    cubes = [held.cube("2026-11-01"), held.cube("2026-11-02")]
+    assert sum_cubes(cubes) == fg.count(pl.concat(days), **ASKED)
+    monkeypatch.setenv(KEY, "fedcba9876543210")
+    with pytest.raises(CubeError, match="name clusters by different keys"):
+        held.add("2026-11-03", fg.count(days[1], **ASKED))
+    monkeypatch.delenv(KEY)
+    with pytest.raises(CubeError, match="no common names"):
+        sum_cubes([fg.count(day, **ASKED) for day in days])
