@@ -209,7 +209,7 @@ def test_rows_without_a_prediction_are_accounted_for(loans):
     """They are in n, not in the selection rate."""
     loans = loans.assign(approved=loans["approved"].where(loans.index % 10 != 0))
     text = _text(_audit(loans))
-    assert "1,080 complete" in text
+    assert "1,080 with a prediction and a group" in text
     assert "n counts all rows of a group, those without a prediction included" in text
 
 
