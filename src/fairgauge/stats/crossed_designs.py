@@ -17,7 +17,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -212,12 +211,16 @@ def two_sided_p(value: float, variance: Variance) -> float:
 
 def upper_tail(value: float, variance: Variance) -> float:
     """Return the probability that a number without an effect exceeds a value."""
+    from scipy import stats
+
     score = value / math.sqrt(variance.value)
     return float(stats.t.sf(score, variance.degrees_of_freedom))
 
 
 def half_width(variance: Variance, confidence: float) -> float:
     """Return half of the width of a confidence interval."""
+    from scipy import stats
+
     quantile = float(stats.t.isf((1 - confidence) / 2, variance.degrees_of_freedom))
     return quantile * math.sqrt(variance.value)
 
@@ -232,6 +235,11 @@ def permutation_p(values: Array, in_group: Mask, seed: int) -> tuple[float, floa
     ----------
     values : the mean of every name
     in_group : whether it is in the group
+
+    Examples
+    --------
+    >>> permutation_p(np.array([1.0, 2.0, 5.0, 6.0]), np.array([True, True, False, False]), seed=0)
+    (0.3333333333333333, 0.3333333333333333)
     """
     n, k = len(values), int(in_group.sum())
     values = values - values.mean()
