@@ -36,8 +36,13 @@ WEIGHTS = ("w", "w2", "w3")
 
 _IDENTIFIERS = frozenset((Role.CLUSTER, Role.ITEM, Role.VARIANT, Role.RUN, Role.CONDITION))
 
+_ADDED = ("person", "per_person", "order", "where")
 COUNTED = tuple(option.name for option in OPTIONS if option.counted)
 """The keys of a specification that decide what is counted."""
+
+_LATER = {each.name: each.type.plain(each.default) for each in OPTIONS if each.name in _ADDED}
+"""The defaults of options that the first cube files lack: they are written only where they are
+stated, so that the digest of equal counts stays what it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,15 +204,13 @@ class Plan:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the plan as plain values."""
+        asked = self.asked.to_dict()
+        stated = [key for key in COUNTED if key not in _LATER or asked[key] != _LATER[key]]
         return {
             "axes": [_by_field(axis) | {"role": str(axis.role)} for axis in self.axes],
             "tables": [list(table) for table in self.tables],
             "moments": [_by_field(moment) for moment in self.moments],
-            "asked": {
-                key: value
-                for key, value in self.asked.to_dict().items()
-                if key in COUNTED and (key != "where" or value)  # all rows are as they always were
-            },
+            "asked": {key: asked[key] for key in stated},
         }
 
     @classmethod

@@ -10,18 +10,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import Average, ClassKind, IntervalMethod, ReferenceKind, ScopeKind
+from fairgauge.enums import (
+    Average,
+    ClassKind,
+    IntervalMethod,
+    ReferenceKind,
+    ScopeKind,
+)
 
 if TYPE_CHECKING:
     from fairgauge.results.codec import Plain
     from fairgauge.values import Saved
 
 _OTHERS = "rest"
+_CHANGED_SINCE_2 = ("adjusted_p", "false_fail")
 
 
 def report_of_2(report: Saved) -> Saved:
     """Return the plain values of a version-2 report as they are written now."""
-    return {**report, "estimates": [estimate_of_2(each) for each in report["estimates"]]}
+    return {
+        **report,
+        "estimates": [estimate_of_2(each) for each in report["estimates"]],
+        "diagnostics": [_diagnostic_of_2(each) for each in report["diagnostics"]],
+    }
 
 
 def estimate_of_2(old: Saved) -> Saved:
@@ -34,6 +45,13 @@ def estimate_of_2(old: Saved) -> Saved:
         methods = [str(IntervalMethod.SIMULTANEOUS_GROUPS), *old["method"]]
         single |= {"low": ends["low"], "high": ends["high"], "method": methods}
     return {**old, "simultaneous": single}
+
+
+def _diagnostic_of_2(old: Saved) -> Saved:
+    """Return a diagnostic as it is; as its text where its parameters have changed since."""
+    if old["code"] not in _CHANGED_SINCE_2:
+        return old
+    return {**old, "code": "text", "parameters": {"text": old["message"]}}
 
 
 def report_of_1(report: Saved) -> Saved:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -724,6 +725,9 @@ def test_a_stored_bundle_is_reproduced():
 
 def test_a_bundle_of_the_format_before_is_read_and_its_numbers_compared():
     found = fg.verify(BUNDLES / "weighted-strata-report-2.fairgauge")
-    # the interval of GE is drawn, by a seed that has changed since
-    assert {number.subject for number in found.different} == {"GE, all"}
+    # the interval of GE is drawn, by a seed that has changed since, and all comparisons are judged
+    # together since
+    family = re.compile(r"estimates.*\.(simultaneous|p_adjusted)|pairs|diagnostics")
+    other = [number for number in found.different if not family.match(number.path)]
+    assert {number.subject for number in other} == {"GE, all"}
     assert found.numbers > 1_000

@@ -103,7 +103,8 @@ def test_every_choice_of_an_error_is_a_key_of_one_estimate(report):
                 report[key]
             except KeyError as error:
                 listed = error.args[0].split("; choose one: ")[1]
-                choices = re.sub(r" and \d+ more$", "", listed).split(" or ")
+                keys = re.sub(r" and \d+ more$", "", listed)
+                choices = re.split(r"(?<=\]), (?=\[)| or (?=\[)", keys)
                 assert len(choices) >= 2
                 named = [report[tuple(ast.literal_eval(text))] for text in choices]
                 assert len({each.key for each in named}) == len(choices)

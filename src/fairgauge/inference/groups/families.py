@@ -14,6 +14,7 @@ import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_rate
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
     AfterAdjusting,
@@ -82,31 +83,45 @@ def adjusted_estimates(
     """Adjust p-values for all that the report tests, and give the intervals that agree with them.
 
     Comparisons that cannot be decided are in no family. Those of the worst class have what the
-    comparison in that class has.
+    comparison in that class has. Metrics of single rows are adjusted among themselves, so that what
+    counts give, their marks among it, follows from the counts alone.
 
     Parameters
     ----------
     homogeneity : the tests of homogeneity; for each all pairs of groups are compared, too.
     """
-    members: dict[Hashable, list[int]] = {}
-    for i, each in enumerate(estimates):
-        if _is_tested(each):
-            members.setdefault(_member(each), []).append(i)
+    of_counts = _members(estimates, of_rows=False)
     tests = [each["p"] for each in homogeneity]
-    sets = len(tests)
-    size = max(len(members) + len(tests) + sets, 1)
+    others = [*tests, *[1.0] * len(tests)]
+    size = max(len(of_counts) + len(others), 1)
     family = Family(size, simultaneous_level(size, confidence))
-    smallest = [min(estimates[i].p_value or 0.0 for i in of) for of in members.values()]
-    steps = holm([*smallest, *tests, *[1.0] * sets]).tolist()
     wider = _wider(together, family.level)
     made = [_with_simultaneous(each, wider) for each in estimates]
-    for places, least, step in zip(members.values(), smallest, steps, strict=False):
-        for i in places:
-            p = estimates[i].p_value or 0.0
-            step_of = step if p == least else min(1.0, step * p / least)
-            made[i] = replace(made[i], p_adjusted=float(sidak(p, size)), p_holm=step_of)
+    _adjust(made, of_counts, others)
+    _adjust(made, _members(estimates, of_rows=True), [])
     of_classes = {each.key: each for each in made if each.class_scope.kind is ClassKind.CLASS}
     return AdjustedEstimates(tuple(_worst_class(each, of_classes) for each in made), family)
+
+
+def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]:
+    """Return the places of the estimates of every test: of metrics of counts, or of single rows."""
+    members: dict[Hashable, list[int]] = {}
+    for i, each in enumerate(estimates):
+        if _is_tested(each) and isinstance(each.definition, RowMetric) is of_rows:
+            members.setdefault(_member(each), []).append(i)
+    return list(members.values())
+
+
+def _adjust(made: list[Estimate], members: Sequence[list[int]], others: Sequence[float]) -> None:
+    """Replace the estimates of tests by those adjusted for all of these and for other tests."""
+    smallest = [min(made[i].p_value or 0.0 for i in places) for places in members]
+    steps = holm([*smallest, *others]).tolist()
+    for places, least, step in zip(members, smallest, steps, strict=False):
+        for i in places:
+            p = made[i].p_value or 0.0
+            adjusted = float(sidak(p, len(members) + len(others)))
+            step_of = step if p == least else min(1.0, step * p / least)
+            made[i] = replace(made[i], p_adjusted=adjusted, p_holm=step_of)
 
 
 def _is_tested(each: Estimate) -> bool:
