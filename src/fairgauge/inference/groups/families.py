@@ -21,6 +21,7 @@ from fairgauge.enums import (
     ClassKind,
     DiagnosticCode,
     IntervalMethod,
+    ReferenceKind,
     ScopeKind,
     Status,
 )
@@ -106,9 +107,13 @@ def adjusted_estimates(
 def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]:
     """Return the places of the estimates of every test: of metrics of counts, or of single rows."""
     members: dict[Hashable, list[int]] = {}
+    groups: dict[object, set[str | None]] = {}
+    for each in estimates:
+        groups.setdefault(each.feature, set()).add(each.group)
     for i, each in enumerate(estimates):
         if _is_tested(each) and isinstance(each.definition, RowMetric) is of_rows:
-            members.setdefault(_member(each), []).append(i)
+            member = _member(each, two=len(groups[each.feature]) == 2)
+            members.setdefault(member, []).append(i)
     return list(members.values())
 
 
@@ -131,11 +136,16 @@ def _is_tested(each: Estimate) -> bool:
     return decidable and not worst and each.scope.kind is not ScopeKind.STRATUM
 
 
-def _member(each: Estimate) -> Hashable:
+def _member(each: Estimate, *, two: bool) -> Hashable:
     """Return which test of the family a comparison is.
 
     The difference and the ratio of a rate are one test, and so are those of its complement and of
-    two groups that mirror each other; whatever the data choose as the reference, all pairs are.
+    two groups that are each other's reference; whatever the data choose as the reference, all pairs
+    are.
+
+    Parameters
+    ----------
+    two : whether the feature has two groups.
     """
     metric: object = each.metric
     if isinstance(each.definition, Contrast):
@@ -146,7 +156,8 @@ def _member(each: Estimate) -> Hashable:
             rest = tuple(a - b for a, b in zip(every, some, strict=True))
             metric = (every, frozenset({some, rest}))
     chosen = each.interval is not None and IntervalMethod.TUKEY in each.interval.methods
-    group = None if chosen else each.mirror_of or each.group
+    others = each.reference is not None and each.reference.kind is ReferenceKind.OTHERS
+    group = None if chosen or (two and others) else each.mirror_of or each.group
     return metric, each.feature, group, each.scope, each.class_scope, each.threshold
 
 
