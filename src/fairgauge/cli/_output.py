@@ -50,7 +50,11 @@ def shows_result(*of: str) -> Callable[[Command], Command]:
             help=f"File to write, with the {what} in full; its suffix chooses the format: "
             f"{' '.join(suffixes(*of))}. Repeatable.",
         ),
-        click.option("--full", is_flag=True, help=f"Print the whole {what}, not a summary of it."),
+        click.option(
+            "--full",
+            is_flag=True,
+            help=f"Print the whole {what}, not a summary of it; in a PDF, too.",
+        ),
         click.option("-q", "--quiet", is_flag=True, help="Print one line with the verdict."),
     )
 
@@ -107,7 +111,7 @@ def show_result(
     from fairgauge.render.formats import render, save_all
 
     text = render(result, **shown)  # first, so that an error writes no file
-    save_all(result, outputs, others)
+    save_all(result, outputs, others, full=bool(shown.get("full")))
     print_result(text)
 
 

@@ -504,6 +504,7 @@ class DocumentTree:
     file_name : the file that is proposed for it, without its suffix.
     to_publish : the tables that a preset calls for, which are among its sections too.
     first_page : what it begins with, for readers without statistics.
+    filed : what follows the first page in a short PDF: what an auditor files with it.
     """
 
     title: str
@@ -521,3 +522,4 @@ class DocumentTree:
     file_name: str = "report"
     to_publish: tuple[Table, ...] = ()
     first_page: FirstPage | None = None
+    filed: tuple[Block, ...] = ()

@@ -58,7 +58,7 @@ FORMATS: tuple[Format, ...] = (
     Format("csv", "csv_format", (".csv",), options=("table",)),
     Format("markdown", "markdown", (".md",), tree=True, options=("full", "card")),
     Format("html", "html", (".html", ".htm"), tree=True, full=True),
-    Format("pdf", "pdf", (".pdf",), tree=True, full=True, binary=True),
+    Format("pdf", "pdf", (".pdf",), tree=True, full=True, binary=True, options=("full",)),
     Format("xlsx", "xlsx", (".xlsx",), tree=True, binary=True, of=("report",)),
     Format("junit", "junit", (".xml",), of=("report", "monitor")),
     Format("openmetrics", "openmetrics", (".prom",), of=("monitor",)),
@@ -169,7 +169,8 @@ def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
 def save(shown: ShownResult, path: str | Path, **options: Any) -> None:
     """Write a report or a comparison to a file, whole or not at all, in the format of its suffix.
 
-    A file is a record: text and Markdown have the full report, unless ``full=False`` is given.
+    A file is a record: text and Markdown have the full report, unless ``full=False`` is given. A
+    PDF has two pages, the whole report with ``full=True``.
 
     Raises
     ------
@@ -180,7 +181,11 @@ def save(shown: ShownResult, path: str | Path, **options: Any) -> None:
 
 
 def save_all(
-    shown: ShownResult, paths: Iterable[str], others: Mapping[str, str | bytes] | None = None
+    shown: ShownResult,
+    paths: Iterable[str],
+    others: Mapping[str, str | bytes] | None = None,
+    *,
+    full: bool = False,
 ) -> None:
     """Write several files, all or none of them, apart from those that cannot be made.
 
@@ -191,6 +196,7 @@ def save_all(
     shown : what is rendered, in the formats of the paths.
     paths : the files that hold it.
     others : the contents of other files that are written with them, by path.
+    full : whether a PDF is the whole report, not two pages.
 
     Raises
     ------
@@ -204,7 +210,8 @@ def save_all(
     unmade: list[str] = []
     for path in asked:
         try:
-            contents[path] = _file_content(shown, path, {})
+            of_pdf = {"full": full} if format_of(path, shown.KIND.name) == "pdf" else {}
+            contents[path] = _file_content(shown, path, of_pdf)
         except DataError as error:
             unmade.append(f"cannot make {quote(path)}: {error}")
     contents |= dict((others or {}).items())
@@ -218,5 +225,7 @@ def save_all(
 def _file_content(shown: ShownResult, path: str | Path, options: Mapping[str, Any]) -> Any:
     """Return what a file holds: everything, where its format also has a summary."""
     name = format_of(path, shown.KIND.name)
-    has_summary = any(each.name == name and "full" in each.options for each in FORMATS)
+    has_summary = any(
+        each.name == name and "full" in each.options and not each.binary for each in FORMATS
+    )
     return _written(shown, name, ({"full": True} if has_summary else {}) | dict(options))

@@ -103,7 +103,7 @@ def _row_name(words: Vocabulary, key: tuple[str | None, str | None]) -> str:
     feature, group = key
     if feature is None:
         return f"all {words.unit}"
-    return called(feature) if group is None else words.group(feature, group)
+    return called(feature) if group is None else words.row_name(feature, group)
 
 
 def _part_title(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) -> str:
@@ -111,7 +111,7 @@ def _part_title(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) 
     first = verdicts[0]
     title = capitalised(words.feature(first.feature))
     if first.mirror is not None:
-        sides = (words.group(first.feature, each) for each in (first.group, first.mirror))
+        sides = (words.row_name(first.feature, each) for each in (first.group, first.mirror))
         return f"{title}: {listing(list(sides))}"
     found = [_estimate(report, each) for each in verdicts]
     others = {words.reference(each) for each in found if each is not None and each.reference}

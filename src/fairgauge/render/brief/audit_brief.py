@@ -418,6 +418,8 @@ def _steps(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentenc
         )
     elif report.verdict is Outcome.PASS:
         yield Sentence("Check the same rules over time: fairgauge monitor.")
+    elif not report.verdicts and spec.get("preset"):
+        yield Sentence("Publish the tables of this page as the preset calls for, and sign them.")
     elif not report.verdicts:
         yield Sentence("State which difference is tolerable: --rule 'METRIC >= LIMIT'.")
     else:

@@ -191,8 +191,8 @@ def _terms(confidence: float) -> tuple[tuple[str, str], ...]:
     return tuple(words.items())
 
 
-def provenance_blocks(report: Report) -> Iterator[Block]:
-    """Yield where the numbers come from, and how to make them again."""
+def repeat_blocks(report: Report) -> Iterator[Block]:
+    """Yield where the numbers come from, how to make them again, and room for signatures."""
     yield Facts(
         (
             ("source", called(report.data.source)),
@@ -208,8 +208,15 @@ def provenance_blocks(report: Report) -> Iterator[Block]:
     else:
         yield Heading("To repeat this audit, save the specification as audit.json and run")
         yield Code(printable(command_with_file(report, "audit.json")))
+    yield SignOff(("Prepared by", "Reviewed by", "Approved by"))
+
+
+def provenance_blocks(report: Report) -> Iterator[Block]:
+    """Yield where the numbers come from, with the whole specification."""
+    *repeat, signatures = repeat_blocks(report)
+    yield from repeat
     text = json.dumps(plain(report.spec), indent=2, ensure_ascii=False)
     lines = "\n".join(printable(line) for line in text.split("\n"))
     code = Code(lines if len(lines) <= _LONGEST_SPEC else f"{lines[:_LONGEST_SPEC]} ...")
     yield Section("specification", "The specification, defaults included", (code,), folded=True)
-    yield SignOff(("Prepared by", "Reviewed by", "Approved by"))
+    yield signatures

@@ -72,6 +72,7 @@ def document_of(
     file_name: str = "report",
     to_publish: Iterable[Table] = (),
     exhibits: Iterable[Block] = (),
+    filed: Iterable[Block] = (),
 ) -> DocumentTree:
     """Return the document of a result of any kind; see `DocumentTree` for its parts.
 
@@ -94,6 +95,7 @@ def document_of(
         file_name=file_name,
         to_publish=tuple(to_publish),
         first_page=first_page,
+        filed=tuple(filed),
     )
 
 

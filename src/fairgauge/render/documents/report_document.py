@@ -19,6 +19,7 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render._document_tree import (
     Block,
     Facts,
+    Heading,
     Items,
     Paragraph,
     ScoreCharts,
@@ -33,6 +34,7 @@ from fairgauge.render.documents._appendix_sections import (
     method_blocks,
     number_blocks,
     provenance_blocks,
+    repeat_blocks,
 )
 from fairgauge.render.documents._document_parts import (
     TONES,
@@ -82,6 +84,7 @@ from fairgauge.render.words.finding_sentences import (
     other_results_sentences,
 )
 from fairgauge.render.words.limitations import CAVEAT, LIMITS
+from fairgauge.render.words.method_descriptions import described_methods
 from fairgauge.render.words.metric_words import (
     abbreviations,
     compared_rate,
@@ -119,6 +122,9 @@ _MOST_RATES = 8
 _CHART_ROWS_IN_ALL, _CHART_ROWS_BESIDE_SCORES = 900, 300
 _MOST_NAMED = 3
 _MOST_SMALL = 8
+_MOST_FILED_METHODS = 6
+_MOST_PUBLISHED = 24
+"""Rows of tables to publish on the first page; others follow on the second."""
 
 _NOT_SIGNIFICANT = "what is not significant"
 _NONE_TESTED = (
@@ -163,7 +169,8 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
         not_shown=() if full else builder.not_shown(),
         warnings=opening_warnings(_warnings(report)),
         to_publish=builder.tables_to_publish,
-        exhibits=_exhibits(report, builder.rules),
+        exhibits=(*_exhibits(report, builder.rules), *builder.published()),
+        filed=builder.filed() if full else (),
     )
 
 
@@ -263,6 +270,29 @@ class _Summary:
         if whole:
             yield Section("whole", "All rows", (Items(tuple(map(metric_sentence, whole))),))
         yield Section("notes", "Notes", tuple(self._closing(cells, shown)))
+
+    def published(self) -> list[Table]:
+        """Return the tables to publish that the first page has room for, in their order."""
+        room, found = _MOST_PUBLISHED, []
+        for each in self.tables_to_publish:
+            room -= len(each.rows)
+            if room < 0:
+                break
+            found.append(each)
+        return found
+
+    def filed(self) -> Iterator[Block]:
+        """Yield what an auditor files: tables to publish, rules, methods, command, signatures."""
+        yield from self.tables_to_publish[len(self.published()) :]
+        if self.report.verdicts:
+            yield Heading("Rules")
+            yield Facts(tuple(self._rule_lines()))
+            yield from self._remaining()
+        if found := described_methods(self.report):
+            used = ((each.name, numbers.listing(each.used_for)) for each in found)
+            yield Heading("Methods of the confidence intervals")
+            yield Facts(tuple(used)[:_MOST_FILED_METHODS])
+        yield from repeat_blocks(self.report)
 
     def not_shown(self) -> Iterator[str]:
         """Yield what the whole record has besides, in few words."""

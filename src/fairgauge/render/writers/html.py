@@ -33,8 +33,11 @@ if TYPE_CHECKING:
     from fairgauge.render._document_tree import Block, Cell, DocumentTree, FirstPage, Table
 
 
-def write(document: DocumentTree, shown: object = None) -> str:
-    """Write a document as one self-contained HTML page."""
+def write(document: DocumentTree, shown: object = None, *, tight: str = "") -> str:
+    """Write a document as one self-contained HTML page.
+
+    ``tight`` is a class of the style sheet with smaller print, where a page has no room.
+    """
     report = shown if isinstance(shown, Report) else None
     scores = scored(report) if report else []
     explorer = slider(report) if report and scores else None
@@ -42,6 +45,7 @@ def write(document: DocumentTree, shown: object = None) -> str:
     script = _asset("script.js") + (_asset("slider.js") if explorer else "")
     return environment().get_template("page.html.j2").render(
         document=document,
+        tight=tight,
         fresh=anchors(),
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file

@@ -13,10 +13,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
+from fairgauge.render._document_tree import Section
 from fairgauge.render.writers import html
 
 if TYPE_CHECKING:
@@ -68,20 +70,40 @@ _FLAGS = (
 _PATIENCE = 120.0
 """Seconds that the browser may take."""
 _SIGNATURE = b"%PDF-"
+_PAGE = b"/Type /Page\n"
+_SHORT = 2
+_TIGHTER = ("short", "short tight", "short tight tightest")
+"""Classes of the style sheet, tried until the document has two pages."""
 _LONGEST_REASON = 300
 _LAUNCHER = re.compile(r"\S+: (?:line )?\d+: ")
 """A complaint of the shell about the script that launches the browser; it is never the reason."""
 
 
-def write(document: DocumentTree, shown: object = None) -> bytes:
-    """Write a document as a PDF file.
+def write(document: DocumentTree, shown: object = None, *, full: bool = False) -> bytes:
+    """Write a document as a PDF file: two pages, where it has a first page and what is filed.
+
+    Where the first page needs more room than one, it is printed smaller.
+
+    Parameters
+    ----------
+    full : bool
+        Whether it is the whole document.
 
     Raises
     ------
     DataError
         There is no browser, or it failed.
     """
-    return print_page(html.write(document, shown))
+    if full or document.first_page is None or not document.filed:
+        return print_page(html.write(document, shown))
+    filed = Section("filed", "Rules, methods and sources", document.filed)
+    short = replace(document, sections=(filed,))
+    printed = b""
+    for tight in _TIGHTER:
+        printed = print_page(html.write(short, shown, tight=tight))
+        if printed.count(_PAGE) <= _SHORT:
+            break
+    return printed
 
 
 def print_page(page: str) -> bytes:
