@@ -119,6 +119,11 @@ def _berkeley(path: Path) -> Example:
     asked: Options = {
         "label": "Admit", "positive": "Admitted", "sensitive": "Gender", "strata": "Dept",
         "count": "Freq",
+        "words": {
+            "noun": "applicants", "label_positive": "were admitted",
+            "label_negative": "were rejected",
+            "groups": {"Gender": {"Female": "women", "Male": "men"}},
+        },
     }  # fmt: skip
     report = audit(str(path), **asked)
     metric = "base_rate.difference"
@@ -133,6 +138,8 @@ def _berkeley(path: Path) -> Example:
     command = (
         "--label Admit --positive Admitted --count Freq",
         "--sensitive Gender --strata Dept",
+        "--word noun=applicants --word groups.Gender.Female=women --word groups.Gender.Male=men",
+        "--word 'label_positive=were admitted' --word 'label_negative=were rejected'",
     )
     title = "Admissions to the University of California, Berkeley, in 1973 (24 counts)"
     return Example("berkeley", title, lesson, command, report)
@@ -146,6 +153,17 @@ def _loans(path: Path) -> Example:
         "sensitive": ["sex", "race", {"column": "age", "cuts": [40], "closed": "left"}],
         "intersections": [("sex", "race")],
         "rules": list(rules),
+        "words": {
+            "unit": "applications", "noun": "applicants", "positive": "approved",
+            "negative": "refused", "label_positive": "repaid", "label_negative": "did not repay",
+            "groups": {
+                "sex": {"Female": "women", "Male": "men"}, "race": "{value} applicants",
+                "age": {
+                    "[-inf, 40)": "applicants under 40", "[40, inf)": "applicants of 40 or more",
+                },
+                "sex*race": "{race} {sex}",
+            },
+        },
     }  # fmt: skip
     report = audit(str(path), **asked)
     women = report["selection_rate.ratio", "sex", "Female"]
@@ -162,6 +180,13 @@ def _loans(path: Path) -> Example:
         "--sensitive sex --sensitive race --sensitive age:40:left",
         "--intersect 'sex*race'",
         *(f"--rule '{rule}'" for rule in rules),
+        "--word unit=applications --word noun=applicants",
+        "--word positive=approved --word negative=refused",
+        "--word label_positive=repaid --word 'label_negative=did not repay'",
+        "--word groups.sex.Female=women --word groups.sex.Male=men",
+        "--word 'groups.age.[-inf, 40)=applicants under 40'",
+        "--word 'groups.age.[40, inf)=applicants of 40 or more'",
+        "--word 'groups.race={value} applicants' --word 'groups.sex*race={race} {sex}'",
     )
     title = f"Made-up loans ({LOANS:,} rows, seed {SEED})"
     return Example("loans", title, lesson, command, report)

@@ -11,7 +11,7 @@ from fairgauge.enums import Better, Favourable, ReferenceKind
 from fairgauge.render.brief._frequencies import Frequencies, Share, frequencies, range_words
 from fairgauge.render.brief._vocabulary import some
 from fairgauge.render.words.display_names import capitalised
-from fairgauge.results.disparities import gap, singled_out
+from fairgauge.results.disparities import gap, is_ratio, singled_out
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Rate
@@ -102,6 +102,7 @@ class ComparedShares:
     subject, other : what the people of both sides are called.
     shares : of the subject, then of the other; None where it is not known.
     interval : of subject minus other, None where there is none.
+    ratio : of subject to other, where the ratio is what is compared.
     lower : whether the share of the subject is the lower one.
     """
 
@@ -119,7 +120,9 @@ class ComparedShares:
         group = words.group(contrast.feature, contrast.group)
         reference = words.reference(contrast)
         shown = singled_out(contrast)
-        ends = None
+        ends = ratio = None
+        if shown.low is not None and shown.high is not None and is_ratio(contrast.definition):
+            ratio = (shown.low, shown.high) if math.isfinite(shown.high) else None
         if shown.low is not None and shown.high is not None and contrast.definition.neutral == 0:
             turned = contrast.value is not None and gap(contrast) != contrast.value
             ends = (-shown.high, -shown.low) if turned else (shown.low, shown.high)
@@ -130,8 +133,9 @@ class ComparedShares:
             group, reference = reference, group
             sides = (sides[1], sides[0])
             ends = None if ends is None else (-ends[1], -ends[0])
+            ratio = None if ratio is None or ratio[0] <= 0 else (1 / ratio[1], 1 / ratio[0])
         self.subject, self.other = group, reference
-        self.shares, self.interval = sides, ends
+        self.shares, self.interval, self.ratio = sides, ends, ratio
         self.lower = (gap(contrast) < 0) != self.turned
 
     @property
@@ -171,7 +175,14 @@ class ComparedShares:
     def interval_sentence(self) -> str | None:
         """Return the interval as counts: "between 14 and 20 fewer of 100 were approved"."""
         mine, theirs = self.shares
-        level = self.contrast.confidence
+        together = ", for all comparisons together" if self.contrast.simultaneous else ""
+        level = f"{100 * (self.contrast.confidence or 0):.4g}% CI{together}"
+        if self.ratio is not None and self.event is not None and self.rate.known:
+            low, high = (f"{end:.2f}" for end in self.ratio)
+            return (
+                f"{capitalised(self.rate.among(self.subject))} {self.event.happened} between "
+                f"{low} and {high} times as often as {self.other} ({level})."
+            )
         if self.interval is None or mine is None or theirs is None or not self.rate.known:
             return None
         found = frequencies(mine, theirs, self.interval)
@@ -181,8 +192,18 @@ class ComparedShares:
             event = "are decided unlike the outcome"
         return (
             f"{capitalised(self.rate.among(self.subject))}, compared with {self.other}: "
-            f"{range_words(self.interval, of)} {event} ({100 * (level or 0):.4g}% CI)."
+            f"{range_words(self.interval, of)} {event} ({level})."
         )
+
+    def of_interval(self, contrast: Estimate) -> str | None:
+        """Return the interval of another contrast of the same people: the one within strata."""
+        if contrast.interval is None or is_ratio(contrast.definition) or self.event is None:
+            return None
+        low, high = contrast.interval
+        turned = (contrast.value is not None and gap(contrast) != contrast.value) != self.turned
+        ends = (-high, -low) if turned else (low, high)
+        level = 100 * contrast.interval.level
+        return f"{range_words(ends, _PER_HUNDRED)} {self.event.happened} ({level:.4g}% CI)"
 
     def headline(self) -> str | None:
         """Return the comparison in words without numbers."""

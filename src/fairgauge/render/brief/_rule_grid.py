@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.statistics import Rate
@@ -54,6 +55,8 @@ def rule_grid(report: Report, words: Vocabulary, texts: Mapping[str, str]) -> Ru
     rows: dict[tuple[str | None, str | None], list[Verdict | None]] = {}
     for i, each in enumerate(rules):
         for verdict in each.verdicts:
+            if (verdict.feature, verdict.mirror) in rows:
+                verdict = _from_the_other_side(verdict)
             row = rows.setdefault((verdict.feature, verdict.group), [None] * len(rules))
             row[i] = row[i] or verdict
     kept = sorted(rows, key=lambda key: _gravity(rows[key]))[:_MOST_ROWS]
@@ -75,6 +78,21 @@ def rule_grid(report: Report, words: Vocabulary, texts: Mapping[str, str]) -> Ru
         tuple(_rule(report, words, each, numbers[each.rule], texts) for each in rules),
         tuple(parts),
         tuple(_notes(report, rules, kept, rows)),
+    )
+
+
+def _from_the_other_side(verdict: Verdict) -> Verdict:
+    """Return a verdict on one of two groups as one on the other, where its rule limits both alike.
+
+    The rules of a row are then of the same group.
+    """
+    low, high = limits_of(verdict.rule)
+    if low != -high or verdict.value is None:
+        return verdict
+    interval = verdict.interval
+    turned = interval and replace(interval, low=-interval.high, high=-interval.low)
+    return replace(
+        verdict, group=verdict.mirror, mirror=verdict.group, value=-verdict.value, interval=turned
     )
 
 

@@ -11,7 +11,7 @@ from fairgauge.render.brief._compared_shares import ComparedShares
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
 from fairgauge.render.words.metric_words import compared_rate
-from fairgauge.results.disparities import after_adjusting, gap
+from fairgauge.results.disparities import after_adjusting, gap, singled_out
 
 if TYPE_CHECKING:
     from fairgauge.render.brief._vocabulary import Vocabulary
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from fairgauge.results.report import Report
 
 _MOST_FINDINGS = 2
+_ADJUSTED = {
+    AfterAdjusting.DISAPPEARS: "the difference disappears",
+    AfterAdjusting.REVERSES: "the difference is the reverse",
+    AfterAdjusting.REMAINS: "a difference remains",
+    AfterAdjusting.CHANGES_LITTLE: "the difference changes little, but may be none",
+    AfterAdjusting.NOT_SIGNIFICANT: "the data do not show a difference, nor that there is none",
+}
+"""What becomes of a difference when it is adjusted for the strata, before its interval."""
 
 
 class StatedFinding:
@@ -67,12 +75,15 @@ class StatedFinding:
         text = self.shares.sentence() if self.shares is not None else None
         if text is None:
             return describe_finding(self.finding, brief=True)
-        finding = self.finding
-        of_finding = self.shares is not None and self.shares.contrast is finding.estimate
-        if finding.adjusted is None or not of_finding:
+        finding, shares = self.finding, self.shares
+        if finding.adjusted is None or shares is None or shares.contrast is not finding.estimate:
             return text
         column = called(finding.adjusted_for or "the strata")
-        return f"{text} {adjusted_sentence(finding.estimate, finding.adjusted, column)}"
+        change, adjusted = self.after_adjusting, singled_out(finding.adjusted)
+        stated = shares.of_interval(adjusted)
+        if change not in _ADJUSTED or stated is None:
+            return f"{text} {adjusted_sentence(finding.estimate, finding.adjusted, column)}"
+        return f"{text} Within the same {column} {_ADJUSTED[change]}: {stated}."
 
 
 def _compared(report: Report, words: Vocabulary, contrast: Estimate) -> ComparedShares | None:

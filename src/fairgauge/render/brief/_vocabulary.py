@@ -143,6 +143,14 @@ class Vocabulary:
         event = self.event(cells)
         return "" if event is None else event.among.removeprefix("with ")
 
+    def either(self, cells: Cells) -> str:
+        """Return an outcome or its opposite as a verb phrase: "repaid or did not repay"."""
+        first, second = self.words.label_positive, self.words.label_negative
+        event = self.event(cells)
+        if first:
+            return f"{first} or {second}" if second else first
+        return "" if event is None else event.happened
+
     def knows(self, cells: Cells) -> bool:
         """Return whether there are words for people of whom a rate is."""
         return cells == ALL or self.event(cells) is not None

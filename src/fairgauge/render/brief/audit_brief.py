@@ -88,9 +88,9 @@ def _headline(report: Report, disparities: list[StatedFinding]) -> Sentence:
     change = first.after_adjusting
     column = called(first.finding.adjusted_for or "the strata")
     if change is AfterAdjusting.REVERSES:
-        text += f", but the reverse holds after adjusting for {column}"
+        text += f", but the reverse holds within the same {column}"
     elif change is AfterAdjusting.DISAPPEARS:
-        text += f", but not after adjusting for {column}"
+        text += f", but not within the same {column}"
     return Sentence(text, source)
 
 
@@ -175,9 +175,7 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     elif decided:
         text = f"The decision ({words.both(TP + FP)}) was compared {by}."
     elif labelled:
-        text = (
-            f"What the data hold ({words.both(TP + FN)}) was compared {by}; no model was audited."
-        )
+        text = f"The data state who {words.either(TP + FN)}, compared {by}; no model was audited."
     else:
         text = f"The numbers of {words.noun} were compared {by}."
     yield Sentence(text, ("spec",))
@@ -221,19 +219,19 @@ def _people_affected(shares: ComparedShares) -> str | None:
     wronged = _wronged(shares)
     if wronged is None or mine is None or mine.size is None or theirs is None:
         return None
-    wrongly, people = wronged
+    wrongly, people, decided = wronged
     rate = 1 - theirs.rate if _is_of_hits(shares) else theirs.rate
     expected = math.floor(rate * mine.size + Fraction(1, 2))
     if wrongly <= expected:
         return None
     return (
-        f"In these data {wrongly:,} {people}; at the rate of {shares.other} it would have been "
-        f"about {expected:,}."
+        f"In these data {wrongly:,} {people} {decided}; at the rate of {shares.other} it would "
+        f"have been about {expected:,}."
     )
 
 
-def _wronged(shares: ComparedShares) -> tuple[int, str] | None:
-    """Return how many people who are worse off got a wrong decision, and who they are."""
+def _wronged(shares: ComparedShares) -> tuple[int, str, str] | None:
+    """Return how many people who are worse off got a wrong decision, who they are, and which."""
     mine, row = shares.shares[0], shares.row
     if not shares.is_worse or mine is None or mine.hits is None or mine.size is None:
         return None
@@ -243,8 +241,8 @@ def _wronged(shares: ComparedShares) -> tuple[int, str] | None:
     decision = shares.words.event(TN + FN if of_hits else TP + FP)
     if decision is None:
         return None
-    people = f"{shares.rate.among(shares.subject)} {decision.happened}"
-    return mine.size - mine.hits if of_hits else mine.hits, people
+    wrongly = mine.size - mine.hits if of_hits else mine.hits
+    return wrongly, shares.rate.among(shares.subject), decision.happened
 
 
 def _is_of_hits(shares: ComparedShares) -> bool:
@@ -404,8 +402,9 @@ def _steps(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentenc
     led = (each.shares for each in led_by(disparities) if each.shares is not None)
     wronged = next(filter(None, map(_wronged, led)), None)
     if wronged is not None:
-        number, people = wronged
-        yield Sentence(f"Read cases: a sample of the {number:,} {people}.")
+        number, people, decided = wronged
+        joint = "and" if " who " in people else "who"
+        yield Sentence(f"Read cases: a sample of the {number:,} {people} {joint} {decided}.")
     if remaining and spec.get("score") and spec.get("label"):
         yield Sentence(
             "See what another threshold than "

@@ -51,7 +51,7 @@ def test_the_brief_is_in_the_words_of_the_user() -> None:
     assert str(brief.looked_at[0]) == "3,000 loan applications, all of them used."
     text = str(brief)
     assert re.search(r"Of 100 women who repaid, \d+ were approved; of 100 men, \d+\.", text)
-    assert re.search(r"between \d+ and \d+ fewer of 100 were approved \(95% CI\)\.", text)
+    assert re.search(r"between \d+ and \d+ fewer of 100 were approved \(95% CI[a-z, ]*\)\.", text)
 
 
 def test_counts_are_those_of_the_table() -> None:
@@ -142,6 +142,62 @@ def test_every_metric_with_a_direction_names_the_group_that_fares_worse() -> Non
     assert worded > 10
 
 
+NAMES = {"a": "first", "b": "second", "c": "third"}
+STATED = re.compile(
+    r"Of 100 (?P<one>first|second|third)(?P<among> who [a-z ]+?)?, (?P<k>\d+) were "
+    r"(?P<event>approved|refused); of 100 (?P<other>first|second|third|other applicants), "
+    r"(?P<m>\d+)\."
+)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_of_several_groups_the_one_that_fares_worst_is_named_however_it_is_coded(seed: int) -> None:
+    """The same people, with counts that add up to 100, whichever value is called positive."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["a", "b", "c"], 6_000)
+    chance = dict(zip("abc", rng.permutation([0.25, 0.5, 0.7]), strict=True))
+    repaid = rng.random(6_000) < 0.6
+    approved = rng.random(6_000) < np.vectorize(chance.get)(group) + 0.1 * repaid
+    data = pl.DataFrame({"g": group, "repaid": repaid * 1, "approved": approved * 1})
+    asked = {"label": "repaid", "prediction": "approved", "sensitive": "g"}
+    pages = [
+        fg.audit(data, **asked, positive=positive, words={**words, "groups": {"g": NAMES}}).brief()
+        for positive, words in ((1, WORDS), (0, OTHER_WAY))
+    ]
+    worst = NAMES[min(chance, key=lambda each: approved[group == each].mean())]
+    assert all(str(page.headline).startswith(worst.capitalize()) for page in pages)
+    stated = [STATED.match(str(page.found[0])) for page in pages]
+    assert all(stated)
+    first, second = (found.groupdict() for found in stated if found)
+    assert first["one"] == second["one"] == worst
+    assert first["other"] == second["other"]
+    assert {first["event"], second["event"]} == {"approved", "refused"}
+    for count in ("k", "m"):
+        assert abs(int(first[count]) + int(second[count]) - 100) <= 1  # both are rounded half up
+
+
+@pytest.mark.parametrize("favourable", ["positive", "negative"])
+@pytest.mark.parametrize("metric", ["selection_rate", "true_positive_rate", "false_positive_rate"])
+def test_who_is_called_worse_off_is_who_the_rows_show_worse_off(
+    metric: str, favourable: str
+) -> None:
+    """Counted again from the rows: the subject of the first sentence has more of the harm."""
+    for seed in range(4):
+        data = loans(seed, women=0.35 + 0.3 * (seed % 2), men=0.65 - 0.3 * (seed % 2))
+        brief = audit(
+            data, metrics=f"{metric}.difference", words=WORDS | {"favourable": favourable}
+        ).brief()
+        found = re.match(
+            r"Of 100 (women|men)(?: who (repaid|did not repay))?, ", str(brief.found[0])
+        )
+        if found is None or (favourable == "positive") == (found[2] == "did not repay"):
+            continue  # nobody is called worse off by the error that is a gift
+        rows = data if found[2] is None else data.filter(repaid=int(found[2] == "repaid"))
+        shares = dict(rows.group_by("sex").agg(pl.col("approved").mean()).iter_rows())
+        worse = min(shares, key=lambda sex: shares[sex] * (1 if favourable == "positive" else -1))
+        assert found[1] == {"F": "women", "M": "men"}[worse]
+
+
 def test_what_is_assumed_or_not_significant_is_stated() -> None:
     data = loans(women=0.6, men=0.6)
     brief = audit(data, positive=None).brief()
@@ -198,7 +254,7 @@ def test_a_difference_that_disappears_is_headed_so() -> None:
     words = {"groups": {"sex": {"F": "women", "M": "men"}}, "label_positive": "were admitted"}
     brief = fg.audit(counts, words=words).brief()
     assert str(brief.headline) == (
-        "Women were admitted less often than men, but not after adjusting for dept"
+        "Women were admitted less often than men, but not within the same dept"
     )
 
 
@@ -257,3 +313,17 @@ def test_how_certain_a_difference_of_numbers_is_has_an_answer() -> None:
     brief = fg.audit(data, label="y", prediction="p", sensitive="sex", task="regression").brief()
     assert "simultaneous 95% CI" in str(brief.found[0])
     assert "hold for all comparisons of the report together" in str(brief.certainty[0])
+
+
+def test_both_rules_of_a_row_are_of_the_same_one_of_two_groups() -> None:
+    """A rule on a ratio is judged at the side that it limits, one on a distance at any."""
+    rules = ["selection_rate.ratio >= 0.8", "-0.1 <= false_positive_rate.difference <= 0.1"]
+    cells = {
+        "a": {"tp": 300, "fn": 200, "fp": 100, "tn": 300},
+        "b": {"tp": 330, "fn": 170, "fp": 95, "tn": 305},
+    }
+    report = fg.audit(fg.confusion("g", cells), rules=rules)
+    page = render(report, "markdown")
+    row = next(line for line in page.splitlines() if re.match(r"\| [AB] \|", line))
+    assert len(re.findall(r"\d+ v \d+", row)) == 2
+    assert "–" not in row

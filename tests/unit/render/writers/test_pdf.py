@@ -12,6 +12,7 @@ from tests.needs import missing
 import sample_reports
 from fairgauge.errors import DataError
 from fairgauge.render import render
+from fairgauge.render.formats import save
 from fairgauge.render.writers import pdf
 
 
@@ -43,6 +44,21 @@ def test_a_report_is_printed(browser):
     assert b"%%EOF" in printed[-20:]
     assert printed.count(b"/Type /Page\n") > 1
     assert b"/StructTreeRoot" in printed  # tagged: screen readers know headings and tables
+
+
+@pytest.mark.parametrize("name", ["several", "berkeley", "hostile"])
+def test_a_pdf_has_two_pages_unless_it_is_full(browser, tmp_path, name):
+    path = tmp_path / "report.pdf"
+    report = getattr(sample_reports, name)()
+    report.save(path)
+    assert path.read_bytes().count(b"/Type /Page\n") == 2
+    whole = save_whole(report, tmp_path / "whole.pdf")
+    assert whole.count(b"/Type /Page\n") > 2
+
+
+def save_whole(report, path):
+    save(report, path, full=True)
+    return path.read_bytes()
 
 
 def test_without_a_browser_the_error_has_a_way_out(monkeypatch):
