@@ -68,7 +68,7 @@ def rule_grid(report: Report, words: Vocabulary, texts: Mapping[str, str]) -> Ru
         of_feature = [(key, rows[key]) for key in kept if key[0] == feature]
         title = _part_title(report, words, [v for _, row in of_feature for v in row if v])
         lines = tuple(
-            (_row_name(words, key), tuple(_cell(report, words, each) for each in row))
+            (_row_name(words, *key), tuple(_cell(report, words, each) for each in row))
             for key, row in of_feature
         )
         parts.append((title, lines))
@@ -117,11 +117,13 @@ def _advantage(report: Report, words: Vocabulary, verdicts: Sequence[Verdict | N
     return 0.0
 
 
-def _row_name(words: Vocabulary, key: tuple[str | None, str | None]) -> str:
-    feature, group = key
+def _row_name(words: Vocabulary, feature: str | None, group: str | None) -> str:
+    """Return a group below the name of its feature: by its value where it has no name."""
     if feature is None:
         return f"all {words.unit}"
-    return called(feature) if group is None else words.row_name(feature, group)
+    if group is None:
+        return called(feature)
+    return words.group(feature, group) if feature in words.words.groups else called(group)
 
 
 def _part_title(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) -> str:
@@ -129,7 +131,7 @@ def _part_title(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) 
     first = verdicts[0]
     title = capitalised(words.feature(first.feature))
     if first.mirror is not None:
-        sides = (words.row_name(first.feature, each) for each in (first.group, first.mirror))
+        sides = (_row_name(words, first.feature, each) for each in (first.group, first.mirror))
         return f"{title}: {listing(list(sides))}"
     found = [_estimate(report, each) for each in verdicts]
     others = {words.reference(each) for each in found if each is not None and each.reference}

@@ -185,11 +185,6 @@ class Vocabulary:
         listed = [f"{called(column)} {called(value)}" for column, value in parts.items()]
         return f"{self.noun} with {listing(listed)}"
 
-    def row_name(self, feature: str | None, group: str | None) -> str:
-        """Return a group below the name of its feature: by its value where it has no name."""
-        named = str(feature) in self.words.groups
-        return self.group(feature, group) if named else called(group)
-
     def feature(self, feature: str | None) -> str:
         """Return a feature in words: "sex", "sex and race together"."""
         found = self._features.get(str(feature))
