@@ -12,7 +12,6 @@ from fairgauge.enums import Direction, ScopeKind
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, common_counts, size_words
-from fairgauge.render.brief._vocabulary import some
 from fairgauge.render.words.change_words import (
     ARROW,
     DIRECTIONS,
@@ -98,8 +97,8 @@ class ChangedShares:
         words = self.words
         mine = words.counted(f"{of:,}", self.subject, f"{old:,}", times.before)
         return (
-            f"{mine} and {new:,} {times.after}; {words.of_or_for} {of:,} {some(self.other)}, "
-            f"{old_other:,} and {new_other:,}."
+            f"{mine} and {new:,} {times.after}; "
+            f"{words.counted_beside(f'{of:,}', self.other, f'{old_other:,} and {new_other:,}')}."
         )
 
     def _is_faithful(self, rates: Sequence[Fraction]) -> bool:

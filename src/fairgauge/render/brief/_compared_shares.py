@@ -61,11 +61,6 @@ class RateWords:
         return "fits" if self.row.of == TP + TN else "does not fit"
 
     @property
-    def of_or_for(self) -> str:
-        """Return what stands before the number of people."""
-        return "for" if self.event is None else "of"
-
-    @property
     def how_often(self) -> str:
         """Return what is compared: "how often they are approved"."""
         if self.event is None:
@@ -80,6 +75,11 @@ class RateWords:
                 f"For {of} {some(people)} the decision {self.fits} the outcome {hits} times{when}"
             )
         return f"Of {of} {self.among(some(people))}, {hits} {self.event.happened}{when}"
+
+    def counted_beside(self, of: str, people: str, hits: str) -> str:
+        """Return the share of others after :meth:`counted`: "of 100 men, 53"."""
+        of_or_for = "for" if self.event is None else "of"
+        return f"{of_or_for} {of} {self.among(some(people))}, {hits}"
 
     def less_often(self, one: str, other: str, *, lower: bool) -> str:
         """Return who has it less often, or more often: "Women are approved less often than men"."""
@@ -168,8 +168,8 @@ class ComparedShares:
         mine_in_words = self.rate.counted(first, self.subject, f"{estimated}{found.group:,}")
         times = " times" if self.event is None else ""
         return (
-            f"{mine_in_words}; {self.rate.of_or_for} {second} {some(self.other)}, "
-            f"{found.reference:,}{times}."
+            f"{mine_in_words}; "
+            f"{self.rate.counted_beside(second, self.other, f'{found.reference:,}')}{times}."
         )
 
     def interval_sentence(self) -> str | None:
@@ -181,7 +181,7 @@ class ComparedShares:
             low, high = (f"{end:.2f}" for end in self.ratio)
             return (
                 f"{capitalised(self.rate.among(self.subject))} {self.event.happened} between "
-                f"{low} and {high} times as often as {self.other} ({level})."
+                f"{low} and {high} times as often as {self.rate.among(self.other)} ({level})."
             )
         if self.interval is None or mine is None or theirs is None or not self.rate.known:
             return None
@@ -191,7 +191,7 @@ class ComparedShares:
         if self.event is None and self.rate.fits != "fits":
             event = "are decided unlike the outcome"
         return (
-            f"{capitalised(self.rate.among(self.subject))}, compared with {self.other}: "
+            f"{capitalised(self.rate.among(self.subject))}, compared with {self.rate.among(self.other)}: "
             f"{range_words(self.interval, of)} {event} ({level})."
         )
 

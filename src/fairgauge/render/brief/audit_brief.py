@@ -225,8 +225,8 @@ def _people_affected(shares: ComparedShares) -> str | None:
     if wrongly <= expected:
         return None
     return (
-        f"In these data {wrongly:,} {people} {decided}; at the rate of {shares.other} it would "
-        f"have been about {expected:,}."
+        f"In these data {wrongly:,} {people} {decided}; at the rate of {shares.rate.among(shares.other)} it "
+        f"would have been about {expected:,}."
     )
 
 

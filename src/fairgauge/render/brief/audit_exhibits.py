@@ -8,7 +8,7 @@ from fairgauge.catalogue.cells import TN, TP
 from fairgauge.render._document_tree import DotArray, DotArrays
 from fairgauge.render.brief._rule_grid import rule_grid
 from fairgauge.render.brief._stated_findings import disparities_of, led_by
-from fairgauge.render.brief._vocabulary import Vocabulary
+from fairgauge.render.brief._vocabulary import Vocabulary, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -50,15 +50,15 @@ def dot_arrays(shares: ComparedShares, sentence: str) -> DotArrays | None:
     ringed = 0
     if shares.is_worse:
         ringed = found.reference - found.group
-    gap = f"the gap to the rate of {shares.other}" if ringed else ""
+    gap = f"the gap to the rate of {shares.rate.among(shares.other)}" if ringed else ""
     sides = ((shares.subject, found.group, ringed), (shares.other, found.reference, 0))
     arrays = tuple(
         DotArray(
             count,
             rings,
-            f"of 100 {people}",
+            f"of 100 {shares.rate.among(some(people))}",
             f"{side.hits:,} of {side.size:,}" if side and side.hits is not None else "",
-            f"Of 100 {shares.rate.among(people)}, {count} {filled}",
+            f"Of 100 {shares.rate.among(some(people))}, {count} {filled}",
         )
         for (people, count, rings), side in zip(sides, shares.shares, strict=True)
     )

@@ -143,9 +143,8 @@ class _Alarmed:
         text += f"{then}, where the evidence is strongest"
         if theirs is None:
             return f"{text}."
-        return (
-            f"{text}; {rate.of_or_for} {of:,} {some(self.other)}, {counts[2]:,} and {counts[3]:,}."
-        )
+        others = rate.counted_beside(f"{of:,}", self.other, f"{counts[2]:,} and {counts[3]:,}")
+        return f"{text}; {others}."
 
 
 def _shares(*sides: tuple[float | None, int]) -> list[Share] | None:

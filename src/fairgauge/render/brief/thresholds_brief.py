@@ -164,7 +164,7 @@ class _ThresholdsBrief:
         subject = rate.among(self.words.group(one.feature, one.group))
         return (
             f"{capitalised(subject)} {rate.event.happened} {old} times as often as "
-            f"{self.words.reference(one)} at {self.choice.today:g}, and {new} times at "
+            f"{rate.among(self.words.reference(one))} at {self.choice.today:g}, and {new} times at "
             f"{cut_of(effect):g}."
         )
 

@@ -50,7 +50,9 @@ def test_the_brief_is_in_the_words_of_the_user() -> None:
     assert str(brief.verdict[0]) == "The rule fails."
     assert str(brief.looked_at[0]) == "3,000 loan applications, all of them used."
     text = str(brief)
-    assert re.search(r"Of 100 women who repaid, \d+ were approved; of 100 men, \d+\.", text)
+    assert re.search(
+        r"Of 100 women who repaid, \d+ were approved; of 100 men who repaid, \d+\.", text
+    )
     assert re.search(r"between \d+ and \d+ fewer of 100 were approved \(95% CI[a-z, ]*\)\.", text)
 
 
@@ -61,8 +63,24 @@ def test_counts_are_those_of_the_table() -> None:
         for name in ("F", "M")
     )
     shares = [round(100 * rate.value) for rate in (women, men)]
-    sentence = f"Of 100 women who repaid, {shares[0]} were approved; of 100 men, {shares[1]}."
+    sentence = (
+        f"Of 100 women who repaid, {shares[0]} were approved; of 100 men who repaid, {shares[1]}."
+    )
     assert sentence in map(str, report.brief().found)
+
+
+def test_both_sides_of_a_comparison_are_under_its_condition() -> None:
+    """A rate among those who repaid is never set beside "men", who are all men."""
+    brief = audit(metrics="true_positive_rate.difference").brief()
+    text, women, men = str(brief), "women who repaid", "men who repaid"
+    assert str(brief.headline) == f"Women who repaid were approved less often than {men}"
+    assert re.search(rf"Of 100 {women}, \d+ were approved; of 100 {men}, \d+\.", text)
+    assert f"at the rate of {men} it would have been about" in text
+    assert f"Women who repaid, compared with {men}: between" in text
+    assert f"of 100 {men}<" in render(audit(metrics="true_positive_rate.difference"), "html")
+    ratio = str(audit(metrics="true_positive_rate.ratio").brief())
+    assert re.search(rf"Women who repaid were approved .* times as often as {men} \(", ratio)
+    assert not re.search(r"\bmen(?! who| and)", text.split("looked at")[0] + ratio.split("What")[2])
 
 
 @pytest.mark.parametrize(("women", "men"), [(0.4, 0.8), (0.8, 0.4)])
@@ -102,7 +120,7 @@ def test_a_harm_that_is_coded_1_is_never_told_as_its_reverse() -> None:
     )
     assert (
         "Of 100 Black defendants who did not reoffend, 45 were rated high risk; of 100 White "
-        "defendants, 23."
+        "defendants who did not reoffend, 23."
     ) in map(str, brief.found)
 
 
@@ -120,13 +138,14 @@ def test_every_metric_with_a_direction_names_the_group_that_fares_worse() -> Non
         for sentence in report.brief().found:
             found = re.match(
                 r"(?:Of|For) ([\d,]+) (women|men)(?P<among> who \w[\w ]*)?,? .*?(\d+) "
-                r"(?:were (?P<event>\w+)|times); (?:of|for) [\d,]+ (?:women|men), (\d+)",
+                r"(?:were (?P<event>\w+)|times); (?:of|for) [\d,]+ (?:women|men)(?P<other>[\w ]*), (\d+)",
                 str(sentence),
             )
             if found is None:
                 continue
-            mine, theirs = int(found[4]), int(found[6])
+            mine, theirs = int(found[4]), int(found[7])
             event, among = found["event"], found["among"] or ""
+            assert found["other"] == among
             if not found["event"]:
                 worse = mine < theirs if " fits " in str(sentence) else mine > theirs
                 assert worse or favourable is Favourable.NEITHER
@@ -145,8 +164,8 @@ def test_every_metric_with_a_direction_names_the_group_that_fares_worse() -> Non
 NAMES = {"a": "first", "b": "second", "c": "third"}
 STATED = re.compile(
     r"Of 100 (?P<one>first|second|third)(?P<among> who [a-z ]+?)?, (?P<k>\d+) were "
-    r"(?P<event>approved|refused); of 100 (?P<other>first|second|third|other applicants), "
-    r"(?P<m>\d+)\."
+    r"(?P<event>approved|refused); of 100 (?P<other>first|second|third|other applicants)"
+    r"(?P<same> who [a-z ]+?)?, (?P<m>\d+)\."
 )
 
 
