@@ -72,8 +72,8 @@ class ChangedShares:
         theirs: tuple[Share, Share],
     ) -> None:
         self.change, self.row = change, row
-        self.words = RateWords(words, row)
         contrast = _contrast(change)
+        self.words = RateWords(words.at(contrast.class_scope), row)
         group = words.group(contrast.feature, contrast.group)
         sides = [(group, mine), (words.reference(contrast), theirs)]
         gap = float(mine[1].rate - theirs[1].rate)

@@ -115,6 +115,7 @@ class ComparedShares:
         *,
         turn: bool = True,
     ) -> None:
+        words = words.at(contrast.class_scope)
         self.contrast, self.row, self.words = contrast, row, words
         self.rate = RateWords(words, row)
         group = words.group(contrast.feature, contrast.group)
@@ -175,13 +176,14 @@ class ComparedShares:
     def interval_sentence(self) -> str | None:
         """Return the interval as counts: "between 14 and 20 fewer of 100 were approved"."""
         mine, theirs = self.shares
+        subject, other = capitalised(self.rate.among(self.subject)), self.rate.among(self.other)
         together = ", for all comparisons together" if self.contrast.simultaneous else ""
         level = f"{100 * (self.contrast.confidence or 0):.4g}% CI{together}"
         if self.ratio is not None and self.event is not None and self.rate.known:
             low, high = (f"{end:.2f}" for end in self.ratio)
             return (
-                f"{capitalised(self.rate.among(self.subject))} {self.event.happened} between "
-                f"{low} and {high} times as often as {self.rate.among(self.other)} ({level})."
+                f"{subject} {self.event.happened} between {low} and {high} times as often as "
+                f"{other} ({level})."
             )
         if self.interval is None or mine is None or theirs is None or not self.rate.known:
             return None
@@ -191,8 +193,7 @@ class ComparedShares:
         if self.event is None and self.rate.fits != "fits":
             event = "are decided unlike the outcome"
         return (
-            f"{capitalised(self.rate.among(self.subject))}, compared with {self.rate.among(self.other)}: "
-            f"{range_words(self.interval, of)} {event} ({level})."
+            f"{subject}, compared with {other}: {range_words(self.interval, of)} {event} ({level})."
         )
 
     def of_interval(self, contrast: Estimate) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import Outcome, ReferenceKind, ScopeKind
+from fairgauge.enums import ClassKind, Outcome, ReferenceKind, ScopeKind
 from fairgauge.question.rules import limits_of
 from fairgauge.render._document_tree import GridCell, GridRule, Mark, RuleGrid
 from fairgauge.render.brief._compared_shares import ComparedShares, adverse_sign
@@ -199,7 +199,8 @@ def _rule(
     shares = next(filter(None, (_shares(report, words, each) for each in rule.verdicts)), None)
     in_words = "" if shares is None else rule_in_words(shares, limits_of(rule.rule))
     text = texts.get(rule.rule, rule.rule)
-    if " or " in rule.rule:  # of several limits each is drawn with the first
+    cuts = {each.class_scope for each in rule.verdicts}
+    if " or " in rule.rule or len(cuts) > 1:  # of several limits each is drawn with the first
         in_words = ""
     head, below = (in_words, text) if in_words else (text, "")
     return GridRule(
@@ -249,6 +250,8 @@ def _notes(
     shown_verdicts = [each for rule in rules for each in rule.verdicts]
     if any(each.remains is False for each in shown_verdicts):
         yield "a fails alone, but not when all comparisons are judged together."
+    if any(each.class_scope.kind is ClassKind.SELECTION for each in shown_verdicts):
+        yield "Each cell is of the cut of the order that decides, which Rules names."
     more_rules, more_rows = len(report.by_rule) - len(rules), len(rows) - len(kept)
     for count, noun in ((more_rules, "rule"), (more_rows, "row")):
         if count > 0:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
-from fairgauge.enums import Favourable, ReferenceKind
+from fairgauge.enums import ClassKind, Favourable, ReferenceKind
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.wording import Words, read_words
 from fairgauge.render.words.display_names import called
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.model_comparison import DisparityChange
     from fairgauge.results.report import Report
+    from fairgauge.results.scopes import ClassScope
 
     NamedGroup = tuple[str, str, FeatureId | None, GroupId | None]
     Compared = Estimate | DisparityChange
@@ -79,6 +81,7 @@ class Vocabulary:
         self.unit = self.words.unit or unit
         self.noun = self.words.noun or "people"
         self._decisions = decisions
+        self.cut: str | None = None
         named = list(groups)
         self._features = {feature: feature_id for feature, _, feature_id, _ in named}
         self._groups = {(feature, group): group_id for feature, group, _, group_id in named}
@@ -93,6 +96,14 @@ class Vocabulary:
             decisions=None if report.spec.get("prediction") else scores,
             unit="cases" if report.data.cases != report.data.rows else "rows",
         )
+
+    def at(self, scope: ClassScope) -> Vocabulary:
+        """Return the words of one cut of ordered levels: its events are the levels above it."""
+        if scope.kind is not ClassKind.SELECTION:
+            return self
+        words = copy.copy(self)
+        words.cut = scope.name
+        return words
 
     @property
     def favourable(self) -> Favourable:
@@ -109,7 +120,7 @@ class Vocabulary:
 
     def _decision(self, *, positive: bool) -> Event:
         word = self.words.positive if positive else self.words.negative
-        if word:
+        if word and self.cut is None:
             return Event(f"were {word}", f"who were {word}", f"are {word}", True, positive)
         if self._decisions is not None:
             equals = self._decisions[0 if positive else 1]
@@ -119,13 +130,18 @@ class Vocabulary:
 
     def _outcome(self, *, positive: bool) -> Event:
         word = self.words.label_positive if positive else self.words.label_negative
-        if word:
+        if word and self.cut is None:
             return Event(word, f"who {word}", word, False, positive)
         equals = self._equals(self.spec.get("label") or "label", positive=positive)
         return Event(f"had {equals}", f"with {equals}", f"have {equals}", False, positive)
 
     def _equals(self, column: object, *, positive: bool) -> str:
         asked = self.spec.get("positive")
+        if self.cut is not None:
+            return f"{called(column)} {'=' if positive else 'other than'} {called(self.cut)}"
+        if isinstance(asked, dict) and "ordered" in asked:
+            order = " > ".join(called(level) for level in asked["ordered"])
+            return f"{called(column)} {'above' if positive else 'below'} a cut of the order {order}"
         values = positive_words(asked) if asked else "1 or true"
         if isinstance(asked, dict):
             return f"{called(column)} {'' if positive else 'not '}{values}"

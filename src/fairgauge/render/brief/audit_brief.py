@@ -224,9 +224,10 @@ def _people_affected(shares: ComparedShares) -> str | None:
     expected = math.floor(rate * mine.size + Fraction(1, 2))
     if wrongly <= expected:
         return None
+    others = shares.rate.among(shares.other)
     return (
-        f"In these data {wrongly:,} {people} {decided}; at the rate of {shares.rate.among(shares.other)} it "
-        f"would have been about {expected:,}."
+        f"In these data {wrongly:,} {people} {decided}; at the rate of {others} it would have been "
+        f"about {expected:,}."
     )
 
 

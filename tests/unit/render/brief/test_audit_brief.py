@@ -138,7 +138,8 @@ def test_every_metric_with_a_direction_names_the_group_that_fares_worse() -> Non
         for sentence in report.brief().found:
             found = re.match(
                 r"(?:Of|For) ([\d,]+) (women|men)(?P<among> who \w[\w ]*)?,? .*?(\d+) "
-                r"(?:were (?P<event>\w+)|times); (?:of|for) [\d,]+ (?:women|men)(?P<other>[\w ]*), (\d+)",
+                r"(?:were (?P<event>\w+)|times); (?:of|for) [\d,]+ (?:women|men)"
+                r"(?P<other>[\w ]*), (\d+)",
                 str(sentence),
             )
             if found is None:
@@ -346,3 +347,33 @@ def test_both_rules_of_a_row_are_of_the_same_one_of_two_groups() -> None:
     row = next(line for line in page.splitlines() if re.match(r"\| [AB] \|", line))
     assert len(re.findall(r"\d+ v \d+", row)) == 2
     assert "–" not in row
+
+
+@pytest.mark.parametrize("words", [{}, {"positive": "trusted", "label_positive": "kept trust"}])
+def test_of_ordered_levels_a_sentence_names_the_cut_of_its_numbers(words: dict[str, Any]) -> None:
+    """ "Each cut" is no event that happens to people: every count is of the levels above one."""
+    rng = np.random.default_rng(5)
+    group = rng.choice(["A", "B", "C"], 3_000)
+    levels = np.array(["low", "middle", "high"])
+    shift = np.where(group == "A", 0.35, 0.0)
+    label, predicted = (
+        levels[np.clip(((rng.random(3_000) + shift) * 3).astype(int), 0, 2)] for _ in range(2)
+    )
+    report = audit(
+        pl.DataFrame({"g": group, "risk": label, "rated": predicted}),
+        label="risk", prediction="rated", positive={"ordered": ["low", "middle", "high"]}, sensitive="g",
+        words=words, rules=["selection_rate.ratio >= 0.8"],
+    )  # fmt: skip
+    brief = report.brief()
+    assert "each cut" not in str(brief)
+    assert re.search(r"with g A have rated = low( or middle)? less often than", str(brief.headline))
+    stated = 0
+    for sentence in brief.found:
+        if found := re.match(r"Of 100 people with g A, (\d+) had rated = ([^;]+);", str(sentence)):
+            rated = predicted[group == "A"]
+            assert round(100 * np.isin(rated, found[2].split(" or ")).mean()) == int(found[1])
+            stated += 1
+    assert stated
+    page = render(report, "markdown")
+    assert "Rule 1: selection rate ratio" in page  # its cells are of the cut that decides each
+    assert "of the cut of the order that decides" in page
