@@ -141,7 +141,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> ComparedSwaps:
     ]
     variants = tuple(v for cells in every for v in _variants(answers, cells, question))
     return ComparedSwaps(
-        differences=tuple(_judged(drafts, answers, question)),
+        differences=tuple(_judged(drafts, answers, question, effects)),
         variants=variants,
         groups=tuple(_group_means(variants)),
         placebo=tuple(
@@ -342,7 +342,10 @@ def _name_means(item: Codes, variant: Codes, y: Array, in_group: Mask) -> tuple[
 
 
 def _judged(
-    drafts: Sequence[_Draft], answers: Answers, question: SwapQuestion
+    drafts: Sequence[_Draft],
+    answers: Answers,
+    question: SwapQuestion,
+    effects: Mapping[int, Array],
 ) -> Iterator[SwapDifference]:
     """Yield the differences with the verdicts of one family: groups and models (Holm)."""
     alpha = 1 - question.spec.confidence
@@ -364,7 +367,10 @@ def _judged(
         if reason is SwapReason.IMPRECISE and found is not None:
             runs = runs_of[id(draft.cells)]
             level = 1 - alpha / family
-            needed = needs(found, draft.variants, draft.items, runs, question.margin, level)
+            edits = None
+            if draft.variance is not None and draft.variance.placebo is not None:
+                edits = draft.variance.placebo, len(effects[id(draft.cells)])
+            needed = needs(found, draft.variants, draft.items, runs, edits, question.margin, level)
         yield SwapDifference(
             model=draft.cells.model,
             pooled=draft.cells.pooled,

@@ -29,6 +29,8 @@ class CrossedDesign:
         differences between groups, of items by names, and of runs.
     names : names of both sides.
     items, runs : items, and answers to each under each name.
+    placebos : how many irrelevant edits the variance of names is estimated from; None where it is
+        from the names.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class CrossedDesign:
     names: tuple[int, int]
     items: int
     runs: int
+    placebos: int | None = None
 
     @property
     def terms(self) -> dict[str, float]:
@@ -57,6 +60,16 @@ class CrossedDesign:
             "runs": self.runs_sd**2 * a_name / (self.items * self.runs),
         }
 
+    def number_of(self, what: str) -> int:
+        """Return how many items or runs it has, or names on the side of fewer."""
+        return min(self.names) if what == "names" else int(getattr(self, what))
+
+    def with_number(self, what: str, n: int) -> CrossedDesign:
+        """Return it with other items or runs, or with at least so many names on each side."""
+        first, second = self.names
+        value = (max(n, first), max(n, second)) if what == "names" else n
+        return replace(self, **{what: value})  # type: ignore[arg-type]
+
     @property
     def variance(self) -> float:
         """Return the variance of the difference."""
@@ -66,8 +79,13 @@ class CrossedDesign:
     def degrees_of_freedom(self) -> float:
         """Return Satterthwaite's degrees of freedom, expected."""
         cell = (self.cells_sd**2 + self.runs_sd**2 / self.runs) / self.items
-        spread = sum(((self.names_sd**2 + cell) / n) ** 2 / (n - 1) for n in self.names)
-        of_items = self.items_sd**2 / self.items + cell * sum(1 / n for n in self.names)
+        a_name = sum(1 / n for n in self.names)
+        of_name = self.names_sd**2 + cell
+        if self.placebos is None:
+            spread = sum((of_name / n) ** 2 / (n - 1) for n in self.names)
+        else:
+            spread = (of_name * a_name) ** 2 / (self.placebos - 1)
+        of_items = self.items_sd**2 / self.items + cell * a_name
         spread += of_items**2 / (self.items - 1)
         return self.variance**2 / spread if spread > 0 else math.inf
 
@@ -109,13 +127,12 @@ def fewest(
 ) -> int | None:
     """Return the fewest names a side, items or runs with which a design is as wanted.
 
-    None where no practical number of them is.
+    They are as many as it has, or more; None where no practical number of them is.
     """
-    low = {"names": 3, "items": 3, "runs": 1}[what]
+    low = design.number_of(what)
 
     def enough(n: int) -> bool:
-        value: int | tuple[int, int] = (n, n) if what == "names" else n
-        return reached(replace(design, **{what: value}))  # type: ignore[arg-type]
+        return reached(design.with_number(what, n))
 
     if enough(low):
         return low

@@ -146,6 +146,32 @@ def test_irrelevant_edits_only_ever_widen_an_interval():
     assert with_edits.p_value > without.p_value
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("placebo", [None, "edit"])
+@pytest.mark.parametrize("margin", [None, 0.1])
+def test_the_advice_is_more_than_there_is_and_decides_by_the_variance_of_the_interval(
+    seed, placebo, margin
+):
+    table = study((4, 4), 20, 3, delta=-0.2, placebos=8, sd_placebo=1.19, sd_name=0.11, seed=seed)
+    edits = {"placebo": placebo} if placebo else {"exclude_groups": "edit"}
+    found = audit(table, **edits, **({"margins": {"score": margin}} if margin else {}))
+    (only,) = found.differences
+    if only.reason is not SwapReason.IMPRECISE:
+        return
+    text = str(found)
+    if only.needed is None:
+        assert text.count("than is practical") == 1
+        return
+    for advised, there in ((only.needed.names, 4), (only.needed.items, 20), (only.needed.runs, 3)):
+        assert advised is None or advised > there
+    if placebo:  # the spread of edits is as large whatever the items and runs
+        assert only.needed.items is None
+        assert only.needed.runs is None
+        root_mean_square = np.sqrt(only.variance.placebo * 4 / only.needed.names)
+        assert root_mean_square < max(abs(only.value), margin or 0.0)
+    assert " ".join(text.split()).count("would probably decide it") == 1
+
+
 def test_missing_answers_are_counted_by_group_and_excluded():
     table = study((4, 4), 10, 2)
     refusals = table.index[(table.group == "Black") & (table.run == 0)][:7]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import numpy as np
 import pytest
@@ -43,6 +44,24 @@ def test_the_planted_subgroup_is_found_and_fails_a_pipeline(run, write):
     quiet = run("find", "rows.csv", *ASKED, "-q").stdout
     assert quiet.endswith("are worse  Where is the false positive rate higher?\n")
     assert quiet.count("\n") == 1
+
+
+def test_the_command_it_prints_runs_as_printed_where_it_cut_the_numbers_itself(run, write):
+    rng = np.random.default_rng(3)
+    data, rows = write(0.0), 4_000
+    tenure, age = rng.random(rows) * 100, rng.normal(45, 12, rows)
+    sex, y = rng.choice(["F", "M"], rows), rng.integers(0, 2, rows)
+    p = (rng.random(rows) < 0.2 + 0.4 * ((sex == "F") & (tenure > 80))).astype(int)
+    lines = ["sex,tenure,age,y,p"]
+    lines += [",".join(map(str, line)) for line in zip(sex, tenure, age, y, p, strict=True)]
+    with open(data, "w", encoding="utf-8") as file:  # noqa: PTH123
+        file.write("\n".join([*lines, ""]))
+    asked = (*ASKED[:-1], "sex,tenure,age")
+    printed = run("find", data, *asked).stdout.replace(" \\\n", "")  # as a shell joins lines
+    (line,) = [each for each in printed.splitlines() if "fairgauge audit" in each]
+    assert shlex.split(line)[-5].startswith("age:")
+    result = run(*shlex.split(line)[1:])
+    assert result.exit_code == 0, result.output
 
 
 def test_without_a_difference_a_pipeline_passes_and_states_what_would_have_been_found(run, write):

@@ -110,8 +110,8 @@ def _certainty(
     level = f"{100 * (1 - audit.differences[0].confidence):.3g}"
     if by[SwapVerdict.DIFFERS]:
         yield Sentence(
-            "A difference is larger than what names of one group, items"
-            f"{' and irrelevant edits' if audit.placebo else ''} vary by. In at most about {level} "
+            "A difference is larger than what names of one group"
+            f"{', items and irrelevant edits' if audit.placebo else ' and items'} vary by. In at most about {level} "
             "of 100 such audits would any difference be reported where there is none."
         )
     for i, spread in enumerate(audit.placebo[:_MOST_NAMED]):
@@ -138,7 +138,10 @@ def _steps(audit: PairsAudit) -> Iterator[Sentence]:
         yield Sentence("Ask under at least 3, better 6 or more, names of every group.")
     needed = [each for each in audit.distinct if each.needed is not None]
     if needed:
-        yield Sentence(words.needed_sentence(needed[0]), _source(audit, needed[0]))
+        yield Sentence(
+            "Add names, items or runs: how many would probably decide a comparison stands with it.",
+            _source(audit, needed[0]),
+        )
     if not audit.placebo:
         yield Sentence(
             "Add irrelevant edits (at least 3, --placebo): they show how far any edit moves the "

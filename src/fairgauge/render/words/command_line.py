@@ -45,9 +45,14 @@ def command_inside(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
     }
     if _POOLED in where.values() or set(where) & set(found.spec.get("where") or {}):
         return None
-    features = [each for each in found.spec["sensitive"] if each["column"] not in where]
+    cuts = {feature.name: [*feature.cuts] for feature in found.question.features if feature.cuts}
+    every = [
+        {**each, "cuts": cuts[each["column"]]} if each["column"] in cuts else each
+        for each in found.spec["sensitive"]
+    ]  # a search cuts numbers without cuts itself, an audit has a group for each
+    features = [each for each in every if each["column"] not in where]
     asked = {name: found.spec.get(name) for name in OF_ROWS}
-    asked |= {"sensitive": features or found.spec["sensitive"]}
+    asked |= {"sensitive": features or every}
     flags = flags_of(asked | {"where": {**(found.spec.get("where") or {}), **where}})
     return None if flags is None else shlex.join(["fairgauge", "audit", _data(found), *flags])
 

@@ -109,10 +109,10 @@ def _verdict_sentence(d: SwapDifference) -> str:
         p = numbers.probability(d.p_equivalence, "adjusted one-sided p")
         return f"EQUIVALENT within {margin_text(d)} ({p})."
     assert d.reason is not None
-    return " ".join(filter(None, [f"CANNOT TELL: {_REASONS[d.reason](d)}.", needed_sentence(d)]))
+    return " ".join(filter(None, [f"CANNOT TELL: {_REASONS[d.reason](d)}.", _needed_sentence(d)]))
 
 
-def needed_sentence(d: SwapDifference) -> str:
+def _needed_sentence(d: SwapDifference) -> str:
     """Return what would decide, the cheapest first."""
     if d.reason is not SwapReason.IMPRECISE:
         return ""

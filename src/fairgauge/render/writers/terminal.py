@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import shlex
 from functools import singledispatchmethod
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -255,6 +256,16 @@ class _Text:
         for line in wrap(printable(text), self.width - indent):
             yield " " * indent + (self.paint(line, tone) if tone else line)
 
+    def command(self, text: str) -> Iterator[str]:
+        """Yield a command that a shell takes as it is printed: no word is broken or shortened."""
+        line, room = "   ", self.width - len(" \\")
+        for word in map(shlex.quote, shlex.split(printable(text))):
+            if line.strip() and width(f"{line} {word}") > room:
+                yield f"{line} \\"
+                line = "     "
+            line += f" {word}"
+        yield line
+
     @singledispatchmethod
     def show(self, block: Block) -> Iterator[str]:
         """Yield the lines of a block."""
@@ -304,6 +315,9 @@ class _Text:
     @show.register(Code)
     def _(self, block: Code) -> Iterator[str]:
         for line in block.text.split("\n"):
+            if line.startswith("fairgauge "):
+                yield from self.command(line)
+                continue
             indent = 4 + len(line) - len(line.lstrip())
             yield from self.wrapped(line.lstrip(), min(indent, self.width // 2))
 
