@@ -177,8 +177,7 @@ class ComparedShares:
         """Return the interval as counts: "between 14 and 20 fewer of 100 were approved"."""
         mine, theirs = self.shares
         subject, other = capitalised(self.rate.among(self.subject)), self.rate.among(self.other)
-        together = ", for all comparisons together" if self.contrast.simultaneous else ""
-        level = f"{100 * (self.contrast.confidence or 0):.4g}% CI{together}"
+        level = f"{100 * (self.contrast.confidence or 0):.4g}% CI{_together(self.contrast)}"
         if self.ratio is not None and self.event is not None and self.rate.known:
             low, high = (f"{end:.2f}" for end in self.ratio)
             return (
@@ -203,8 +202,8 @@ class ComparedShares:
         low, high = contrast.interval
         turned = (contrast.value is not None and gap(contrast) != contrast.value) != self.turned
         ends = (-high, -low) if turned else (low, high)
-        level = 100 * contrast.interval.level
-        return f"{range_words(ends, _PER_HUNDRED)} {self.event.happened} ({level:.4g}% CI)"
+        level = f"{100 * contrast.interval.level:.4g}% CI{_together(contrast)}"
+        return f"{range_words(ends, _PER_HUNDRED)} {self.event.happened} ({level})"
 
     def headline(self) -> str | None:
         """Return the comparison in words without numbers."""
@@ -222,6 +221,10 @@ class ComparedShares:
         cells = event_of(self.row)
         other = None if cells is None else self.words.event(_OPPOSITES[cells])
         return "" if other is None else other.happened
+
+
+def _together(contrast: Estimate) -> str:
+    return ", for all comparisons together" if contrast.simultaneous else ""
 
 
 def adverse_sign(row: Rate, favourable: Favourable) -> int:

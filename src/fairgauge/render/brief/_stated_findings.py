@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import AfterAdjusting, Outcome, Task
+from fairgauge.enums import AfterAdjusting, Outcome, ScopeKind, Status, Task
 from fairgauge.render.brief._compared_shares import ComparedShares
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
 from fairgauge.render.words.metric_words import compared_rate
+from fairgauge.render.words.numbers import plural
 from fairgauge.results.disparities import after_adjusting, gap, singled_out
 
 if TYPE_CHECKING:
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
     from fairgauge.results.finding import Finding
     from fairgauge.results.report import Report
 
-_MOST_FINDINGS = 2
+_MOST_FINDINGS, _MOST_STRATA = 2, 2
 _ADJUSTED = {
-    AfterAdjusting.DISAPPEARS: "the difference disappears",
+    AfterAdjusting.DISAPPEARS: "the difference is not statistically significant",
     AfterAdjusting.REVERSES: "the difference is the reverse",
     AfterAdjusting.REMAINS: "a difference remains",
     AfterAdjusting.CHANGES_LITTLE: "the difference changes little, but may be none",
@@ -39,6 +41,7 @@ class StatedFinding:
 
     def __init__(self, report: Report, words: Vocabulary, finding: Finding) -> None:
         self.finding = finding
+        self._estimates = report.estimates
         beside = [] if finding.beside is None else [finding.beside]
         every = [
             compared
@@ -83,7 +86,42 @@ class StatedFinding:
         stated = shares.of_interval(adjusted)
         if change not in _ADJUSTED or stated is None:
             return f"{text} {adjusted_sentence(finding.estimate, finding.adjusted, column)}"
-        return f"{text} Within the same {column} {_ADJUSTED[change]}: {stated}."
+        within = f"On average within {column} {_ADJUSTED[change]}: {stated}."
+        return f"{text} {within}{self._reverse_strata()}"
+
+    def _reverse_strata(self) -> str:
+        """Return in which strata the reverse of the difference is statistically significant.
+
+        Their tests are adjusted for the number of strata (Bonferroni).
+        """
+        finding, shares = self.finding, self.shares
+        if self.after_adjusting is AfterAdjusting.REVERSES:
+            return ""
+        of = [
+            each
+            for each in self._estimates
+            if each.scope.kind is ScopeKind.STRATUM
+            and each.key == replace(finding.estimate, scope=each.scope).key
+        ]
+        reverse = [
+            each
+            for each in of
+            if gap(each) * gap(finding.estimate) < 0
+            and each.status is Status.OK
+            and each.p_value is not None
+            and len(of) * each.p_value <= 1 - (each.confidence or 1)
+        ]
+        stated = [
+            f"{called(each.stratum)}: {text}"
+            for each in sorted(reverse, key=lambda each: -abs(gap(each)))[:_MOST_STRATA]
+            if shares is not None and (text := shares.of_interval(each))
+        ]
+        if not stated:
+            return ""
+        more = [f"{left:,} more"] if (left := len(reverse) - len(stated)) else []
+        which = plural(len(reverse), "stratum", "strata")
+        named = "; ".join([*stated, *more])
+        return f" The reverse is statistically significant in {which} {named}."
 
 
 def _compared(report: Report, words: Vocabulary, contrast: Estimate) -> ComparedShares | None:

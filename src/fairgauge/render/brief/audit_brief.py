@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP
+from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.enums import (
     AfterAdjusting,
     DiagnosticCode,
@@ -88,9 +89,9 @@ def _headline(report: Report, disparities: list[StatedFinding]) -> Sentence:
     change = first.after_adjusting
     column = called(first.finding.adjusted_for or "the strata")
     if change is AfterAdjusting.REVERSES:
-        text += f", but the reverse holds within the same {column}"
+        text += f", but the reverse holds on average within {column}"
     elif change is AfterAdjusting.DISAPPEARS:
-        text += f", but not within the same {column}"
+        text += f", but on average within {column} the difference is not statistically significant"
     return Sentence(text, source)
 
 
@@ -111,6 +112,8 @@ def _verdict(report: Report, disparities: list[StatedFinding]) -> Iterator[Sente
         undecided = "the rule" if every == 1 else f"{every - fails - passes:,} of {every:,} rules"
         text = f"Inconclusive: the data cannot decide {undecided}."
     yield Sentence(text, ("verdict",))
+    if (strata := strata_named(report.spec.get("strata"))) is not None:
+        yield from _unadjusted(report, called(strata))
     if (outside := _outside(report, disparities)) is not None:
         yield Sentence(outside, ("verdicts",))
 
@@ -126,6 +129,21 @@ def _verdict(report: Report, disparities: list[StatedFinding]) -> Iterator[Sente
         the_rest = "the other" if fails or passes else "all"
         text += f"; for {the_rest} {rest:,} the data cannot decide"
     yield Sentence(f"{text}.", ("verdicts",))
+
+
+def _unadjusted(report: Report, strata: str) -> Iterator[Sentence]:
+    """Yield that rules are judged on all rows; those of metrics over strata are not."""
+    every = len(report.by_rule)
+    over_strata = sum(
+        any(isinstance(each.definition, ConditionalDisparity) for each in rule.verdicts)
+        for rule in report.by_rule
+    )
+    if of_all := every - over_strata:
+        compares = plural(of_all, "compares all rows and is", "compare all rows and are")
+        who = f"{of_all:,} of {every:,} rules {compares}" if over_strata else None
+        if who is None:
+            who = f"{_EVERY_RULE.get(every, f'All {every:,} rules')} {compares}"
+        yield Sentence(f"{who} not adjusted for {strata}.", ("spec.strata",))
 
 
 def _outside(report: Report, disparities: list[StatedFinding]) -> str | None:

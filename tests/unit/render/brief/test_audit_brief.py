@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+import sample_reports
 from fairgauge.enums import Favourable
 from fairgauge.render import render
 
@@ -274,8 +275,38 @@ def test_a_difference_that_disappears_is_headed_so() -> None:
     words = {"groups": {"sex": {"F": "women", "M": "men"}}, "label_positive": "were admitted"}
     brief = fg.audit(counts, words=words).brief()
     assert str(brief.headline) == (
-        "Women were admitted less often than men, but not within the same dept"
+        "Women were admitted less often than men, but on average within dept the difference is not "
+        "statistically significant"
     )
+
+
+def test_an_average_over_strata_is_not_stated_as_each_of_them() -> None:
+    """In department A women were admitted 20 points more often: no difference is an average."""
+    report = sample_reports.berkeley()
+    assert str(report.brief().headline).endswith(
+        "but on average within Dept the difference is not statistically significant"
+    )
+    first = str(report.brief().found[0])
+    assert (
+        "On average within Dept the difference is not statistically significant: between 1 fewer "
+        "and 5 more of 100 had Admit = Admitted (95% CI, for all comparisons together)." in first
+    )
+    assert first.endswith(
+        "The reverse is statistically significant in stratum A: between 11 and 27 more of 100 had "
+        "Admit = Admitted (95% CI)."
+    )
+
+
+def test_a_rule_beside_strata_is_stated_as_not_adjusted_for_them() -> None:
+    """A rule fails of all rows even where the difference disappears within the strata."""
+    rules = ["selection_rate.ratio >= 0.95", "selection_rate.difference >= -0.05"]
+    for several, stated in enumerate(
+        ("The rule compares all rows and is", "Both rules compare all rows and are")
+    ):
+        asked = rules[: several + 1]
+        verdict = [str(each) for each in audit(strata="race", rules=asked).brief().verdict]
+        assert verdict[1] == f"{stated} not adjusted for race."
+        assert not any("adjusted" in str(each) for each in audit(rules=asked).brief().verdict)
 
 
 @pytest.mark.parametrize("suffix", ["html", "markdown"])
@@ -361,15 +392,18 @@ def test_of_ordered_levels_a_sentence_names_the_cut_of_its_numbers(words: dict[s
     )
     report = audit(
         pl.DataFrame({"g": group, "risk": label, "rated": predicted}),
-        label="risk", prediction="rated", positive={"ordered": ["low", "middle", "high"]}, sensitive="g",
+        label="risk", prediction="rated", positive={"ordered": ["low", "middle", "high"]},
+        sensitive="g",
         words=words, rules=["selection_rate.ratio >= 0.8"],
     )  # fmt: skip
     brief = report.brief()
     assert "each cut" not in str(brief)
-    assert re.search(r"with g A have rated = low( or middle)? less often than", str(brief.headline))
+    headline = str(brief.headline)
+    assert re.search(r"with g A have rated = low( or middle)? less often than", headline)
     stated = 0
-    for sentence in brief.found:
-        if found := re.match(r"Of 100 people with g A, (\d+) had rated = ([^;]+);", str(sentence)):
+    for sentence in map(str, brief.found):
+        found = re.match(r"Of 100 people with g A, (\d+) had rated = ([^;]+);", sentence)
+        if found:
             rated = predicted[group == "A"]
             assert round(100 * np.isin(rated, found[2].split(" or ")).mean()) == int(found[1])
             stated += 1
