@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import FP, TP
-from fairgauge.enums import CandidateVerdict, Performance
+from fairgauge.enums import CandidateVerdict, Performance, ScopeKind, Status
 from fairgauge.render.brief._changed_shares import (
     FoundChange,
     Times,
@@ -25,6 +25,7 @@ from fairgauge.render.words.model_sentences import (
     describe_candidate,
     margin_sentence,
     needed_sentences,
+    open_margins,
 )
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.results.brief import Brief, Sentence
@@ -153,9 +154,26 @@ class _ModelsBrief:
             (f"{self.place}.reclassified",),
         )
         feature = next((one.feature for _, one in every if one.feature is not None), None)
-        of = [(i, one) for i, one in every if one.feature == feature and one.gained + one.lost]
-        for i, one in of[:_MOST_GROUPS] if changed else ():
+        if not changed or feature is None:
+            return
+        groups = [(i, one) for i, one in every if one.feature == feature]
+        sufficient = {
+            each.group
+            for each in self.best.rates
+            if each.feature == feature
+            and each.status is Status.OK
+            and each.scope.kind is ScopeKind.OVERALL
+        }
+        of = [each for each in groups if _changed(each[1]) and each[1].group in sufficient]
+        of.sort(key=lambda each: -_changed(each[1]))
+        for i, one in of[:_MOST_GROUPS]:
             yield Sentence(self._of_group(one), (f"{self.place}.reclassified[{i}]",))
+        if more := len(groups) - len(of[:_MOST_GROUPS]):
+            others = "other group" if more == 1 else f"other {more:,} groups"
+            yield Sentence(
+                f"The {others} of {called(feature)} {plural(more, 'is', 'are')} below.",
+                (f"{self.place}.reclassified",),
+            )
 
     def _of_group(self, one: Reclassified) -> str:
         event = self.words.event(TP + FP)
@@ -173,13 +191,8 @@ class _ModelsBrief:
         candidates = len(self.comparison.candidates)
         for i, test in enumerate(self.best.margins):
             yield Sentence(margin_sentence(test, candidates), (f"{self.place}.margins[{i}]",))
-        if self.best.verdict is CandidateVerdict.BETTER_WHERE_TESTED:
-            untested = len(self.best.untested)
-            yield Sentence(
-                f"{untested:,} {plural(untested, 'number is', 'numbers are')} not shown to be "
-                "within a margin; they are named below.",
-                (self.place,),
-            )
+        for text in open_margins(self.best):
+            yield Sentence(text, (f"{self.place}.disparities", f"{self.place}.groups"))
         yield Sentence(NO_CHANGE_SHOWN)
 
     def limits(self) -> Iterator[Sentence]:
@@ -211,3 +224,8 @@ class _ModelsBrief:
         if verdict in (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED):
             yield Sentence(f"Audit {self.name} by itself: fairgauge audit.")
             yield Sentence("Follow it over time once it decides: fairgauge monitor.")
+
+
+def _changed(one: Reclassified) -> float:
+    """Return the share of rows whose decision changes."""
+    return (one.gained + one.lost) / one.n if one.n else 0.0

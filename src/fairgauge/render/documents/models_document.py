@@ -58,6 +58,7 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.model_sentences import (
     at_one_threshold,
     describe_candidate,
+    margin_of,
     margin_sentence,
     needed_sentences,
 )
@@ -161,7 +162,7 @@ def _candidate(each: Candidate, comparison: ModelComparison) -> Section:
     blocks += _disparity_tables(each)
     blocks += _reclassified_table(each, weighted=bool(comparison.spec.get("weight")))
     place, alone = comparison.candidates.index(each), candidates == 1
-    title = "Verdict" if alone else f"{called(each.name)} against {current}"
+    title = "Changes" if alone else f"{called(each.name)} against {current}"
     short = title if alone else called(each.name)
     return Section(f"candidate-{place}", title, tuple(blocks), short=short)
 
@@ -213,11 +214,11 @@ def _margins_of_groups(each: Candidate) -> Iterator[str]:
     worse = [test for test in each.groups if test.outcome is Performance.INFERIOR]
     for test in worse[:_MOST_ITEMS]:
         shift = describe_rate_shift(test.change)
-        yield f"{_of_test(test)}: {shift}: worse by more than {_margin_of(test)}."
+        yield f"{_of_test(test)}: {shift}: worse by more than {margin_of(test)}."
     if each.verdict is CandidateVerdict.DOMINATES:
         margins = dict.fromkeys(
-            [_margin_of(one) for one in each.disparities if one.outcome is not None]
-            + [_margin_of(test) for test in each.groups]
+            [margin_of(one) for one in each.disparities if one.outcome is not None]
+            + [margin_of(test) for test in each.groups]
         )
         yield (
             "Every disparity is shown to be at most "
@@ -252,7 +253,7 @@ def _untested(each: Candidate) -> Iterator[str]:
             who, status, what = _of_whom(one), one.status, metric_words(one.definition)
         why = INSUFFICIENT
         if status is Status.OK:
-            why = f"not shown to be within the margin of {_margin_of(one)}"
+            why = f"not shown to be within the margin of {margin_of(one)}"
         whose.setdefault((who, why), []).append(what)
     for (who, why), parts in list(whose.items())[:_MOST_UNTESTED]:
         yield f"{who}, {why}: {'; '.join(dict.fromkeys(parts))}."
@@ -263,15 +264,6 @@ def _untested(each: Candidate) -> Iterator[str]:
 def _of_test(test: MarginTest) -> str:
     of = scope_words(test.change.scope, test.change.class_scope, test.change.threshold)
     return f"{capitalised(test.change.definition.title)}, {_who(test.change)}{of}"
-
-
-def _margin_of(one: DisparityChange | MarginTest) -> str:
-    """Return a margin with its unit: ``5.0 pp``, or of a ratio a share: ``5% of the ratio``."""
-    margin = one.margin or 0.0
-    if one.by == "ratio":
-        return f"{100 * margin:.3g}%"
-    kind = rate_unit(one.change.definition) if isinstance(one, MarginTest) else unit(one.definition)
-    return with_unit(margin, kind)
 
 
 def _went(one: DisparityChange) -> str:

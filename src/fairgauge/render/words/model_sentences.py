@@ -9,8 +9,9 @@ from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance
 from fairgauge.render.words import numbers
 from fairgauge.render.words.change_words import describe_rate_shift, rate_unit
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.metric_words import ci_words, shown, unit_name
+from fairgauge.render.words.metric_words import ci_words, unit, with_unit
 from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.results.model_comparison import DisparityChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,12 +20,19 @@ if TYPE_CHECKING:
 
 _MOST_NEEDED = 1e6
 _PERFORMANCE = {
-    Performance.NON_INFERIOR: "it is not worse by more than the margin",
-    Performance.INFERIOR: "it is worse by more than the margin",
-    Performance.CANNOT_TELL: "whether it is worse by more than the margin is undetermined",
-    Performance.NO_MARGIN: "no margin of a rate is stated, so that it is not tested whether it is "
-    "as good (margins, --margin accuracy=0.01)",
+    Performance.NON_INFERIOR: "{rates} {are} not worse by more than {margin}",
+    Performance.INFERIOR: "{rates} {are} worse by more than {margin}",
+    Performance.CANNOT_TELL: "whether {rates} {are} worse by more than {margin} is undetermined",
 }
+_MARGINS = {
+    Performance.INFERIOR: "Worse by more than the margin",
+    Performance.CANNOT_TELL: "Not shown to be within the margin",
+    Performance.NO_MARGIN: "Not tested, without a margin",
+}
+_NOT_TESTED = (
+    "no margin of a rate is stated, so that it is not tested whether it is as good (margins, "
+    "--margin accuracy=0.01)"
+)
 
 
 def at_one_threshold(comparison: ModelComparison) -> ModelComparison:
@@ -69,15 +77,69 @@ def describe_candidate(each: Candidate, current: str) -> str:
     joined = f"{fairness}, {'but' if bad else 'and'} {performance}"
     if each.performance is Performance.NO_MARGIN:
         joined = f"{fairness}; {performance}"
-    return f"{subject}: {joined}."
+    return " ".join([f"{subject}: {joined}.", *_of_margins(each, Performance.INFERIOR)])
 
 
 def _performance(each: Candidate) -> str:
     """Return whether a candidate is as good, or better in every rate that has a margin."""
-    if each.margins and all(test.better for test in each.margins):
-        rates = numbers.listing([test.change.definition.title for test in each.margins])
+    if each.performance is Performance.NO_MARGIN:
+        return _NOT_TESTED
+    if all(test.better for test in each.margins):
+        rates = numbers.listing([_rate_of(test) for test in each.margins])
         return f"it is significantly better in {rates}"
-    return _PERFORMANCE[each.performance]
+    by_margin: dict[str, list[str]] = {}
+    for test in each.margins:
+        if test.outcome is each.performance:
+            by_margin.setdefault(margin_of(test), []).append(_rate_of(test))
+    parts = [
+        _PERFORMANCE[each.performance].format(
+            rates=numbers.listing(rates), are=numbers.plural(len(rates), "is", "are"), margin=margin
+        )
+        for margin, rates in by_margin.items()
+    ]
+    return numbers.listing(parts)
+
+
+def _rate_of(test: MarginTest) -> str:
+    at = "" if test.change.threshold is None else f" at threshold {test.change.threshold:g}"
+    return f"{test.change.definition.title}{at}"
+
+
+def margin_of(one: DisparityChange | MarginTest) -> str:
+    """Return a margin with its unit: ``5.0 pp``, or of a ratio a share: ``5%``."""
+    margin = one.margin or 0.0
+    if one.by == "ratio":
+        return f"{100 * margin:.3g}%"
+    if isinstance(one, DisparityChange):
+        return with_unit(margin, unit(one.definition))
+    return with_unit(margin, rate_unit(one.change.definition))
+
+
+def open_margins(each: Candidate) -> Iterator[str]:
+    """Yield how many disparities, and groups' own rates, are not shown to be within a margin."""
+    yield from _of_margins(each, Performance.CANNOT_TELL)
+    yield from _of_margins(each, Performance.NO_MARGIN)
+
+
+def _of_margins(each: Candidate, outcome: Performance) -> Iterator[str]:
+    """Yield of how many disparities, and groups' own rates, the margins have an outcome."""
+    if each.verdict is CandidateVerdict.NONE:
+        return
+    every = (
+        ("disparity", "disparities", [one for one in each.disparities if one.outcome is not None]),
+        ("group's own rate", "groups' own rates", each.groups),
+    )
+    parts: list[str] = []
+    margins: list[str] = []
+    for one, several, tests in every:
+        held = [test for test in tests if test.outcome is outcome]
+        margins += [margin_of(test) for test in held if test.margin is not None]
+        if held:
+            of = f"{len(tests):,} {numbers.plural(len(tests), one, several)}"
+            parts.append(f"{len(held):,} of {of}")
+    if parts:
+        by = f" ({numbers.listing(list(dict.fromkeys(margins)), 'or')})" if margins else ""
+        yield f"{_MARGINS[outcome]}{by}: {numbers.listing(parts)}."
 
 
 def _fairness(each: Candidate) -> str:
@@ -99,7 +161,10 @@ def _fairness(each: Candidate) -> str:
     if not closer:
         return f"{further:,} of {of} moved significantly further from no difference"
     others = f"{further:,}" if further else "none"
-    return f"{closer:,} of {of} moved significantly closer to no difference and {others} further"
+    return (
+        f"{closer:,} of {of} moved significantly closer to no difference, {others} significantly "
+        "further"
+    )
 
 
 def margin_sentence(test: MarginTest, candidates: int) -> str:
@@ -110,7 +175,7 @@ def margin_sentence(test: MarginTest, candidates: int) -> str:
     change = test.change
     words = capitalised(change.definition.title)
     kind = rate_unit(change.definition)
-    margin = f"{shown(test.margin, kind)}{unit_name(kind)}"
+    margin = margin_of(test)
     outcome = {
         Performance.NON_INFERIOR: f"not worse by more than {margin}",
         Performance.INFERIOR: f"worse by more than {margin}",

@@ -117,3 +117,72 @@ def test_formats_begin_with_the_brief(format_: str) -> None:
     places = [page.index(str(each)[:60]) for each in (made.brief().headline, made.brief().found[0])]
     assert places == sorted(places)
     assert made.to_dict()["brief"]["headline"]["text"] == str(made.brief().headline)
+
+
+RACES = ("Asian", "Black", "Hispanic", "Native", "Other", "White")
+
+
+def of_races(seed: int, most: str = "White") -> pl.DataFrame:
+    """Return decisions of two models about six groups; of one of them most decisions change."""
+    rng = np.random.default_rng(seed)
+    race = rng.choice(RACES, 4_000, p=[0.12, 0.3, 0.1, 0.003, 0.077, 0.4])
+    repaid = rng.integers(0, 2, 4_000)
+    score = 0.7 * rng.random(4_000) + 0.3 * repaid
+    noise = rng.normal(0, np.where(race == most, 0.5, 0.02))
+    current = score - 0.15 * (race == "Black") > 0.5
+    return pl.DataFrame(
+        {"race": race, "repaid": repaid, "current": current * 1,
+         "boosted": (score + noise > 0.5) * 1}
+    )  # fmt: skip
+
+
+def compared_races(seed: int, most: str = "White", **more: Any) -> fg.ModelComparison:
+    asked = {"sensitive": "race", "words": {}, "margins": {"accuracy": 0.3}}
+    return compared(of_races(seed, most), **{**asked, **more})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_verdict_names_its_margins_and_counts_what_is_not_within_them(seed: int) -> None:
+    margins = {"accuracy": 0.3, "true_positive_rate": 0.3, "disparity": 0.04}
+    made = compared_races(seed, margins=margins)
+    brief, (best,) = made.brief(), made.candidates
+    verdict = str(brief.verdict[0]).replace("\N{NO-BREAK SPACE}", " ")
+    assert "accuracy and true positive rate are not worse by more than 30.0 pp" in verdict
+    closer, further = (
+        sum(one.significant and one.direction is way for one in best.disparities)
+        for way in (Direction.CLOSER, Direction.FURTHER)
+    )
+    if closer:
+        assert f"{closer} of 18 disparities moved significantly closer" in verdict
+        assert f"{further or 'none'} significantly further" in verdict
+    stated = [str(each).replace("\N{NO-BREAK SPACE}", " ") for each in brief.certainty]
+    undecided = sum(one.outcome == "cannot tell" for one in best.disparities)
+    assert undecided
+    (sentence,) = (each for each in stated if each.startswith("Not shown to be within the margin"))
+    assert sentence.startswith(
+        f"Not shown to be within the margin (4.0 pp): {undecided} of 18 disparities"
+    )
+    worse = sum(one.outcome == "inferior" for one in (*best.disparities, *best.groups))
+    assert ("Worse by more than the margin (4.0 pp): " in verdict) is bool(worse)
+
+
+def test_disparities_without_a_margin_are_stated_not_to_be_tested() -> None:
+    brief = compared(margins={"accuracy": 0.02}).brief()
+    assert "Not tested, without a margin: 3 of 3 disparities." in list(map(str, brief.certainty))
+
+
+@pytest.mark.parametrize("most", ["White", "Hispanic"])
+def test_whose_decisions_change_most_is_named_first_and_the_others_are_counted(most: str) -> None:
+    found = list(map(str, compared_races(3, most).brief().found))
+    named = [match[1] for each in found if (match := re.match(r"Of [\d,]+ people with race (\w+), "
+             r"[\d,]+ had a positive decision under boosted alone", each))]  # fmt: skip
+    assert named[0] == most
+    assert len(named) == 3
+    assert "Native" not in named  # of 12 rows
+    assert found[-1] == "The other 3 groups of race are below."
+
+
+def test_nothing_is_headed_a_verdict_that_has_none() -> None:
+    page = render(compared(margins=None), "text")
+    assert "Verdict" not in page
+    assert "\nChanges\n" in page
