@@ -147,6 +147,21 @@ class Vocabulary:
             return f"{called(column)} {'' if positive else 'not '}{values}"
         return f"{called(column)} {'=' if positive else 'other than'} {values}"
 
+    def positive_sentence(self) -> str | None:
+        """Return what a positive decision stands for; None where no one value is positive."""
+        asked, column = self.spec.get("positive"), self.spec.get("label")
+        column = column or self.spec.get("prediction")
+        if not column or (isinstance(asked, dict) and "ordered" in asked):
+            return None
+        equals = self._equals(column, positive=True)
+        value = {
+            Favourable.POSITIVE: f"the favourable outcome, {equals}",
+            Favourable.NEGATIVE: f"the unfavourable outcome, {equals}",
+            Favourable.NEITHER: equals,
+        }[self.favourable]
+        how = "" if asked else " (assumed, not stated)"
+        return f"“Positive”, “selected” and “accepted” stand for {value}{how}."
+
     def both(self, cells: Cells) -> str:
         """Return a decision or an outcome with its opposite: "approved or refused"."""
         words = self.words

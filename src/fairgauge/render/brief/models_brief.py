@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import FP, TP
-from fairgauge.enums import CandidateVerdict, Performance, ScopeKind, Status
+from fairgauge.enums import CandidateVerdict, Performance, ScopeKind, Status, Task
 from fairgauge.render.brief._changed_shares import (
     FoundChange,
     Times,
@@ -124,6 +124,9 @@ class _ModelsBrief:
             f"{file_of(self.comparison.data.source)}.",
             (f"{self.place}.rows",),
         )
+        positive = self.words.positive_sentence()
+        if positive and self.comparison.task is not Task.MULTICLASS:
+            yield Sentence(positive, ("spec.positive",))
         if self.best.undecided:
             yield Sentence(
                 f"{count(self.best.undecided)} {self.words.unit} that one of both models does not "

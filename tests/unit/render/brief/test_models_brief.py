@@ -186,3 +186,19 @@ def test_nothing_is_headed_a_verdict_that_has_none() -> None:
     page = render(compared(margins=None), "text")
     assert "Verdict" not in page
     assert "\nChanges\n" in page
+
+
+@pytest.mark.parametrize(
+    ("more", "stated"),
+    [
+        ({"positive": 0}, "“Positive”, “selected” and “accepted” stand for the favourable outcome, "
+         "repaid = 0."),
+        ({"positive": 1, "words": WORDS | {"favourable": "negative"}}, "“Positive”, “selected” and "
+         "“accepted” stand for the unfavourable outcome, repaid = 1."),
+        ({"positive": None}, "“Positive”, “selected” and “accepted” stand for the favourable "
+         "outcome, repaid = 1 or true (assumed, not stated)."),
+    ],
+)  # fmt: skip
+def test_what_positive_stands_for_is_stated_once(more: dict[str, Any], stated: str) -> None:
+    made = compared(**({"words": {}} | more))
+    assert list(map(str, made.brief().looked_at)).count(stated) == 1
