@@ -191,14 +191,13 @@ def test_nothing_is_headed_a_verdict_that_has_none() -> None:
 @pytest.mark.parametrize(
     ("more", "stated"),
     [
-        ({"positive": 0}, "“Positive”, “selected” and “accepted” stand for the favourable outcome, "
-         "repaid = 0."),
-        ({"positive": 1, "words": WORDS | {"favourable": "negative"}}, "“Positive”, “selected” and "
-         "“accepted” stand for the unfavourable outcome, repaid = 1."),
-        ({"positive": None}, "“Positive”, “selected” and “accepted” stand for the favourable "
-         "outcome, repaid = 1 or true (assumed, not stated)."),
+        ({"positive": 0}, "the favourable outcome, repaid = 0"),
+        ({"positive": 1, "words": WORDS | {"favourable": "negative"}},
+         "the unfavourable outcome, repaid = 1"),
+        ({"positive": None}, "the favourable outcome, repaid = 1 or true (assumed, not stated)"),
     ],
 )  # fmt: skip
 def test_what_positive_stands_for_is_stated_once(more: dict[str, Any], stated: str) -> None:
     made = compared(**({"words": {}} | more))
-    assert list(map(str, made.brief().looked_at)).count(stated) == 1
+    sentence = f"“Positive”, “selected” and “accepted” stand for {stated}."
+    assert list(map(str, made.brief().looked_at)).count(sentence) == 1
