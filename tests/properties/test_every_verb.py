@@ -109,8 +109,10 @@ def differences(one: Any, other: Any, path: str = "") -> list[str]:
 
 
 def without_question(result: Any) -> dict[str, Any]:
-    """Return a result as plain values, without the columns that the question names."""
+    """Return a result as plain values, without the columns and the data that the question names."""
     plain = result.to_dict()
+    if "brief" in plain:
+        plain["brief"] = {k: v for k, v in plain["brief"].items() if k != "looked_at"}
     return {key: value for key, value in plain.items() if key not in ("spec", "diagnostics")}
 
 
@@ -145,7 +147,7 @@ def test_the_engine_changes_nothing(verb: str, engine: str, tmp_path: Path) -> N
 
 def same_but_for_rows(one: Any, other: Any) -> None:
     """Hold results together of a table and of fewer rows that state how many cases they are."""
-    of_writing = (".rows", ".used", ".differences", ".brief.looked_at[0].text")
+    of_writing = (".rows", ".used", ".differences")
     found = differences(without_question(one), without_question(other))
     assert not [each for each in found if not each.split(":")[0].endswith(of_writing)], found[:4]
 
