@@ -132,7 +132,7 @@ class ShownResult(ABC):
         >>> words = {"groups": {"sex": {"F": "women", "M": "men"}}, "label_positive": "repaid"}
         >>> brief = fg.audit(counts, metrics="true_positive_rate.difference", words=words).brief()
         >>> print(brief.found[0])
-        Of 100 women who repaid, 30 had prediction = 1; of 100 men, 75.
+        Of 100 women who repaid, 30 had prediction = 1; of 100 men who repaid, 75.
         """
         if not self.KIND.brief:
             raise FairgaugeError(f"{self.KIND.called} has no first page in words; print() shows it")
