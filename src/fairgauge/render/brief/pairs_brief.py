@@ -109,10 +109,10 @@ def _certainty(
 ) -> Iterator[Sentence]:
     level = f"{100 * (1 - audit.differences[0].confidence):.3g}"
     if by[SwapVerdict.DIFFERS]:
+        besides = ", items and irrelevant edits" if audit.placebo else " and items"
         yield Sentence(
-            "A difference is larger than what names of one group"
-            f"{', items and irrelevant edits' if audit.placebo else ' and items'} vary by. In at most about {level} "
-            "of 100 such audits would any difference be reported where there is none."
+            f"A difference is larger than what names of one group{besides} vary by. "
+            f"In at most about {level} of 100 such audits would any difference be reported where there is none."
         )
     for i, spread in enumerate(audit.placebo[:_MOST_NAMED]):
         yield Sentence(words.describe_spread(spread), (f"placebo[{i}]",))
