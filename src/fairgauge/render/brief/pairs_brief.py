@@ -112,7 +112,8 @@ def _certainty(
         besides = ", items and irrelevant edits" if audit.placebo else " and items"
         yield Sentence(
             f"A difference is larger than what names of one group{besides} vary by. "
-            f"In at most about {level} of 100 such audits would any difference be reported where there is none."
+            f"In at most about {level} of 100 such audits would any difference be reported "
+            "where there is none."
         )
     for i, spread in enumerate(audit.placebo[:_MOST_NAMED]):
         yield Sentence(words.describe_spread(spread), (f"placebo[{i}]",))
