@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
 from fairgauge.enums import Better, Favourable, ReferenceKind
 from fairgauge.render.brief._frequencies import Frequencies, Share, frequencies, range_words
-from fairgauge.render.brief._vocabulary import some
+from fairgauge.render.brief._vocabulary import joined, some
 from fairgauge.render.words.display_names import capitalised
 from fairgauge.results.disparities import gap, is_ratio, singled_out
 
@@ -47,7 +47,7 @@ class RateWords:
 
     def among(self, people: str) -> str:
         """Return people with whom the rate is among: "women who repaid"."""
-        return self.words.joined(people, self.condition)
+        return joined(people, self.condition)
 
     def pair(self, one: str, other: str) -> str:
         """Return two groups with whom the rate is among: "women and men who repaid"."""

@@ -191,17 +191,6 @@ class Vocabulary:
         event = self.event(cells)
         return "" if event is None else event.among
 
-    @staticmethod
-    def joined(people: str, condition: str) -> str:
-        """Return people with a condition: "women who repaid".
-
-        >>> Vocabulary.joined("people with sex F", "with repaid = yes")
-        'people with sex F and repaid = yes'
-        """
-        if " with " in people and condition.startswith("with "):
-            return f"{people} and {condition.removeprefix('with ')}"
-        return f"{people} {condition}".rstrip()
-
     def group(self, feature: str | None, group: str | None) -> str:
         """Return what the people of a group are called: "women", "people with sex Female"."""
         feature, group = str(feature), str(group)
@@ -289,3 +278,14 @@ def some(people: str) -> str:
     if people.startswith("all other "):
         return people.removeprefix("all ")
     return f"{people.removeprefix('all ')} overall" if people.startswith("all ") else people
+
+
+def joined(people: str, condition: str) -> str:
+    """Return people with a condition: "women who repaid".
+
+    >>> joined("people with sex F", "with repaid = yes")
+    'people with sex F and repaid = yes'
+    """
+    if " with " in people and condition.startswith("with "):
+        return f"{people} and {condition.removeprefix('with ')}"
+    return f"{people} {condition}".rstrip()

@@ -24,7 +24,7 @@ from fairgauge.render.brief._stated_findings import (
     led_by,
     with_condition,
 )
-from fairgauge.render.brief._vocabulary import Vocabulary
+from fairgauge.render.brief._vocabulary import Vocabulary, joined
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.finding_sentences import describe_finding
 from fairgauge.render.words.numbers import count, listing, percent, plural
@@ -374,7 +374,7 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     decided = spec.get("prediction") or spec.get("score")
     refused = words.event(TP + FP if words.favourable is Favourable.NEGATIVE else TN + FN)
     if decided and spec.get("label") and report.task is Task.BINARY and refused is not None:
-        people = words.joined(words.noun, refused.among)
+        people = joined(words.noun, refused.among)
         yield Sentence(
             f"How {people} would have fared: the data state an outcome for them. Ask where it "
             "comes from.",
