@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
 from fairgauge.enums import Better, Favourable, ReferenceKind
 from fairgauge.render.brief._frequencies import Frequencies, Share, frequencies, range_words
 from fairgauge.render.brief._vocabulary import joined, some
@@ -38,7 +38,8 @@ class RateWords:
     @property
     def known(self) -> bool:
         """Return whether there are words for the rows that the rate is among, and its event."""
-        return self.words.knows(self.row.among) and (self.event is not None or _fits(self.row))
+        of_known = self.row.among == ALL or bool(self.condition)
+        return of_known and (self.event is not None or _fits(self.row))
 
     def worse(self, difference: float) -> bool | None:
         """Return whether a difference is to the disadvantage of its group; None if of neither."""

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
+from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.enums import ClassKind, Favourable, ReferenceKind
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.wording import Words, read_words
@@ -181,10 +181,6 @@ class Vocabulary:
         if first:
             return f"{first} or {second}" if second else first
         return "" if event is None else event.happened
-
-    def knows(self, cells: Cells) -> bool:
-        """Return whether there are words for people of whom a rate is."""
-        return cells == ALL or self.event(cells) is not None
 
     def among(self, cells: Cells) -> str:
         """Return whom a rate is among, after the people's name; empty of all."""
