@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Outcome
+from fairgauge.enums import Outcome, ReferenceRule
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
@@ -28,6 +28,7 @@ SMALLEST_GROUP = 20
 """Rows below which a group's data are insufficient for a monitor, unless ``min_n`` is given."""
 
 
+_PAIR = 2
 PERIODS_NOW = (7, 28)
 """The fewest and most periods after an alarm that state what is now, where there are so many."""
 
@@ -261,6 +262,48 @@ class MonitoredComparison:
     def says(self) -> str:
         """Return what it came to as a sentence."""
         return in_words("monitor_sentences:describe_comparison", self)
+
+
+def gaps_of(
+    comparisons: Sequence[MonitoredComparison],
+) -> tuple[tuple[MonitoredComparison, ...], ...]:
+    """Return comparisons by the gap that they are of.
+
+    Two groups that are each compared with the other are one gap, seen from both.
+    """
+    by_rule: dict[tuple[str, str, str | None], list[MonitoredComparison]] = {}
+    for each in comparisons:
+        by_rule.setdefault((each.rule, each.feature, each.class_), []).append(each)
+    gaps: list[tuple[MonitoredComparison, ...]] = []
+    for each in comparisons:
+        pair = by_rule[each.rule, each.feature, each.class_]
+        if len(pair) != _PAIR or not _mirrors(*pair):
+            gaps.append((each,))
+        elif each is pair[0]:
+            gaps.append(tuple(pair))
+    return tuple(gaps)
+
+
+def mirror_of(
+    one: MonitoredComparison, comparisons: Sequence[MonitoredComparison]
+) -> MonitoredComparison | None:
+    """Return the same gap seen from the other of two groups; None where there is none."""
+    gap = next(gap for gap in gaps_of(comparisons) if any(each is one for each in gap))
+    return next((each for each in gap if each is not one), None)
+
+
+def _mirrors(one: MonitoredComparison, other: MonitoredComparison) -> bool:
+    """Return whether the two sides of one are, in every period, those of the other turned."""
+    sides = [
+        (point.n_group, point.n_reference, point.rate_group, point.rate_reference)
+        for point in one.points
+    ]
+    turned = [
+        (point.n_reference, point.n_group, point.rate_reference, point.rate_group)
+        for point in other.points
+    ]
+    of_others = one.reference == other.reference == ReferenceRule.OTHERS
+    return of_others and sides == turned and any(each[0] and each[1] for each in sides)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from fairgauge.render.words.monitor_sentences import (
 )
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.monitor_results import Currently, MonitorState
+from fairgauge.results.monitor_results import Currently, MonitorState, gaps_of, mirror_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,11 +39,14 @@ _MOST_ALARMS, _MOST_STEPS, _MOST_NAMED, _MOST_LIMITS = 2, 3, 4, 4
 def monitor_brief(report: MonitorReport) -> Brief:
     """Return the brief of a monitor."""
     words = _vocabulary(report)
-    alarms = [_Alarmed(report, words, each) for each in report.alarms]
+    alarms = [
+        min((_Alarmed(report, words, each) for each in gap), key=lambda each: not each.is_worse)
+        for gap in gaps_of(report.alarms)
+    ]
     return Brief(
         headline=_headline(report, alarms),
         verdict=tuple(_verdict(report)),
-        looked_at=tuple(_looked_at(report)),
+        looked_at=tuple(_looked_at(report, words)),
         found=tuple(_found(alarms)),
         certainty=tuple(_certainty(report, alarms)),
         limits=tuple(_limits(report, alarms))[:_MOST_LIMITS],
@@ -73,9 +76,20 @@ class _Alarmed:
         self.rate = known if known is not None and known.known else None
         self.subject = words.group(each.feature, each.group)
         others = report.spec.get("reference") == ReferenceRule.OTHERS
+        mirror = mirror_of(each, report.comparisons)
         self.other = f"all other {words.noun}"
-        if not others or each.reference != ReferenceRule.OTHERS:
+        if mirror is not None:
+            self.other = words.group(each.feature, mirror.group)
+        elif not others or each.reference != ReferenceRule.OTHERS:
             self.other = words.group(each.feature, each.reference)
+
+    @property
+    def is_worse(self) -> bool:
+        """Return whether its group is the worse off of the two."""
+        mine, theirs = self.alarm.after.rate_group, self.alarm.after.rate_reference
+        if self.rate is None or mine is None or theirs is None:
+            return False
+        return bool(self.rate.worse(mine - theirs))
 
     def when_words(self) -> str:
         """Return since when, and until when where it has passed."""
@@ -167,13 +181,14 @@ def _headline(report: MonitorReport, alarms: list[_Alarmed]) -> Sentence:
 
 
 def _verdict(report: MonitorReport) -> Iterator[Sentence]:
-    every = len(report.comparisons)
+    every = len(gaps_of(report.comparisons))
     of = f"{every:,} monitored comparisons"
     if alarms := report.alarms:
         first = min(each.alarm.period for each in alarms if each.alarm is not None)
         text = f"The monitored comparison raised an alarm, {within_period(first)}."
         if every > 1:
-            text = f"{len(alarms):,} of {of} raised an alarm, the first {within_period(first)}."
+            raised = f"{len(gaps_of(alarms)):,} of {of} raised an alarm"
+            text = f"{raised}, the first {within_period(first)}."
         yield Sentence(text, ("comparisons",))
     elif every:
         none = "The monitored comparison raised no alarm."
@@ -183,12 +198,12 @@ def _verdict(report: MonitorReport) -> Iterator[Sentence]:
         yield Sentence(f"{capitalised(describe_insufficient(report))}.", ("comparisons",))
     if report.state is MonitorState.WAITING:
         yield Sentence(f"{capitalised(describe_waiting(report))}.", ("comparisons",))
-    if undefined := len(report.undefined):
+    if undefined := len(gaps_of(report.undefined)):
         have = plural(undefined, "comparison has", "comparisons have")
         yield Sentence(f"{undefined:,} {have} no value in the last period.", ("comparisons",))
 
 
-def _looked_at(report: MonitorReport) -> Iterator[Sentence]:
+def _looked_at(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
     if report.periods:
         size = len(report.periods)
         word = plural(size, report.length, f"{report.length}s")
@@ -203,12 +218,20 @@ def _looked_at(report: MonitorReport) -> Iterator[Sentence]:
         yield Sentence(f"Periods without counts: {named}.", ("absent",))
     rules = dict.fromkeys(each.rule for each in report.comparisons)
     if rules:
-        every, texts = len(report.comparisons), [called(each) for each in rules]
+        every, texts = len(gaps_of(report.comparisons)), [called(each) for each in rules]
         yield Sentence(
             f"{every:,} {plural(every, 'comparison', 'comparisons')} by the "
             f"{plural(len(rules), 'rule', 'rules')} {listing(texts, most=_MOST_NAMED)}.",
             ("comparisons",),
         )
+        if every < len(report.comparisons):
+            yield Sentence(
+                "Two groups that are each compared with the other are one comparison.",
+                ("comparisons",),
+            )
+    positive = words.positive_sentence()
+    if positive and all(each.class_ is None for each in report.comparisons):
+        yield Sentence(positive, ("spec.positive",))
 
 
 def _found(alarms: list[_Alarmed]) -> Iterator[Sentence]:
@@ -223,8 +246,12 @@ def _found(alarms: list[_Alarmed]) -> Iterator[Sentence]:
 def _certainty(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
     if report.comparisons:
         yield Sentence(describe_promise(report), ("alpha", "horizon"))
+    stated = set()
     for each in alarms[:_MOST_ALARMS]:
-        yield Sentence(describe_now(each.each, each.alarm), each.source)
+        text = describe_now(each.each, each.alarm, named=True)
+        if text not in stated:
+            yield Sentence(text, each.source)
+        stated.add(text)
     if not alarms:
         with_evidence = [e for e in report.comparisons if e.threshold and e.evidence is not None]
         if with_evidence:

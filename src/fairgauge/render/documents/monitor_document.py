@@ -34,7 +34,7 @@ from fairgauge.render.words.monitor_sentences import (
     within_period,
     without_baseline,
 )
-from fairgauge.results.monitor_results import Detector, MonitorState
+from fairgauge.results.monitor_results import Detector, MonitorState, gaps_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,7 +93,9 @@ def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTre
         verdict=_verdict(report),
         tone=_tone(report),
         sections=sections,
-        subject=numbers.listing([name_of(each) for each in report.alarms], most=_MOST_NAMED),
+        subject=numbers.listing(
+            [name_of(gap[0]) for gap in gaps_of(report.alarms)], most=_MOST_NAMED
+        ),
         file_name="monitor",
     )
 
@@ -108,7 +110,7 @@ def _span(report: MonitorReport) -> str:
 
 
 def _verdict(report: MonitorReport) -> str:
-    alarms = len(report.alarms)
+    alarms = len(gaps_of(report.alarms))
     if alarms:
         return f"ALARM: {alarms:,} {numbers.plural(alarms, 'comparison', 'comparisons')}"
     state = str(report.state).upper()
@@ -123,7 +125,7 @@ def _verdict(report: MonitorReport) -> str:
     }
     if report.state in undecided:
         return f"{state}: {undecided[report.state](report)}"
-    count = len(report.undefined)
+    count = len(gaps_of(report.undefined))
     if report.state is MonitorState.UNDEFINED:
         words = numbers.plural(count, "comparison has", "comparisons have")
         return f"{state}: {count:,} {words} no value in the last period"
@@ -142,7 +144,7 @@ def _tone(report: MonitorReport) -> Tone:
 
 def _alarms(report: MonitorReport) -> Iterator[Block]:
     if report.alarms:
-        yield Items(tuple(each.says for each in report.alarms))
+        yield Items(tuple(gap[0].says for gap in gaps_of(report.alarms)))
 
 
 def _comparisons(report: MonitorReport) -> Iterator[Block]:
@@ -387,13 +389,14 @@ def _method(report: MonitorReport) -> Iterator[Block]:
     if Detector.ALPHA_SPENDING in detectors:
         yield Paragraph(_SPENDING)
     if report.comparisons:
+        gaps, tests = len(gaps_of(report.comparisons)), len(report.comparisons)
         shares = sorted({each.alpha for each in report.comparisons})
         ends = f"{shares[0]:.2g}" if len(shares) == 1 else f"{shares[0]:.2g} to {shares[-1]:.2g}"
         length = f"{report.horizon:,} {report.length}s"
         promise = f"at most {100 * report.alpha:g}% within {length}, over all comparisons"
         facts = {
             "probability of a false alarm": promise,
-            "comparisons": f"{len(report.comparisons):,}",
+            "comparisons": f"{gaps:,}{'' if gaps == tests else f' ({tests:,} tests)'}",
             "share of alpha of each": ends,
             "history": report.history,
             **{

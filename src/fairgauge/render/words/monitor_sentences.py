@@ -24,6 +24,7 @@ from fairgauge.results.monitor_results import (
     Currently,
     Detector,
     MonitorState,
+    gaps_of,
 )
 
 if TYPE_CHECKING:
@@ -74,8 +75,8 @@ def describe_comparison(each: MonitoredComparison) -> str:
 def describe_insufficient(report: MonitorReport) -> str:
     """Describe how many comparisons have insufficient data, and why."""
     every = report.comparisons
-    insufficient = [each for each in every if each.state is MonitorState.INSUFFICIENT]
-    without = sum(each.lacks_baseline for each in insufficient)
+    insufficient = gaps_of([e for e in every if e.state is MonitorState.INSUFFICIENT])
+    without = sum(gap[0].lacks_baseline for gap in insufficient)
     few = len(insufficient) - without
     parts = []
     if few:
@@ -94,7 +95,7 @@ def describe_insufficient(report: MonitorReport) -> str:
 
 def describe_waiting(report: MonitorReport) -> str:
     """Describe how many comparisons wait for labels, and of which periods."""
-    waiting = [each for each in report.comparisons if each.state is MonitorState.WAITING]
+    waiting = gaps_of([e for e in report.comparisons if e.state is MonitorState.WAITING])
     if report.overdue:
         wait = numbers.plural(len(waiting), "waits", "wait")
         due = numbers.plural(len(report.overdue), report.length, f"{report.length}s")
@@ -111,8 +112,8 @@ def describe_waiting(report: MonitorReport) -> str:
 
 
 def _share_of(count: int, every: Sequence[MonitoredComparison]) -> str:
-    words = numbers.plural(len(every), "comparison", "comparisons")
-    return f"{count:,} of {len(every):,} {words}"
+    size = len(gaps_of(every))
+    return f"{count:,} of {size:,} {numbers.plural(size, 'comparison', 'comparisons')}"
 
 
 def describe_sparse_group(each: SparseGroup) -> str:
@@ -162,7 +163,7 @@ def _undefined(each: MonitoredComparison) -> str:
 
 def describe_promise(report: MonitorReport) -> str:
     """State the probability of a false alarm, and what it covers."""
-    size = len(report.comparisons)
+    size = len(gaps_of(report.comparisons))
     covered = numbers.plural(size, "comparison", "comparisons")
     horizon = f"{report.horizon:,} {report.length}s" if report.horizon != 1 else "1 period"
     approximate = [e for e in report.comparisons if e.detector is Detector.ALPHA_SPENDING]
@@ -294,15 +295,19 @@ def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
     return f"{text}, {when} {_value(each, alarm.before)}."
 
 
-def describe_now(each: MonitoredComparison, alarm: Alarm) -> str:
-    """Return what the last periods after the alarm are: still outside, passed, or undecided."""
+def describe_now(each: MonitoredComparison, alarm: Alarm, *, named: bool = False) -> str:
+    """Return what the last periods after the alarm are: still outside, passed, or undecided.
+
+    ``named`` states of what, where no sentence before it does.
+    """
     now = alarm.now
     if now is None:
         return (
             "What is now is known from the next period on: the periods of an alarm are chosen by "
             "their values and overstate it, so that they have no confidence interval."
         )
-    when = f"{capitalised(_over(now))}, after the alarm, it is"
+    what = f"the {metric_words(each.definition)} of {_sides(each)}" if named else "it"
+    when = f"{capitalised(_over(now))}, after the alarm, {what} is"
     if now.low is None or now.high is None:
         return f"{when} {'undefined' if now.value is None else _value(each, now)}."
     kind, sign = unit(each.definition), signed(each.definition)

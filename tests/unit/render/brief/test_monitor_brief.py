@@ -10,6 +10,7 @@ from tests.monitored_days import RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
 from fairgauge.render import render
+from fairgauge.results.monitor_results import gaps_of
 
 WORDS: dict[str, Any] = {
     "noun": "applicants", "positive": "approved", "negative": "refused",
@@ -98,3 +99,55 @@ def test_formats_begin_with_the_brief(shifted: dict[str, fg.Cube], format_: str)
     places = [page.index(str(each)[:60]) for each in (made.brief().headline, made.brief().found[0])]
     assert places == sorted(places)
     assert made.to_dict()["brief"]["headline"]["text"] == str(made.brief().headline)
+
+
+BOTH_SIDES = [
+    {"metric": "selection_rate.difference", "between": [-0.1, 0.1]},
+    {"metric": "selection_rate.ratio", "between": [0.8, 1.25]},
+    {"metric": "selection_rate.ratio", "at_least": 0.8},
+]
+
+
+@pytest.mark.parametrize("rule", BOTH_SIDES, ids=str)
+@pytest.mark.parametrize("selected", [8, 75])
+def test_two_groups_compared_with_each_other_are_one_gap(
+    rule: dict[str, Any], selected: int
+) -> None:
+    counts = {name: cube(40 if i < 20 else selected) for i, name in enumerate(day_names(50))}
+    made = monitored(counts, rule)
+    assert len(made.comparisons) == 2
+    brief = made.brief()
+    assert str(brief.verdict[0]).startswith("The monitored comparison raised an alarm")
+    assert len(gaps_of(made.alarms)) == len(brief.found) == 1
+    worse, other = ("Women", "men") if selected == 8 else ("Men", "women")
+    assert re.match(f"{worse} were approved less .*than .*|{worse} .* as {other}",
+                    str(brief.headline))  # fmt: skip
+    assert re.search(f"Of [0-9,]+ {worse.lower()}, .*; of [0-9,]+ {other}, ", str(brief.found[0]))
+    assert "all other applicants" not in str(brief)
+    looked_at = list(map(str, brief.looked_at))
+    assert "Two groups that are each compared with the other are one comparison." in looked_at
+    assert any(each.startswith("1 comparison by the rule ") for each in looked_at)
+    assert str(brief.certainty[0]).startswith("If the monitored comparison stays within ")
+    now = [str(each) for each in brief.certainty if "after the alarm" in str(each)]
+    assert len(now) == 1
+    assert " of F vs others is " in now[0] or " of M vs others is " in now[0]
+    assert "ALARM: 1 comparison\n" in render(made, "text")
+
+
+def test_of_three_groups_none_is_anothers_mirror() -> None:
+    counts = {
+        name: fg.confusion(
+            "sex", {"F": {"tp": 10, "fn": 90}, "M": {"tp": 60, "fn": 40}, "X": {"tp": 50, "fn": 50}}
+        )
+        for name in day_names(40)
+    }
+    made = monitored(counts, BOTH_SIDES[0])
+    assert len(made.alarms) >= 2
+    assert len(gaps_of(made.alarms)) == len(made.alarms)
+    assert str(made.brief().verdict[0]).startswith(f"{len(made.alarms)} of 3 monitored comparisons")
+
+
+def test_what_positive_stands_for_is_stated_once() -> None:
+    looked_at = list(map(str, monitored(days(30, 99, 0.4), RATIO).brief().looked_at))
+    sentence = "“Positive”, “selected” and “accepted” stand for the favourable outcome, label = 1."
+    assert looked_at.count(sentence) == 1
