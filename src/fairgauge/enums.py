@@ -434,6 +434,7 @@ class GapVerdict(StrEnum):
     NO_GAP = "no gap"
     REMAINS = "remains"
     REVERSES = "reverses"
+    WITHIN_MARGIN = "within margin"  # what remains within strata is smaller than what is tolerated
     ACCOUNTED_FOR = "accounted for"
     INCONCLUSIVE = "inconclusive"
 
@@ -444,6 +445,7 @@ class WhyInconclusive(StrEnum):
     DEPENDS_ON_WEIGHTS = "depends on weights"
     IMPRECISE = "imprecise"
     BEYOND_MARGIN = "beyond margin"
+    VARIES = "varies"  # over strata, so that an average hides what remains in some
     NOT_COMPARABLE = "not comparable"
     TOO_FEW = "too few"
 

@@ -1,4 +1,4 @@
-"""Why is there a gap: specify, count by strata, decompose."""
+"""Where does a gap lie: specify, count by strata, decompose."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
     -------
     Decomposition
         For each metric and group: the gap, its parts, its strata, and whether it remains within
-        strata, reverses, is accounted for by composition, or none of these is shown.
+        strata (or within the margin), reverses, is accounted for by composition, or none of these
+        is shown.
 
     Raises
     ------
@@ -85,7 +86,8 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
     """
     asked: dict[str, Any] = {**with_config(config, options)}
     refuse_candidates(asked)
-    problems: list[Problem] = []
+    message = "is of audits, and changes no decomposition; remove it"
+    problems = [Problem(name, message) for name in _OF_RULES if options.get(name)]
     margins = asked.pop("margins", None)
     margins = dict(read_margins(margins, "margins", problems) if margins is not None else ())
     asked = {name: value for name, value in asked.items() if name not in _OF_RULES}
@@ -134,8 +136,8 @@ def _usual_statistic(spec: Spec) -> str:
     return "selection_rate" if decided else "base_rate"
 
 
-_OF_RULES = ("rules", "inconclusive", "population", "features")
-"""The options of an audit that state no gap; a specification file may hold them."""
+_OF_RULES = ("rules", "inconclusive", "multiplicity", "population", "features")
+"""The options of audits alone, which a specification file may hold."""
 
 
 def _without_strata(cube: Cube, strata: Sequence[Feature]) -> Cube:
@@ -208,21 +210,26 @@ def _wrong_strata(spec: Spec, strata: Sequence[Feature]) -> Iterator[Problem]:
 
 def _wrong_metrics(spec: Spec, margins: Collection[str]) -> Iterator[Problem]:
     """Yield the metrics that have no decomposition, and the margins of no rate of theirs."""
-    rates = set()
+    rates, differences = set(), set()
     for metric in spec.catalogue.expand(spec.metrics):
         rate = metric.of if isinstance(metric, Contrast) and metric.set == "native" else None
         one_column = isinstance(rate, Mean) and rate.of in _COLUMNS
         if rate is not None and (isinstance(rate, Rate) or one_column):
             rates.add(rate.name)
+            if isinstance(metric, Contrast) and metric.by == "difference":
+                differences.add(rate.name)
         else:
             message = (
                 f"{metric.name} has no decomposition: it is no difference or ratio of one rate "
                 "or mean, such as base_rate.difference"
             )
             yield Problem("metrics", message)
+    if margins and rates and not differences:
+        yield Problem("margins", "are of differences; metrics asks for ratios alone")
     for name in margins:
-        if rates and name not in rates:
-            message = f"there is no gap in it; the rates are {listing(map(quote, sorted(rates)))}"
+        if differences and name not in differences:
+            known = listing(map(quote, sorted(differences)))
+            message = f"there is no difference in it; the rates are {known}"
             yield Problem(f"margins.{name}", message)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 import click
@@ -85,16 +86,17 @@ def _same(one: Problem, other: Problem) -> bool:
     return long == short or (long.startswith(short) and long[len(short)] in ".[")
 
 
-def question(*refused: str) -> Callable[[Command], Command]:
+def question(*refused: str, **helps: str) -> Callable[[Command], Command]:
     """Return a decorator with the flags of a specification, which are keywords for `asked`.
 
     Parameters
     ----------
     refused : options that help does not list, because the command refuses them with what to do.
+    **helps : the help of options that mean something of their own to the command.
     """
 
     def decorate(command: Command) -> Command:
-        for flag in reversed([*_flags(refused=refused)]):
+        for flag in reversed([*_flags(refused=refused, helps=helps)]):
             command = flag(command)
         return config_option(command)
 
@@ -121,7 +123,9 @@ def flags_for(*names: str) -> Callable[[Command], Command]:
 
 
 def _flags(
-    options: Sequence[Option] = OPTIONS, refused: Sequence[str] = ()
+    options: Sequence[Option] = OPTIONS,
+    refused: Sequence[str] = (),
+    helps: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Callable[[Command], Command]]:
     """Yield every flag once: two options may share one, which then takes several values."""
     flags = [flag for option in options for flag in option.flags]
@@ -132,7 +136,7 @@ def _flags(
             flag,
             _key(flag),
             metavar="|".join(dict.fromkeys(option.type.metavar for option in sharing)),
-            help=option.help(flag),
+            help=helps.get(option.name) or option.help(flag),
             multiple=option.type.repeatable or len(sharing) > 1,
             nargs=option.type.arguments,
             hidden=option.name in refused,

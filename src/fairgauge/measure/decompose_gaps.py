@@ -37,7 +37,7 @@ from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.decomposition import Part, decompose, mean_differences, stratum_parts
 from fairgauge.stats.grouped_logistic import adjusted_effect
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.outlying_strata import heterogeneity
+from fairgauge.stats.outlying_strata import heterogeneity, heterogeneity_of_means
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from fairgauge.stats.outlying_strata import HeterogeneityTest, Outlying
 
 _LARGEST_LOG = 700.0
-_MOST_OUTSIDE = 0.5
-"""The share of a side outside the common support above which nothing is decided."""
+_LEAST_COMMON = 0.5
+"""The share of a side in the common support below which nothing is decided, nor extrapolated."""
 
 
 def decompose_gaps(
@@ -145,9 +145,10 @@ def _gaps(
         sides.x_d, sides.n_d, sides.x_a, sides.n_a, z,
         ratio=ratio, columns=columns, squares=squares,
     )  # fmt: skip
-    of_rates = not ratio and squares is None
-    whole, each = heterogeneity(sides.x_d, sides.n_d, sides.x_a, sides.n_a)
-    verdict, reason = _verdict(estimate, parts, metric.neutral, margin)
+    whole, each = _tests(sides)
+    least = [whole.p, *([] if each is None else each.p_adjusted)]
+    varies = any(p < 1 - spec.confidence for p in least)
+    verdict, reason = _verdict(estimate, parts, metric.neutral, margin, varies=varies)
     yield Gap(
         estimate=estimate,
         columns=crossed.columns,
@@ -161,11 +162,13 @@ def _gaps(
             strata_used=int(sides.common.sum()),
             strata=len(crossed.strata),
         ),
-        heterogeneity=_heterogeneity(whole) if of_rates else None,
-        strata=tuple(
-            _strata(sides, crossed, each if of_rates else None, spec.confidence, ratio=ratio)
+        heterogeneity=_heterogeneity(whole),
+        strata=tuple(_strata(sides, crossed, each, spec.confidence, ratio=ratio)),
+        adjusted=(
+            tuple(_adjusted(sides, crossed, spec.confidence))
+            if not ratio and squares is None and _comparable(parts)
+            else ()
         ),
-        adjusted=tuple(_adjusted(sides, parts, crossed, spec.confidence)) if of_rates else (),
     )
 
 
@@ -178,35 +181,61 @@ def _sums(of: Statistic, side: ConfusionCounts) -> tuple[Array, Array, Array]:
     return side.moments[column], side.moments["n"], side.moments[2 * column]
 
 
+def _tests(sides: _GapSides) -> tuple[HeterogeneityTest, Outlying | None]:
+    """Return the test of one difference in all strata, and of rates each against the others."""
+    counts = (sides.x_d, sides.n_d, sides.x_a, sides.n_a)
+    if sides.squares is None:
+        return heterogeneity(*counts)
+    each, _ = mean_differences(*counts, sides.squares, 1.0)
+    variance = np.where(sides.common, (each.high - each.value) ** 2, 0.0)
+    return heterogeneity_of_means(each.value, variance), None
+
+
 # ---- verdicts -----------------------------------------------------------------------------------
 
 
 def _verdict(
-    estimate: Estimate, parts: GapParts, neutral: float, margin: float | None
+    estimate: Estimate, parts: GapParts, neutral: float, margin: float | None, *, varies: bool
 ) -> tuple[GapVerdict, WhyInconclusive | None]:
-    """Return what becomes of a gap within strata, at the compositions of both sides."""
+    """Return what becomes of a gap within strata, at the compositions of both sides.
+
+    Where the difference varies over strata, differences may cancel in their average: it is then not
+    accounted for, nor within a margin.
+    """
     inconclusive = GapVerdict.INCONCLUSIVE
     if estimate.interval is None or estimate.status is not Status.OK:
         return inconclusive, WhyInconclusive.TOO_FEW
     low, high = estimate.interval
     if low <= neutral <= high:
         return GapVerdict.NO_GAP, None
-    if min(float(parts.support_group), float(parts.support_reference)) < _MOST_OUTSIDE:
+    if not _comparable(parts):
         return inconclusive, WhyInconclusive.NOT_COMPARABLE
     if parts.sparse:
         return inconclusive, WhyInconclusive.TOO_FEW
     gap, within = _towards_gap(estimate, parts, neutral)
-    if all(low > 0 for low, _ in within):
+    kept = margin is not None and all(-margin < low and high < margin for low, high in within)
+    if all(low > 0 for low, _ in within) and not kept:
         return GapVerdict.REMAINS, None
     if all(high < 0 for _, high in within):
         return GapVerdict.REVERSES, None
-    if any(low > 0 for low, _ in within):
+    shown = any(low > 0 for low, _ in within)
+    if kept and (shown or any(high >= gap for _, high in within)):
+        verdict = GapVerdict.WITHIN_MARGIN
+        return (inconclusive, WhyInconclusive.VARIES) if varies else (verdict, None)
+    if shown:
         return inconclusive, WhyInconclusive.DEPENDS_ON_WEIGHTS
     if any(high >= gap for _, high in within):
         return inconclusive, WhyInconclusive.IMPRECISE
     if margin is not None and any(high >= margin for _, high in within):
         return inconclusive, WhyInconclusive.BEYOND_MARGIN
+    if varies:
+        return inconclusive, WhyInconclusive.VARIES
     return GapVerdict.ACCOUNTED_FOR, None
+
+
+def _comparable(parts: GapParts) -> bool:
+    """Return whether enough of both sides is in strata that both have."""
+    return min(float(parts.support_group), float(parts.support_reference)) >= _LEAST_COMMON
 
 
 def _towards_gap(
@@ -230,15 +259,12 @@ def _towards_gap(
 # ---- regression ---------------------------------------------------------------------------------
 
 
-def _adjusted(
-    sides: _GapSides, parts: GapParts, crossed: CrossedStrata, confidence: float
-) -> Iterator[AdjustedGap]:
+def _adjusted(sides: _GapSides, crossed: CrossedStrata, confidence: float) -> Iterator[AdjustedGap]:
     """Yield the difference adjusted for the columns, with the same effects on both sides and not.
 
     One column by side is the difference within its strata at the composition of both sides.
     """
     z = critical(confidence)
-    outside = min(float(parts.support_group), float(parts.support_reference)) < _MOST_OUTSIDE
     for effects in ColumnEffects:
         by_side = effects is ColumnEffects.BY_SIDE
         found = adjusted_effect(
@@ -261,7 +287,6 @@ def _adjusted(
             penalised=found.penalised,
             interaction_p=_known(found.interaction),
             cells=found.cells,
-            status=Status.TOO_FEW if outside else Status.OK,
         )
 
 
@@ -313,6 +338,9 @@ def _parts(
 def _mantel_haenszel(sides: _GapSides, metric: Contrast, confidence: float) -> Part:
     """Return the difference or the ratio within strata with the weights of Mantel and Haenszel."""
     used = sides.common
+    if not used.any():
+        undefined = np.asarray(math.nan)
+        return Part(undefined, undefined, undefined)
     x_d, n_d, x_a, n_a = (each[used] for each in (sides.x_d, sides.n_d, sides.x_a, sides.n_a))
     weights = n_d * n_a / (n_d + n_a)
     weights = weights / weights.sum()

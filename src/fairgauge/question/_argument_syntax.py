@@ -341,10 +341,14 @@ def parse_margins(texts: Texts, path: str, problems: list[Problem]) -> dict[str,
         if name in margins:
             problems.append(Problem(f"{path}.{name}", _TWICE))
         try:
-            margins[name] = float(margin)
+            number = float(margin)
         except ValueError:
+            name = ""
+        if not name:
             message = f"cannot read {quote(text)}; write RATE=MARGIN, such as accuracy=0.01"
             problems.append(Problem(path, message))
+            continue
+        margins[name] = number
     return margins
 
 

@@ -59,7 +59,7 @@ class StratumGap:
     difference, interval : of the rates.
     composition, within : what the stratum contributes to the parts of a difference; None of a
         ratio, and where it does not have both sides.
-    others : the mean difference of all other strata, None of a ratio and without others.
+    others : the mean difference of all other strata, None of means and without others.
     p_value, p_adjusted : of the same difference as in the others, alone and adjusted for all
         strata (Holm); None where the data are insufficient.
     outlying : whether it differs statistically significantly from the others.
@@ -112,8 +112,6 @@ class AdjustedGap:
     penalised : whether some levels separate the outcomes, so that the fit is Firth's.
     interaction_p : of equal effects of the columns on both sides; None where it is not tested.
     cells : the cells of side and strata with rows.
-    status : too few where more than half of a side is in strata that the other does not have, where
-        the regression extrapolates.
     """
 
     effects: ColumnEffects
@@ -125,7 +123,6 @@ class AdjustedGap:
     penalised: bool = False
     interaction_p: Share | None = None
     cells: int
-    status: Status = Status.OK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,11 +156,12 @@ class Gap:
     parts : parts that add up to the gap (multiply to a ratio), composition by column where there
         are several, and within strata with other weights.
     support : the common support.
-    heterogeneity : whether the difference varies over strata; None of a ratio, and with fewer than
-        two strata that both sides have.
+    heterogeneity : whether the difference of rates or means varies over strata, of a ratio too;
+        None with fewer than two strata that both sides have.
     strata : the strata, by the size of their contributions.
     adjusted : the difference adjusted for the columns by regression, first with the same effects on
-        both sides, then with effects by side; none of a ratio, and where there is no fit.
+        both sides, then with effects by side; none of a ratio, where there is no fit, and where
+        more than half of a side is in strata that the other does not have.
     """
 
     DERIVED: ClassVar = ("largest_remaining", "says")
@@ -275,6 +273,7 @@ class Decomposition(ResultOfMetrics):
 _GRAVITY = (
     GapVerdict.NO_GAP,
     GapVerdict.ACCOUNTED_FOR,
+    GapVerdict.WITHIN_MARGIN,
     GapVerdict.REVERSES,
     GapVerdict.INCONCLUSIVE,
     GapVerdict.REMAINS,

@@ -89,6 +89,7 @@ OTHERS = {
     ("check", "--reference"),  # a category of a table that has no columns of rows
     ("monitor import", "--period"),  # of the history
     ("monitor run", "--period"),
+    ("why", "--margin"),  # within strata
     *(("pairs", flag) for flag in ("--sensitive", "--score", "--reference", "--margin")),
 }
 """Flags that name something else than the option of an audit."""

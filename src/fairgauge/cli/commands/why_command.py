@@ -15,7 +15,12 @@ _CODES = {GapVerdict.REMAINS: 1, GapVerdict.INCONCLUSIVE: 3}
 
 @click.command("why", cls=Command, short_help="Decompose gaps: composition, and what remains.")
 @click.argument("data", nargs=-1, required=True)
-@question("candidate")
+@question(
+    "candidate", "weight", "cluster", "rules", "inconclusive", "multiplicity", "population",
+    "features",
+    margins="Largest difference within strata that is tolerated, in the unit of the rate: "
+    "base_rate=0.02. Repeatable.",
+)  # fmt: skip
 @click.option(
     "--fail-on",
     type=click.Choice(("remains",)),
@@ -38,10 +43,11 @@ def command(
 
     Composition is the groups' shares of strata, such as the departments that they apply to. A gap
     is accounted for by it, remains within strata, or reverses there. Accounted for is arithmetic,
-    and justifies nothing: whether the strata may rightly decide, and why groups differ in them, the
-    table does not show. Metrics are differences or ratios of rates (--metrics
-    selection_rate.ratio), margins differences within strata that are tolerated (--margin
-    base_rate=0.02).
+    and does not show that a gap is justified: whether the strata may rightly decide, and why groups
+    differ in them, the table does not show. Where the difference varies over strata, an average may
+    hide what remains in some: the gap is inconclusive in place of accounted for. Metrics are
+    differences or ratios of rates (--metrics selection_rate.ratio), margins differences within
+    strata that are tolerated (--margin base_rate=0.02).
 
     \b
     fairgauge why admissions.csv --label Admit --positive Admitted --sensitive Gender --strata Dept
@@ -57,7 +63,8 @@ def command(
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
-        found = why(rows, **given.options)
+        # of the flags alone, since a file may hold what only audits use
+        found = why(rows, config=config, **asked(None, flags).options)
     show_result(found, shown, outputs)
     if not fail_on:
         return 0

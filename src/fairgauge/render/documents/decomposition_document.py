@@ -27,6 +27,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_gap_verdict,
     describe_heterogeneity,
     part_words,
+    stratum_unit,
     value_words,
     verdict_words,
 )
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.render._document_tree import Block, DocumentTree
-    from fairgauge.results.gap_decomposition import Decomposition, Gap, StratumGap
+    from fairgauge.results.gap_decomposition import Decomposition, Gap, GapPart, StratumGap
 
 _MOST_STRATA = 12
 _TONES = {GapVerdict.REMAINS: Tone.BAD, GapVerdict.INCONCLUSIVE: Tone.UNSURE}
@@ -95,17 +96,18 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
         notes.append(Facts(tuple(pairs)))
     sections.append(Section("notes", "Method and excluded rows", tuple(notes)))
     verdict = "; ".join(
-        f"{called(gap.estimate.group)}: {verdict_words(gap.verdict).upper()}"
+        f"{called(gap.estimate.group)}: {verdict_words(gap).upper()}"
         if several
-        else verdict_words(gap.verdict).upper()
+        else verdict_words(gap).upper()
         for gap in found.gaps
     )
     return document_of(
         found,
-        title=f"Why is there a gap? Composition of {columns}",
+        title=f"Where does the gap lie? Composition of {columns}",
         beside=f"{count(found.data.rows)} rows",
         lead=(lead,),
         verdict=verdict,
+        subject="; ".join(gap.estimate.says for gap in found.gaps),
         tone=_TONES.get(found.verdict, Tone.PLAIN),
         sections=sections,
         file_name="why",
@@ -133,18 +135,29 @@ def _parts(gap: Gap) -> Table:
     """Return the parts that add up (multiply) to the gap, then within strata by other weights."""
     rows = [
         (Cell(part_words(gap, part)), *map(Cell, value_words(gap, part)))
-        for part in gap.parts
-        if part.value is not None
-        and (part.part is not GapPartKind.NOT_COMPARABLE or gap.support.share_group < 1
-             or gap.support.share_reference < 1)
-    ]  # fmt: skip
+        for part in _shown_parts(gap)
+    ]
     kind, sign = unit(gap.estimate.definition), signed(gap.estimate.definition)
     ends = ci_words(gap.estimate.interval, kind, sign=sign)
     whole = (Cell("the gap"), Cell(with_unit(gap.estimate.value, kind, sign=sign)), Cell(ends))
     columns = (Column("part", numeric=False), Column("size"), Column("CI", numeric=False))
     how = "multiply" if gap.scale == "ratio" else "add up"
-    note = f"Composition, within and strata of one side alone {how} to the gap."
+    alone = "Strata of one side alone, composition" if _alone(gap) else "Composition"
+    note = f"{alone} and within {how} to the gap."
+    if gap.support.strata_used == 0:
+        note = "No stratum has rows of both sides: the parts of the gap are undefined."
     return Table("Parts of the gap", columns, tuple(rows), (whole,), notes=(note, CAVEAT))
+
+
+def _alone(gap: Gap) -> bool:
+    return min(gap.support.share_group, gap.support.share_reference) < 1
+
+
+def _shown_parts(gap: Gap) -> Iterator[GapPart]:
+    """Yield the parts that have a value, strata of one side alone where there are any."""
+    for part in gap.parts:
+        if part.value is not None and (part.part is not GapPartKind.NOT_COMPARABLE or _alone(gap)):
+            yield part
 
 
 def _chart(gap: Gap) -> Chart:
@@ -158,8 +171,8 @@ def _chart(gap: Gap) -> Chart:
             emphasis=True,
         )
     ]
-    for part in gap.parts:
-        if part.weights is not StratumWeights.MANTEL_HAENSZEL and part.value is not None:
+    for part in _shown_parts(gap):
+        if part.weights is not StratumWeights.MANTEL_HAENSZEL:
             ends = part.interval or (None, None)
             rows.append(
                 ChartRow(part_words(gap, part), Mark(part.value, *ends), value_words(gap, part)[0])
@@ -173,7 +186,7 @@ def _strata(gap: Gap, strata: Sequence[StratumGap]) -> Iterator[Block]:
     of_difference = gap.scale == "difference"
     rate = compared_rate(gap.estimate.definition)
     share = rate is None or rate.is_share
-    of_rate, of_gap = (Unit.PERCENT, Unit.POINTS) if share else (Unit.NUMBER, Unit.NUMBER)
+    of_rate, of_gap = Unit.PERCENT if share else Unit.NUMBER, stratum_unit(gap)
     columns = [Column(called(column), numeric=False) for column in gap.columns]
     columns += [
         Column(f"n, {group}"),

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
     ColumnEffects,
     GapPartKind,
     GapVerdict,
-    Status,
     StratumWeights,
     WhyInconclusive,
 )
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.estimate_sentences import reference_name
-from fairgauge.render.words.metric_words import ci_words, shown, signed, unit, unit_name, with_unit
+from fairgauge.render.words.metric_words import (
+    ci_words,
+    compared_rate,
+    shown,
+    signed,
+    unit,
+    unit_name,
+    with_unit,
+)
 from fairgauge.render.words.numbers import listing, percent, probability
 
 if TYPE_CHECKING:
@@ -24,22 +32,26 @@ if TYPE_CHECKING:
 _MOST_NAMED = 5
 
 CAVEAT = (
-    "Accounted for is not justified: whether the strata may rightly decide, and why groups differ "
-    "in them, the table does not show."
+    "That composition accounts for a gap does not show that it is justified: whether the strata "
+    "may rightly decide, and why groups differ in them, the table does not show."
 )
 """What stands beside every decomposition."""
 _VERDICTS = {
     GapVerdict.NO_GAP: "no gap is shown",
     GapVerdict.REMAINS: "remains within strata",
     GapVerdict.REVERSES: "reverses within strata",
-    GapVerdict.ACCOUNTED_FOR: "accounted for by composition, not justified by it",
+    GapVerdict.WITHIN_MARGIN: "remains within strata at most within the margin",
+    GapVerdict.ACCOUNTED_FOR: (
+        "accounted for by composition, which does not show that it is justified"
+    ),
     GapVerdict.INCONCLUSIVE: "inconclusive",
 }
 
 
-def verdict_words(verdict: GapVerdict) -> str:
-    """Return what a verdict is called."""
-    return _VERDICTS[verdict]
+def verdict_words(gap: Gap) -> str:
+    """Return what the verdict of a gap is called."""
+    varies = ": the difference varies over strata" if gap.reason is WhyInconclusive.VARIES else ""
+    return f"{_VERDICTS[gap.verdict]}{varies}"
 
 
 def describe_gap(gap: Gap) -> str:
@@ -62,15 +74,20 @@ def describe_gap_verdict(gap: Gap) -> str:
             "accounted for; composition and differences within strata may offset each other."
         )
     if gap.verdict is GapVerdict.REMAINS:
-        return f"The difference remains {within}: {ends}."
+        margin = f", and is not shown to be within the margin of {_margin(gap)}"
+        tolerated = margin if gap.margin else ""
+        return f"The difference remains {within}{tolerated}: {ends}."
+    if gap.verdict is GapVerdict.WITHIN_MARGIN:
+        return (
+            f"What remains {within} is within the margin of {_margin(gap)}, by both confidence "
+            f"intervals: {ends}."
+        )
     if gap.verdict is GapVerdict.REVERSES:
         return f"{capitalised(within)} the difference reverses (Simpson's paradox): {ends}."
     if gap.verdict is GapVerdict.ACCOUNTED_FOR:
-        return (
-            f"The gap is accounted for by the composition of {_columns(gap)}: {within}, no "
-            f"statistically significant difference in its direction remains ({_at_most(gap)}): "
-            f"{ends}."
-        )
+        return f"The gap {_accounted_for(gap)}."
+    if gap.reason is WhyInconclusive.VARIES:
+        return _on_average(gap)
     return f"What remains {within} is inconclusive: {_why_inconclusive(gap)}"
 
 
@@ -87,9 +104,11 @@ def describe_heterogeneity(gap: Gap) -> str:
     if found.p_value >= 1 - level:
         text = f"No statistically significant variation of the difference over strata ({p})."
     else:
-        spread = with_unit(found.spread, unit(gap.estimate.definition))
+        spread = with_unit(found.spread, stratum_unit(gap))
         text = f"The difference varies over strata ({p}; standard deviation {spread})."
     outlying = [each for each in gap.strata if each.outlying]
+    if all(each.p_adjusted is None for each in gap.strata):
+        return text
     if not outlying:
         return f"{text} No stratum is statistically significantly unlike the others."
     named = "; ".join(_outlying(gap, each) for each in outlying[:_MOST_NAMED])
@@ -98,7 +117,16 @@ def describe_heterogeneity(gap: Gap) -> str:
 
 
 def describe_adjusted(gap: Gap) -> str:
-    """Return the difference adjusted by regression as sentences; nothing where there is none."""
+    """Return the difference adjusted by regression, or why it is not, as sentences."""
+    if gap.reason is WhyInconclusive.NOT_COMPARABLE:
+        of_rates = isinstance(compared_rate(gap.estimate.definition), Rate)
+        return (
+            f"No logistic regression is adjusted for {_columns(gap)}: more than half of the rows "
+            "of one side are in strata that the other side does not have, where it would "
+            "extrapolate."
+            if of_rates and gap.scale == "difference"
+            else ""
+        )
     adjusted = {each.effects: each for each in gap.adjusted}
     main = adjusted.get(ColumnEffects.MAIN)
     if main is None:
@@ -113,8 +141,6 @@ def describe_adjusted(gap: Gap) -> str:
         f"{with_unit(main.value, kind, sign=True)} on average over all rows "
         f"({ci_words(main.interval, kind, sign=True)}{odds})."
     )
-    if main.status is not Status.OK:
-        text += " Insufficient data: more than half of one side is extrapolated."
     own = adjusted.get(ColumnEffects.BY_SIDE)
     if own is None:
         return text
@@ -135,7 +161,7 @@ def stratum_name(stratum: StratumGap) -> str:
 
 
 def _outlying(gap: Gap, each: StratumGap) -> str:
-    kind = unit(gap.estimate.definition)
+    kind = stratum_unit(gap)
     own, others = (with_unit(value, kind, sign=True) for value in (each.difference, each.others))
     p = probability(each.p_adjusted, "adjusted p")
     return f"{stratum_name(each)}, {own} ({others} in the other strata, {p})"
@@ -153,9 +179,56 @@ def _why_inconclusive(gap: Gap) -> str:
     if gap.reason is WhyInconclusive.DEPENDS_ON_WEIGHTS:
         return f"a difference is shown at one composition of strata, and not at the other: {ends}."
     if gap.reason is WhyInconclusive.BEYOND_MARGIN:
-        margin = with_unit(gap.margin, unit(gap.estimate.definition))
-        return f"a confidence interval reaches the margin of {margin}: {ends}."
+        return f"a confidence interval reaches the margin of {_margin(gap)}: {ends}."
     return f"a confidence interval includes both no difference and the whole gap: {ends}."
+
+
+def _accounted_for(gap: Gap) -> str:
+    tolerated = f", below the margin of {_margin(gap)}" if gap.margin else ""
+    return (
+        f"is accounted for by the composition of {_columns(gap)}: within {strata_words(gap)}, no "
+        f"statistically significant difference in its direction remains ({_at_most(gap)}"
+        f"{tolerated}): {_within(gap)}"
+    )
+
+
+def _on_average(gap: Gap) -> str:
+    """Return what holds on average, and the strata in which it does not."""
+    outlying = [each for each in gap.strata if each.outlying]
+    kind = stratum_unit(gap)
+    if outlying:
+        named = "; ".join(
+            f"{stratum_name(each)}, {with_unit(each.difference, kind, sign=True)}"
+            for each in outlying[:_MOST_NAMED]
+        )
+    else:
+        known = [each for each in gap.strata if each.difference is not None]
+        least, most = (pick(known, key=lambda each: each.difference or 0.0) for pick in (min, max))
+        named = " to ".join(
+            f"{with_unit(each.difference, kind, sign=True)} ({stratum_name(each)})"
+            for each in (least, most)
+        )
+        named = f"from {named}"
+    average = (
+        f"a difference within {strata_words(gap)} in the direction of the gap is below the margin "
+        f"of {_margin(gap)}, by both confidence intervals: {_within(gap)}"
+        if gap.margin
+        else f"the gap {_accounted_for(gap)}"
+    )
+    return (
+        f"The difference varies over strata; on average {average}. But it differs by "
+        f"{strata_words(gap)}: {named}."
+    )
+
+
+def stratum_unit(gap: Gap) -> Unit:
+    """Return the unit of differences in strata, of a ratio too."""
+    rate = compared_rate(gap.estimate.definition)
+    return Unit.POINTS if rate is None or rate.is_share else Unit.NUMBER
+
+
+def _margin(gap: Gap) -> str:
+    return with_unit(gap.margin, unit(gap.estimate.definition))
 
 
 def strata_words(gap: Gap) -> str:
