@@ -38,6 +38,7 @@ class Preset:
     superseded_by : the preset that replaces it, empty where none does.
     sources : the texts that it quotes.
     statements : what they state of the statistics.
+    no_limit : the statement that they set no limit, empty where they set one.
     publishes : what a published report holds.
     document : what a published report states of the audit, as keys of ``[document]``.
     terms : what the text, or practice, calls metrics, by their names.
@@ -62,6 +63,7 @@ class Preset:
     document: tuple[str, ...] = ()
     intersect: bool = False
     superseded_by: str = ""
+    no_limit: str = ""
 
     def options_for(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of the preset that are not given themselves.
@@ -113,6 +115,7 @@ def preset(name: str) -> Preset:
 
     found = tomllib.loads((_FOLDER / f"{name}{_SUFFIX}").read_text(encoding="utf-8"))
     about, options = found["preset"], dict(found["audit"])
+    no_limit = about.get("no_limit", "")
     return Preset(
         name=name,
         title=about["title"],
@@ -121,7 +124,8 @@ def preset(name: str) -> Preset:
         as_of=about["as_of"],
         superseded_by=about.get("superseded_by", ""),
         sources=tuple(about["sources"]),
-        statements=tuple(about["statements"]),
+        statements=(*about["statements"], *([no_limit] if no_limit else [])),
+        no_limit=no_limit,
         publishes=tuple(about["publishes"]),
         document=tuple(about.get("document", ())),
         terms=about.get("terms", {}),

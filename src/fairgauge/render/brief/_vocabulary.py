@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP
-from fairgauge.enums import ClassKind, Favourable, ReferenceKind
+from fairgauge.enums import ClassKind, Favourable, ReferenceKind, Threshold
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.wording import Words, read_words
 from fairgauge.render.words.display_names import called
@@ -118,8 +118,16 @@ class Vocabulary:
             return self._outcome(positive=cells == TP + FN)
         return None
 
+    @property
+    def _decision_words(self) -> tuple[str, str]:
+        """Return the words of the user for decisions; none of a median, which selects nobody."""
+        scored = self.spec.get("score") and not self.spec.get("prediction")
+        if scored and self.spec.get("threshold") == Threshold.MEDIAN:
+            return "", ""
+        return self.words.positive, self.words.negative
+
     def _decision(self, *, positive: bool) -> Event:
-        word = self.words.positive if positive else self.words.negative
+        word = self._decision_words[0 if positive else 1]
         if word and self.cut is None:
             return Event(f"were {word}", f"who were {word}", f"are {word}", True, positive)
         if self._decisions is not None:
@@ -166,7 +174,7 @@ class Vocabulary:
         """Return a decision or an outcome with its opposite: "approved or refused"."""
         words = self.words
         if cells == TP + FP:
-            first, second = words.positive, words.negative
+            first, second = self._decision_words
         else:
             first, second = words.label_positive, words.label_negative
         if first:

@@ -18,6 +18,7 @@ from fairgauge.enums import (
     Task,
 )
 from fairgauge.question.features import strata_named
+from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.brief._stated_findings import (
     StatedFinding,
     disparities_of,
@@ -31,6 +32,7 @@ from fairgauge.render.words.numbers import count, listing, percent, plural
 from fairgauge.render.words.question_sentences import cut_words, unit
 from fairgauge.render.words.verdict_sentences import rows_of_group
 from fairgauge.results.brief import Brief, Sentence
+from fairgauge.results.disparities import is_significant
 from fairgauge.results.verdicts import before_counting
 
 if TYPE_CHECKING:
@@ -70,13 +72,28 @@ def _headline(report: Report, disparities: list[StatedFinding]) -> Sentence:
         tested = any(each.p_value is not None for each in report.estimates)
         if not tested:
             return Sentence("No difference between groups could be tested")
-        if any(pair.significant for pair in report.pairs):
+        found = [each for each in report.estimates if is_significant(each)]
+        pairs = any(pair.significant for pair in report.pairs)
+        if any(each.reference is not None for each in found) or (found and not pairs):
+            return Sentence("There are statistically significant differences", ("estimates",))
+        if pairs:
             return Sentence(
                 "No group differs statistically significantly from its reference, but some groups "
                 "differ from each other",
                 ("pairs",),
             )
-        return Sentence("No group differs statistically significantly from the others")
+        if report.verdict is Outcome.PASS:
+            return Sentence("No group differs statistically significantly from the others")
+        if (undecided := _undecided(report)) is not None:
+            return Sentence(
+                f"The data cannot decide {undecided}; no difference between groups is "
+                "statistically significant",
+                ("verdict",),
+            )
+        return Sentence(
+            "No difference between groups is statistically significant, which does not show that "
+            "there is none"
+        )
     first = disparities[0]
     if first.shares is None or (text := first.shares.headline()) is None:
         return Sentence(describe_finding(first.finding, brief=True).split(": ")[0], first.source)
@@ -95,10 +112,21 @@ def _headline(report: Report, disparities: list[StatedFinding]) -> Sentence:
     return Sentence(text, source)
 
 
+def _undecided(report: Report) -> str | None:
+    """Return which rules the data leave open, where none fails: "the rule", "2 of 3 rules"."""
+    if not report.by_rule or report.verdict in (Outcome.FAIL, Outcome.PASS):
+        return None
+    outcomes = [each.outcome for each in report.by_rule]
+    every = len(outcomes)
+    open_ones = every - outcomes.count(Outcome.FAIL) - outcomes.count(Outcome.PASS)
+    return "the rule" if every == 1 else f"{open_ones:,} of {every:,} rules"
+
+
 def _verdict(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentence]:
     """Yield what the rules come to, who is outside, and how many comparisons that are."""
     rules = report.by_rule
     if not rules:
+        yield from _no_limit(report, "Without a rule there is no verdict.")
         return
     outcomes = [each.outcome for each in rules]
     fails, passes, every = outcomes.count(Outcome.FAIL), outcomes.count(Outcome.PASS), len(rules)
@@ -109,9 +137,10 @@ def _verdict(report: Report, disparities: list[StatedFinding]) -> Iterator[Sente
     elif report.verdict is Outcome.PASS:
         text = f"{whole} {plural(every, 'passes', 'pass')}."
     else:
-        undecided = "the rule" if every == 1 else f"{every - fails - passes:,} of {every:,} rules"
-        text = f"Inconclusive: the data cannot decide {undecided}."
+        text = f"Inconclusive: the data cannot decide {_undecided(report)}."
     yield Sentence(text, ("verdict",))
+    limits = plural(every, "The limit of the rule is", "The limits of the rules are")
+    yield from _no_limit(report, f"{limits} this audit's own.")
     if (strata := strata_named(report.spec.get("strata"))) is not None:
         yield from _unadjusted(report, called(strata))
     if (outside := _outside(report, disparities)) is not None:
@@ -129,6 +158,13 @@ def _verdict(report: Report, disparities: list[StatedFinding]) -> Iterator[Sente
         the_rest = "the other" if fails or passes else "all"
         text += f"; for {the_rest} {rest:,} the data cannot decide"
     yield Sentence(f"{text}.", ("verdicts",))
+
+
+def _no_limit(report: Report, so: str) -> Iterator[Sentence]:
+    """Yield that the text of the preset sets no limit, and what follows from it."""
+    name = report.spec.get("preset")
+    if name in preset_names() and (text := preset(name).no_limit):
+        yield Sentence(f"{text} {so}", ("spec.preset",))
 
 
 def _unadjusted(report: Report, strata: str) -> Iterator[Sentence]:
@@ -224,11 +260,29 @@ def _worse_off(report: Report, disparities: list[StatedFinding]) -> Iterator[Sen
     if (more := len(pairs) - _MOST_FINDINGS) > 0:
         noun = plural(more, "pair of groups differs", "pairs of groups differ")
         yield Sentence(f"{more:,} more {noun} statistically significantly.", ("pairs",))
-    if not disparities and not pairs:
+    others = [] if disparities or pairs else _other_differences(report)
+    for place in others[:_MOST_FINDINGS]:
+        yield Sentence(f"{report.estimates[place].says}.", (f"estimates[{place}]",))
+    if not disparities and not pairs and not others:
         yield Sentence(
             "No difference is statistically significant. This does not show that the groups are "
             "treated equally."
         )
+
+
+def _other_differences(report: Report) -> list[int]:
+    """Return the places of significant estimates that are no findings, those that fail first."""
+    failed = {
+        (each.metric, each.feature, each.group)
+        for each in report.verdicts
+        if each.outcome is Outcome.FAIL
+    }
+    return sorted(
+        (i for i, each in enumerate(report.estimates) if is_significant(each)),
+        key=lambda i: (
+            ((each := report.estimates[i]).metric, each.feature, each.group) not in failed
+        ),
+    )
 
 
 def _people_affected(shares: ComparedShares) -> str | None:

@@ -211,6 +211,8 @@ class _Text:
         if document.verdict:
             yield self.paint(document.verdict, document.tone)
             yield from self.wrapped(" ".join(map(str, brief.verdict[1:])))
+        elif brief.verdict:
+            yield from self.wrapped(" ".join(map(str, brief.verdict)))
         for name, most in _ROOM.items():
             lines: list[str] = []
             for each in getattr(brief, name):

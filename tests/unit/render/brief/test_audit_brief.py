@@ -223,8 +223,38 @@ def test_what_is_assumed_or_not_significant_is_stated() -> None:
     data = loans(women=0.6, men=0.6)
     brief = audit(data, positive=None).brief()
     assert "--positive" in str(brief.steps[0])
-    assert str(brief.headline) == "No group differs statistically significantly from the others"
+    assert str(brief.headline) == (
+        "No difference between groups is statistically significant, which does not show that there "
+        "is none"
+    )
     assert "does not show" in str(brief.found[0])
+    passing = audit(data, rules=["selection_rate.ratio >= 0.5"]).brief()
+    assert str(passing.headline) == "No group differs statistically significantly from the others"
+    assert str(passing.verdict[0]) == "The rule passes."
+
+
+def test_what_a_small_audit_cannot_decide_is_stated_first() -> None:
+    few = loans(rows=80)
+    rules = ["selection_rate.ratio >= 0.8", "selection_rate.difference >= -0.9"]
+    for asked, undecided in ((rules[:1], "the rule"), (rules, "1 of 2 rules")):
+        brief = audit(few, rules=asked).brief()
+        assert str(brief.headline) == (
+            f"The data cannot decide {undecided}; no difference between groups is statistically "
+            "significant"
+        )
+        assert str(brief.verdict[0]) == f"Inconclusive: the data cannot decide {undecided}."
+
+
+def test_a_significant_result_that_is_no_finding_is_not_headed_as_none() -> None:
+    """Rankings have no findings: who is among the top may differ all the same."""
+    data = loans().with_columns(score=(pl.col("approved") + pl.int_range(pl.len()) / 1e4) / 2)
+    brief = audit(
+        data, prediction=None, label=None, score="score", positive=None,
+        metrics="top_selection_ratio(k=500)", rules=["top_selection_ratio(k=500) >= 0.95"],
+    ).brief()  # fmt: skip
+    assert str(brief.headline) == "There are statistically significant differences"
+    assert re.match(r"F: [\d.]+% of its rows are among the top, vs ", str(brief.found[0]))
+    assert not any("No difference" in str(each) for each in brief.found)
 
 
 def test_groups_that_differ_from_each_other_alone_are_named() -> None:
