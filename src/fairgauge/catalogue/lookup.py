@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Row = TypeVar("Row", bound=Metric | Statistic)
+_ABBREVIATION = 3
 _IMPORT_PATH = re.compile(
     r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(\.(?P<by>\w+))?"
 )
@@ -386,7 +387,12 @@ def _unknown(name: str, others: Iterable[str]) -> str:
     if plain(name) in _metrics():
         return f"{quote(name)} is a metric that compares groups, not a rate of one group"
     names = (*(row.name for row in RATES), *(row.name for row in METRICS))
-    titles = (each for each in (*_metrics(), *_rates()) if "," not in each)  # nobody types these
+    # nobody types those with a comma; of two abbreviations, neither is a misspelling of the other
+    titles = (
+        each
+        for each in (*_metrics(), *_rates())
+        if "," not in each and not len(each) == len(name) <= _ABBREVIATION
+    )
     known = [*others, *titles, *names, *SETS]
     return f"no metric named {quote(name)}.{nearest(name, known)} See: fairgauge metrics"
 

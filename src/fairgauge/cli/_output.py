@@ -31,7 +31,6 @@ def shows_result(*of: str) -> Callable[[Command], Command]:
             format_of(path, *of)
         return paths
 
-    what = of[0] if len(of) == 1 else "result"
     options = (
         click.option(
             "--format",
@@ -47,13 +46,13 @@ def shows_result(*of: str) -> Callable[[Command], Command]:
             metavar="FILE",
             multiple=True,
             callback=check,
-            help=f"File to write, with the {what} in full; its suffix chooses the format: "
+            help=f"File to write, with the result in full; its suffix chooses the format: "
             f"{' '.join(suffixes(*of))}. Repeatable.",
         ),
         click.option(
             "--full",
             is_flag=True,
-            help=f"Print the whole {what}, not a summary of it; in a PDF, too.",
+            help="Print the whole result, not a summary of it; in a PDF, too.",
         ),
         click.option("-q", "--quiet", is_flag=True, help="Print one line with the verdict."),
     )

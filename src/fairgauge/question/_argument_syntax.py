@@ -283,11 +283,15 @@ def parse_reference(texts: Texts, path: str, problems: list[Problem]) -> str | d
         column, *value = re.split(r"(?<!\\)=", text, maxsplit=1)
         if not value and len(texts) == 1:
             return unescape(text)
-        if not value or unescape(column) in named:
+        name = unescape(column)
+        if not value:
             wanted = "either one word, or COL=VALUE once for each column"
             problems.append(Problem(path, f"cannot use {quote(text)} here; give {wanted}"))
-            continue
-        named[unescape(column)] = unescape(value[0])
+        elif name in named:
+            either = f"{quote(named[name])} or {quote(unescape(value[0]))}"
+            problems.append(Problem(f"{path}.{name}", f"{_TWICE}: {either}"))
+        else:
+            named[name] = unescape(value[0])
     return named
 
 

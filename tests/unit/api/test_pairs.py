@@ -182,6 +182,27 @@ def test_missing_answers_are_counted_by_group_and_excluded():
     assert (found.data.answers, found.data.missing) == (153, 7)
 
 
+@pytest.mark.parametrize("model", [None, "model"])
+def test_refusals_of_one_group_alone_are_on_the_summary(model):
+    table = study((4, 4), 10, 2, placebos=3).assign(model="m")
+    edits = table.index[table.group == "edit"]
+    table.loc[edits[::2], "score"] = np.nan
+    asked = {"placebo": "edit", **({"model": model} if model else {})}
+    assert "missing more often" not in str(audit(table, **asked))  # edits are no names
+    table.loc[table.index[(table.group == "Black") & (table.run == 0)], "score"] = np.nan
+    text = " ".join(str(audit(table, **asked)).split())
+    assert (
+        "Answers are missing more often under names of Black (50.0%, 40 of 80) than of White "
+        "(0.0%, 0 of 80); the differences are of the answers given."
+    ) in text
+    assert ("Model m: Answers are missing" in text) == (model is not None)
+
+
+def test_without_irrelevant_edits_the_option_that_names_them_is_shown():
+    assert "--placebo" in str(audit(study(placebos=3)))
+    assert "--placebo" not in str(audit(study(placebos=3), placebo="edit"))
+
+
 # ---- bad tables ---------------------------------------------------------------------------------
 
 
@@ -457,6 +478,15 @@ def test_the_command_takes_long_and_wide_tables(tmp_path, monkeypatch):
     assert second["value"] == pytest.approx(first["value"])
     wrong = CliRunner().invoke(main, ["pairs", *long, "--variant", "group"])
     assert wrong.exit_code == 2
+
+
+def test_a_reference_that_is_given_twice_is_named(tmp_path):
+    study().to_csv(tmp_path / "a.csv", index=False)
+    columns = ("--item", "item", "--variant", "name", "--sensitive", "group", "--score", "score")
+    twice = ("--reference", "group=Wite", "--reference", "group=White")
+    run = CliRunner().invoke(main, ["pairs", str(tmp_path / "a.csv"), *columns, *twice])
+    assert run.exit_code == 2
+    assert "reference.group: is given twice; give it once: 'Wite' or 'White'" in run.stderr
 
 
 def test_a_specification_file_has_its_keys(tmp_path):

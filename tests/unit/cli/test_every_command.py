@@ -145,3 +145,16 @@ def test_quiet_is_one_line_and_no_note(run, tmp_path, monkeypatch, name):
     assert whole.exit_code == line.exit_code == 0
     assert line.stdout == whole.stdout.split("\n")[0] + "\n"
     assert (line.stderr, len(whole.stdout.split("\n")) > 2 or bool(whole.stderr)) == ("", True)
+
+
+@pytest.mark.parametrize("flag", ["--full", "--output"])
+def test_what_every_command_prints_has_one_name_in_its_help(flag):
+    texts = {
+        option.help.split(";")[0]
+        for command in COMMANDS.values()
+        if any("--full" in each.opts for each in command.params)
+        for option in command.params
+        if flag in option.opts
+    }
+    assert len(texts) == 1
+    assert "result" in texts.pop()

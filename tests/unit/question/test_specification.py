@@ -151,6 +151,7 @@ def test_unknown_options_name_the_nearest():
         ({"rules": 5}, "rules[0]: must be a rule, such as 'selection_rate.ratio >= 0.8', not 5"),
         ({"rules": "DI > 1"}, "rules[0]: cannot read 'DI > 1'; write"),
         ({"rules": "XDI >= 1"}, "rules[0].metric: no metric named 'XDI'. Did you mean 'DI'?"),
+        ({"metrics": ["foo"]}, "metrics[0]: no metric named 'foo'. See: fairgauge metrics"),
         ({"rules": ["DI >= 1"] * 2}, "rules[1]: is the same rule as rules[0]; remove one of them"),
         (
             {"positive": {"above": True}},

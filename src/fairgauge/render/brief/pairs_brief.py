@@ -96,6 +96,9 @@ def _looked_at(audit: PairsAudit) -> Iterator[Sentence]:
 
 
 def _found(audit: PairsAudit, differing: Sequence[SwapDifference]) -> Iterator[Sentence]:
+    unequal = words.unequal_answers(audit)
+    if unequal:
+        yield Sentence(unequal, ("answered",))
     shown = differing or [each for each in audit.distinct if each.value is not None]
     for each in shown[:_MOST_FOUND]:
         yield Sentence(words.value_sentence(each), _source(audit, each))
@@ -145,8 +148,8 @@ def _steps(audit: PairsAudit) -> Iterator[Sentence]:
         )
     if not audit.placebo:
         yield Sentence(
-            "Add irrelevant edits (at least 3, --placebo): they show how far any edit moves the "
-            "answers."
+            "Add at least 3 irrelevant edits, or name the group that holds them (--placebo): "
+            "without them, how far any edit moves the answers is unknown."
         )
     if audit.verdict is SwapVerdict.DIFFERS:
         yield Sentence("Read answers to the same items under names of both groups.")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairgauge.results.name_swaps import (
+        AnsweredShare,
         PairsAudit,
         PlaceboSpread,
         SwapDifference,
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _MOST_DECIMALS = 6
 _ALL_MODELS = "all models"
+_FAR_APART = 0.05
+"""Shares of missing answers that differ by more are shown with what was found."""
 LIMITATIONS = (
     "Names signal more than one attribute: class, age and origin as well as the group.",
     "Answers to prompts are not decisions in use.",
@@ -192,6 +195,37 @@ def describe_spread(spread: PlaceboSpread) -> str:
     if spread.spread_names is not None:
         text += f", names within a group by SD {numbers.amount(spread.spread_names, 2)}"
     return f"{text}."
+
+
+def unequal_answers(audit: PairsAudit) -> str:
+    """Return between which groups the shares of missing answers differ most, if by over 5 pp.
+
+    No test stands behind it: answers to the same item, and under the same name, are not
+    independent.
+    """
+    edits = {each.group for each in audit.variants if each.placebo}
+    by_model: dict[str | None, list[AnsweredShare]] = {}
+    for each in audit.answered:
+        if each.group not in edits:
+            by_model.setdefault(each.model, []).append(each)
+    ends = [
+        (min(shares, key=lambda each: each.share), max(shares, key=lambda each: each.share))
+        for shares in by_model.values()
+    ]
+    fewest, most = max(ends, key=lambda pair: pair[1].share - pair[0].share)
+    if most.share - fewest.share <= _FAR_APART:
+        return ""
+    where = "" if fewest.model is None else f"Model {called(fewest.model)}: "
+
+    def missing(each: AnsweredShare) -> str:
+        n = each.n - each.answered
+        share = numbers.percent(1 - each.share)
+        return f"{called(each.group)} ({share}, {numbers.count(n)} of {numbers.count(each.n)})"
+
+    return (
+        f"{where}Answers are missing more often under names of {missing(fewest)} than of "
+        f"{missing(most)}; the differences are of the answers given."
+    )
 
 
 def describe_note(note: SwapNote) -> str:

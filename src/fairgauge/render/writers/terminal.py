@@ -258,14 +258,20 @@ class _Text:
         for line in wrap(printable(text), self.width - indent):
             yield " " * indent + (self.paint(line, tone) if tone else line)
 
-    def command(self, text: str) -> Iterator[str]:
+    def _command(self, text: str) -> Iterator[str]:
         """Yield a command that a shell takes as it is printed: no word is broken or shortened."""
-        line, room = "   ", self.width - len(" \\")
+        parts: list[str] = []
         for word in map(shlex.quote, shlex.split(printable(text))):
-            if line.strip() and width(f"{line} {word}") > room:
+            if parts and re.fullmatch(r"--?[\w-]+", parts[-1]) and not word.startswith("-"):
+                parts[-1] += f" {word}"  # a flag and its value
+            else:
+                parts.append(word)
+        line = "   "
+        for part in parts:
+            if line.strip() and width(f"{line} {part} \\") > self.width:
                 yield f"{line} \\"
                 line = "     "
-            line += f" {word}"
+            line += f" {part}"
         yield line
 
     @singledispatchmethod
@@ -318,7 +324,7 @@ class _Text:
     def _(self, block: Code) -> Iterator[str]:
         for line in block.text.split("\n"):
             if line.startswith("fairgauge "):
-                yield from self.command(line)
+                yield from self._command(line)
                 continue
             indent = 4 + len(line) - len(line.lstrip())
             yield from self.wrapped(line.lstrip(), min(indent, self.width // 2))
