@@ -230,7 +230,7 @@ def _looked_at(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
                 ("comparisons",),
             )
     positive = words.positive_sentence()
-    if positive and all(each.class_ is None for each in report.comparisons):
+    if positive and report.spec.get("positive"):  # without, each class may be in turn
         yield Sentence(positive, ("spec.positive",))
 
 

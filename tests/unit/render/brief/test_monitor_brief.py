@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 from tests.monitored_days import RATIO, asked, cube, day_names, days
 
@@ -151,3 +153,17 @@ def test_what_positive_stands_for_is_stated_once() -> None:
     looked_at = list(map(str, monitored(days(30, 99, 0.4), RATIO).brief().looked_at))
     sentence = "“Positive”, “selected” and “accepted” stand for the favourable outcome, label = 1."
     assert looked_at.count(sentence) == 1
+
+
+def test_of_classes_each_of_which_is_positive_no_one_stands_for_it() -> None:
+    rng = np.random.default_rng(1)
+    question = {"label": "grade", "prediction": "given", "sensitive": "sex"}
+    counts = {}
+    for name in day_names(3):
+        grade, given = (rng.choice(list("abc"), 300) for _ in range(2))
+        rows = pl.DataFrame({"grade": grade, "given": given, "sex": rng.choice(["F", "M"], 300)})
+        counts[name] = fg.count(rows, **question)
+    rules = [{"metric": "cohen_kappa.difference", "at_least": -0.9}]
+    made = fg.monitor(counts, question | {"monitor": {"rules": rules}})
+    assert {each.class_ for each in made.comparisons} == {None}
+    assert "stand for" not in str(made.brief())
