@@ -53,8 +53,8 @@ def test_an_option_of_one_value_that_is_given_twice_is_an_error(name, flag):
 
 
 def test_the_message_names_the_option(fails, loans):
-    message = fails("audit", loans, *SEX, "--strata", "age", "--strata", "region")
-    assert message == "--strata is given twice, and holds one value"
+    message = fails("audit", loans, *SEX, "--count", "age", "--count", "region")
+    assert message == "--count is given twice, and holds one value"
     message = fails("compare", "a.json", "b.json", "--same-rows", "--different-rows")
     assert message == "--same-rows or --different-rows is given twice, and holds one value"
     message = fails("monitor", "status", "history", "--at", "2026-01-01", "--at", "2026-01-02")
