@@ -296,7 +296,7 @@ def _adjusted(sides: _GapSides, crossed: CrossedStrata, confidence: float) -> It
 def _parts(
     found: GapParts, sides: _GapSides, columns: tuple[str, ...], metric: Contrast, confidence: float
 ) -> Iterator[GapPart]:
-    status = Status.TOO_FEW if found.sparse else Status.OK
+    few = WhyInconclusive.TOO_FEW if sides.common.any() else WhyInconclusive.NOT_COMPARABLE
     method = IntervalMethod.LOG_DELTA if metric.by == "ratio" else IntervalMethod.DELTA
 
     def made(
@@ -307,14 +307,17 @@ def _parts(
         method: IntervalMethod = method,
     ) -> GapPart:
         value, low, high = (float(each) for each in part)
-        known = all(math.isfinite(each) for each in (value, low, high))
+        defined = math.isfinite(value)
+        known = defined and math.isfinite(low) and math.isfinite(high)
+        enough = known and not found.sparse
         return GapPart(
             part=kind,
             column=column,
             weights=weights,
-            value=value if math.isfinite(value) else None,
+            value=value if defined else None,
             interval=Interval(low, high, confidence, (method,)) if known else None,
-            status=status if known else Status.UNDEFINED,
+            status=(Status.OK if enough else Status.TOO_FEW if defined else Status.UNDEFINED),
+            reason=None if enough else few,
         )
 
     yield made(GapPartKind.NOT_COMPARABLE, found.not_comparable)

@@ -36,6 +36,7 @@ class GapPart:
         mean of both sides give the parts that add up to the gap.
     value, interval : the part; None where no stratum has both sides.
     status : whether it rests on enough data.
+    reason : why it does not, None otherwise.
     """
 
     part: GapPartKind
@@ -44,6 +45,7 @@ class GapPart:
     value: float | None
     interval: Inline[Interval | None] = None
     status: Status = Status.OK
+    reason: WhyInconclusive | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
-from fairgauge.errors import CubeError, SpecError
+from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.render import render
 
 BERKELEY = {
@@ -148,15 +148,42 @@ def test_without_overlap_of_strata_parts_are_undefined(options, tmp_path):
     found = decomposed(of_strata(NO_OVERLAP), **options)
     (gap,) = found.gaps
     assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.NOT_COMPARABLE)
-    assert {(p.value, p.interval, p.status) for p in gap.parts} == {(None, None, "undefined")}
+    undefined = (None, None, "undefined", WhyInconclusive.NOT_COMPARABLE)
+    assert {(p.value, p.interval, p.status, p.reason) for p in gap.parts} == {undefined}
     assert gap.adjusted == ()
     text = " ".join(render(found, "text", full=True).split())
     assert "No stratum has rows of both sides: the parts of the gap are undefined." in text
-    assert "add up" not in text.split("Strata")[0]
+    assert "add up" not in text
     assert "multiply" not in text
     assert "Mantel" not in text
     found.save(tmp_path / "why.csv")
-    assert "undefined" in (tmp_path / "why.csv").read_text()
+    assert "undefined,not comparable" in (tmp_path / "why.csv").read_text()
+    found.save(tmp_path / "why.json")
+    assert fg.load(tmp_path / "why.json") == found
+
+
+@pytest.mark.parametrize("metrics", ["base_rate.difference", "base_rate.ratio"])
+@pytest.mark.parametrize("rows", [2, 20, 300])
+def test_a_part_has_a_value_or_a_reason(metrics, rows):
+    """Whatever the counts, and so with rates of 0 and 1: undefined is what has no value."""
+    rng = np.random.default_rng(rows)
+    seen = 0
+    for _ in range(40):
+        n = rng.integers(0, rows + 1, (2, 3))
+        x = rng.binomial(n, rng.choice([0.0, 0.3, 1.0], (2, 3)))
+        cells = [(g, s, int(x[i, j]), int(n[i, j]))
+                 for i, g in enumerate("FM") for j, s in enumerate("ABC")]  # fmt: skip
+        try:
+            found = decomposed(of_strata(cells), metrics=metrics)
+        except DataError:  # no gap at all
+            continue
+        seen += len(found.gaps)
+        for part in (part for gap in found.gaps for part in gap.parts):
+            assert (part.value is None) == (part.status == "undefined")
+            assert (part.reason is None) == (part.status == "ok")
+            assert part.value is not None or part.interval is None
+        render(found, "text", full=True)
+    assert seen > 5
 
 
 def test_no_regression_extrapolates_to_most_of_a_side():

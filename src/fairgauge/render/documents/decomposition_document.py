@@ -210,7 +210,7 @@ def _strata(gap: Gap, strata: Sequence[StratumGap]) -> Iterator[Block]:
         return (*cells, *(Cell(with_unit(part, of_gap, sign=True)) for part in parts))
 
     more = len(gap.strata) - len(strata)
-    notes = [_CONTRIBUTIONS] if of_difference else []
+    notes = [_CONTRIBUTIONS] if of_difference and gap.support.strata_used else []
     notes += [_OUTLYING] if any(each.outlying for each in strata) else []
     notes += [f"{more:,} more strata are in the full result (--full, or a file)."] if more else []
     yield Table("Strata", tuple(columns), tuple(map(row, strata)), notes=tuple(notes), titled=True)
@@ -227,11 +227,12 @@ def _of_gap(gap: Gap) -> tuple[Any, ...]:
 
 def parts_of(found: Decomposition) -> FlatTable:
     """Return a row for every part of every gap."""
-    columns = (*_OF_GAP, "part", "column", "weights", "value", "low", "high", "status")
+    columns = (*_OF_GAP, "part", "column", "weights", "value", "low", "high", "status", "reason")
     rows = [
         (
             *_of_gap(gap), str(part.part), part.column, str(part.weights), part.value,
             *(part.interval or (None, None)), str(part.status),
+            None if part.reason is None else str(part.reason),
         )
         for gap in found.gaps
         for part in gap.parts

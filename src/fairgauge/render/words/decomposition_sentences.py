@@ -40,7 +40,7 @@ _VERDICTS = {
     GapVerdict.NO_GAP: "no gap is shown",
     GapVerdict.REMAINS: "remains within strata",
     GapVerdict.REVERSES: "reverses within strata",
-    GapVerdict.WITHIN_MARGIN: "remains within strata at most within the margin",
+    GapVerdict.WITHIN_MARGIN: "what remains within strata is within the margin",
     GapVerdict.ACCOUNTED_FOR: (
         "accounted for by composition, which does not show that it is justified"
     ),
