@@ -219,6 +219,21 @@ def test_differences_that_cancel_are_not_accounted_for(metrics):
     assert gap.verdict is GapVerdict.ACCOUNTED_FOR
 
 
+def test_one_outlying_stratum_is_not_averaged_away():
+    """The test of all strata together need not show it."""
+    (gap,) = decomposed(branches([0.0] * 39 + [0.1])).gaps
+    assert gap.heterogeneity.p_value > 0.05
+    assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.VARIES)
+    assert "it differs by dept: b39, +10.0 pp." in gap.says
+    assert "No statistically significant variation" not in gap.says
+
+
+def test_differences_of_means_that_cancel_are_not_accounted_for():
+    (gap,) = decomposed(branches([-0.044] * 11 + [0.24], large=11), task="regression").gaps
+    assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.VARIES)
+    assert "from −0.044 (b01) to +0.240 (b11)" in gap.says
+
+
 def test_differences_that_vary_without_an_outlying_stratum_are_named():
     (gap,) = decomposed(branches([-0.09, -0.1, 0.09, 0.1, 0.0, 0.0])).gaps
     assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.VARIES)

@@ -101,12 +101,14 @@ def describe_heterogeneity(gap: Gap) -> str:
         return ""
     p = probability(found.p_value)
     level = gap.estimate.confidence or 0.95
-    if found.p_value >= 1 - level:
+    outlying = [each for each in gap.strata if each.outlying]
+    if found.p_value >= 1 - level and outlying:
+        text = f"All strata together show no statistically significant variation ({p})."
+    elif found.p_value >= 1 - level:
         text = f"No statistically significant variation of the difference over strata ({p})."
     else:
         spread = with_unit(found.spread, stratum_unit(gap))
         text = f"The difference varies over strata ({p}; standard deviation {spread})."
-    outlying = [each for each in gap.strata if each.outlying]
     if all(each.p_adjusted is None for each in gap.strata):
         return text
     if not outlying:
