@@ -25,7 +25,7 @@ CONSTRAINTS = {
     "false_positive_rate_parity": "false_positive_rate",
 }
 """The constraints on one rate, which a goal can state, and that rate."""
-MANY = 200_000
+MANY = 2_000_000
 """Cases that every row stands for."""
 ALIKE = 5e-4
 """How much more is allowed, because two halves are not quite the same and keep a margin."""
