@@ -127,7 +127,7 @@ class Page:
         assert not parts[0], f"a console block begins with a command: {parts[0]}"
         start = block.start
         for part in parts[1:]:
-            command, shown = re.match(r"(?s)((?:.*?\\\n)*[^\n]*\n)(.*)", part).groups()
+            command, shown = re.match(r"(?s)((?:[^\n]*\\\n)*[^\n]*\n)(.*)", part).groups()
             output = run_command(command)
             if shown:
                 end = start + len(part)
