@@ -358,6 +358,7 @@ def test_a_finding_of_protected_counts_has_its_interval_and_a_rounded_total():
     report = fg.audit(cube, sensitive="sex", reference={"sex": "M"},
                       metrics=["selection_rate.difference", "selection_rate.ratio"])  # fmt: skip
     each = report["selection_rate.difference", "sex", "F"]
-    text = " ".join(render(report, "text").split())
-    assert f"single 95% CI −{abs(100 * each.low):.1f} to −{abs(100 * each.high):.1f}; ratio" in text
+    text = " ".join(render(report, "text", full=True).split())
+    ends = each.simultaneous
+    assert f"95% CI −{abs(100 * ends.low):.1f} to −{abs(100 * ends.high):.1f}; ratio" in text
     assert "about 2,000 rows" in text
