@@ -217,6 +217,8 @@ class _Comparison:
 
 
 def _is_sentence(path: str) -> bool:
+    if path.startswith("brief."):  # the first page, which is written from the whole report
+        return True
     return _field(path) in _SENTENCES and not path.startswith(("metrics.", "spec."))
 
 
