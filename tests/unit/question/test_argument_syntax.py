@@ -103,14 +103,26 @@ def test_reference(texts, meant):
     assert problems == []
 
 
-@pytest.mark.parametrize("texts", [["race=White", "others"], ["race=White", "race=Black"]])
-def test_references_that_do_not_go_together(texts):
+@pytest.mark.parametrize(
+    ("texts", "problem"),
+    [
+        (
+            ["race=White", "others"],
+            (
+                "reference: cannot use 'others' here; give either one word, or COL=VALUE once for each "
+                "column"
+            ),
+        ),
+        (
+            ["race=White", "race=Black"],
+            "reference.race: is given twice; give it once: 'White' or 'Black'",
+        ),
+    ],
+)
+def test_references_that_do_not_go_together(texts, problem):
     problems = []
     argument_syntax.parse_reference(texts, "reference", problems)
-    assert str(problems[0]) == (
-        f"reference: cannot use {texts[1]!r} here; give either one word, or COL=VALUE once for "
-        "each column"
-    )
+    assert str(problems[0]) == problem
 
 
 @pytest.mark.parametrize(

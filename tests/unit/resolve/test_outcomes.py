@@ -89,7 +89,7 @@ def test_every_format_names_the_selections(tmp_path):
     for selected in ("top", "top or middle"):  # one screen has a table of each
         assert f"race, {selected} " in render(report, "text")
     assert "Black (race, top or middle) is selected less often than White" in " ".join(
-        render(report, "text").split()
+        render(report, "text", full=True).split()
     )
     for format_ in ("text", "html", "markdown", "csv"):
         text = render(report, format_)
