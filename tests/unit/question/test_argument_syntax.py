@@ -109,8 +109,8 @@ def test_reference(texts, meant):
         (
             ["race=White", "others"],
             (
-                "reference: cannot use 'others' here; give either one word, or COL=VALUE once for each "
-                "column"
+                "reference: cannot use 'others' here; give either one word, or COL=VALUE once for "
+                "each column"
             ),
         ),
         (
