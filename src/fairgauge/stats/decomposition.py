@@ -219,7 +219,7 @@ def stratum_parts(x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike
     --------
     >>> found = stratum_parts([30, 20], [100, 100], [60, 5], [200, 50])
     >>> found.composition.round(4).tolist(), found.within.round(4).tolist()
-    ([-0.0225, -0.0225], [0.0, 0.035])
+    ([-0.0158, -0.0292], [0.0, 0.035])
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     common = (n_d > 0) & (n_a > 0)
