@@ -22,9 +22,8 @@ def test_dbt_builds_the_verdicts_and_its_test_finds_the_rule_that_fails(tmp_path
         "rules_are_met": "fail",
     }
     verdicts = {(rule, group): outcome for rule, group, outcome in built["verdicts"]}
-    assert verdicts == {
+    assert verdicts == {  # F and M are each other's reference: one comparison
         ("selection_rate.ratio >= 0.8", "F"): "fail",
-        ("selection_rate.ratio >= 0.8", "M"): "pass",
         ("accuracy >= 0.6", "F"): "pass",
         ("accuracy >= 0.6", "M"): "pass",
     }
