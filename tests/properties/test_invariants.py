@@ -177,7 +177,7 @@ def close(one: Any, other: Any) -> bool:
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return len(one) == len(other) and all(map(close, one, other))
     if isinstance(one, float) and isinstance(other, (int, float)):
-        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+        return math.isclose(one, other, rel_tol=1e-8, abs_tol=1e-9)
     return one == other
 
 
