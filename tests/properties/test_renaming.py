@@ -58,11 +58,11 @@ BIJECTIONS: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 NOT_COMPARED = {
-    "says", "sentence", "message", "reason", "rule", "spec", "data", "created", "fingerprint",
-    "digest", "diagnostics", "parameters", "source", "document", "columns", "command",
+    "says", "brief", "sentence", "message", "reason", "rule", "spec", "data", "created",
+    "fingerprint", "digest", "diagnostics", "parameters", "source", "document", "columns", "command",
 }  # fmt: skip
 """Texts for people, and what was asked: names stand in them."""
-OF_GROUPS = ("group", "reference", "other")
+OF_GROUPS = ("group", "reference", "other", "mirror_of", "mirror")
 BY_GROUP = ("thresholds", "reweighing")
 """Mappings from the names of groups."""
 TYPED = {"feature_columns", "group_values", "reference_values"}
