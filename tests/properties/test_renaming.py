@@ -58,8 +58,8 @@ BIJECTIONS: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 NOT_COMPARED = {
-    "says", "brief", "sentence", "message", "reason", "rule", "spec", "data", "created",
-    "fingerprint", "digest", "diagnostics", "parameters", "source", "document", "columns", "command",
+    "says", "brief", "sentence", "message", "reason", "rule", "spec", "data", "created", "command",
+    "fingerprint", "digest", "diagnostics", "parameters", "source", "document", "columns",
 }  # fmt: skip
 """Texts for people, and what was asked: names stand in them."""
 OF_GROUPS = ("group", "reference", "other", "mirror_of", "mirror")
