@@ -148,7 +148,9 @@ def columns_of(feature: str, names: Names) -> Any:
 def in_first_words(node: Any, names: Names, back: Mapping[Any, str], feature: str = "") -> Any:
     """Return a result with what groups, strata and classes are in place of their names."""
     if isinstance(node, dict):
-        feature = node.get("feature") or feature
+        # a change names its mirror beside the two estimates that name the feature
+        of = node["new"] if isinstance(node.get("new"), dict) else node
+        feature = of.get("feature") or feature
         of_feature = {name: what for (of, name), what in names.items() if of == feature}
         words: dict[str, Any] = {}
         for key, value in node.items():
