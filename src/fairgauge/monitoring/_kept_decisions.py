@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 _FOLD = "_fold.json"
 _LARGEST = "_largest"
 _LABELS = "_labels.json"
+_RECENT = 28
+"""Periods by whose delays the next one is judged: four weeks of days.
+
+Where delays are alike, that of the next period exceeds those of so many with probability 1/29.
+"""
 
 
 class KeptDecisions:
@@ -63,24 +68,28 @@ class KeptDecisions:
         """Keep the largest groups that were chosen for the periods from one on."""
         self._keep(_largest_file(start), json.dumps([asdict(each) for each in chosen]))
 
-    def longest_delay(self, names: Sequence[str], without_label: Sequence[str]) -> int:
-        """Return after how many later periods labels came at most, and keep it.
+    def longest_wait(
+        self, names: Sequence[str], without_label: Sequence[str], *, keep: bool
+    ) -> int:
+        """Return the most later periods with which a run saw a recent period without its labels.
 
-        A file that was changed is begun anew: the delay is then the usual one, until one is seen.
+        Recent are the last periods that have their labels by now, so that one delay does not
+        count for ever; -1 where no run saw any of them without. A file that was changed is begun
+        anew.
         """
         text = self._store.read(_LABELS)
-        if text is None and not without_label:
-            return 0
         try:
-            longest, waited = json.loads(text or "[0, []]")
-            came = set(waited).intersection(names).difference(without_label)
-            longest = max([longest, *(len(names) - 1 - names.index(name) for name in came)])
-        except (ValueError, TypeError):
-            longest = 0
-        new = json.dumps([longest, list(without_label)])
-        if new != text:
+            waits = {str(name): int(wait) for name, wait in json.loads(text or "{}").items()}
+        except (ValueError, TypeError, AttributeError):
+            waits = {}
+        place = {name: i for i, name in enumerate(names)}
+        waits |= {name: len(names) - 1 - place[name] for name in without_label}
+        labelled = [name for name in names if name not in set(without_label)][-_RECENT:]
+        kept = {name: waits[name] for name in (*labelled, *without_label) if name in waits}
+        new = json.dumps(kept)
+        if keep and new != (text or "{}"):
             self._keep(_LABELS, new)
-        return int(longest)
+        return max((kept.get(name, -1) for name in labelled), default=-1)
 
     def take_over(self, draft: DraftStore) -> None:
         """Keep what was decided on a draft of the history."""

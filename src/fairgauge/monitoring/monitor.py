@@ -74,8 +74,6 @@ if TYPE_CHECKING:
     from fairgauge.stats.arrays import Array
 
 
-FEWEST_DUE = 7
-"""Later periods after which labels are due at the earliest, unless ``labels_within`` is given."""
 MOST_WITHOUT_LABEL = 0.5
 """The share of rows without a label above which a period that enters is as good as unseen."""
 
@@ -150,7 +148,7 @@ def monitor(
         question = replace(asked.question, task=decide_task(cubes[0], asked.question))
         largest = largest_groups(question, names, cubes, chosen)
         resolved = replace(asked, question=with_references(question, largest))
-    followed = _follow(names, cubes, resolved, folded, kept if at is None else None)
+    followed = _follow(names, cubes, resolved, folded, kept, keep=at is None)
     comparisons, fold = followed.comparisons, followed.fold
     if at is None and kept is not None:
         if largest != chosen:
@@ -399,8 +397,13 @@ def _follow(
     asked: MonitorSpec,
     kept: Fold | None,
     decisions: KeptDecisions | None,
+    *,
+    keep: bool,
 ) -> _Followed:
-    """Follow every comparison over the periods; return also a fold to keep."""
+    """Follow every comparison over the periods; return also a fold to keep.
+
+    ``keep`` is whether all periods are considered, so that what is seen of them is kept.
+    """
     if not cubes:
         return _Followed((), (), (), (), None, (), [], None)
     rates = exact_rates(asked)
@@ -422,7 +425,7 @@ def _follow(
     labelled = any(map(_needs_label, rates.values()))
     labelled |= any(needs_label(asked.rules[i].metric, asked) for i in others)
     without = [names[i] for i in np.flatnonzero(counts.unlabelled).tolist()] if labelled else []
-    due = _labels_due(names, without, asked, decisions) if labelled else None
+    due = _labels_due(names, without, asked, decisions, keep=keep) if labelled else None
     overdue = [] if due is None else _overdue(counts, asked, due)
     baselines = _baselines(asked, counts, exact, rates)
     detected = detect(counts, exact, asked, rates, baselines, kept)
@@ -461,15 +464,21 @@ def _labels_due(
     without_label: Sequence[str],
     asked: MonitorSpec,
     decisions: KeptDecisions | None,
+    *,
+    keep: bool,
 ) -> int | None:
-    """Return after how many later periods labels are due; None where they come at once.
+    """Return with how many later periods labels are due; None where nothing states it.
 
-    Unless it is asked, it is the longest delay that runs have seen, and at least a week of days.
+    Unless it is asked, a label is due once it is missing for longer than runs have seen any of the
+    last periods wait. Where they have seen none wait it is due at once, so that no monitor is green
+    without a label, however short its history.
     """
     if asked.labels is Labels.NOW:
         return None
-    seen = decisions.longest_delay(names, without_label) if decisions is not None else 0
-    return asked.labels_within or max(FEWEST_DUE, seen)
+    seen = -1 if decisions is None else decisions.longest_wait(names, without_label, keep=keep)
+    if asked.labels_within is None and len(without_label) == len(names):
+        return None  # no label has come yet: the state is to wait for them anyway
+    return asked.labels_within or seen + 1
 
 
 def _overdue(counts: ComparisonCounts, asked: MonitorSpec, due: int) -> list[int]:

@@ -57,7 +57,12 @@ class HistoryFinding:
     expected: Finite | None = None
 
     def concerns(self, period: str) -> bool:
-        """Return whether it is about a period, which may be the other one of two."""
+        """Return whether it is about a period, which may be the other one of two.
+
+        Labels that are due are missing in every period from theirs on.
+        """
+        if self.problem is HistoryProblem.OVERDUE_LABELS:
+            return self.period <= period
         return self.period <= period <= self.last or self.other == period
 
     @property

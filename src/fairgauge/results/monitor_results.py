@@ -407,7 +407,8 @@ class MonitorReport(ResultOfMetrics):
         its label, and the others may wait for their turn.
     unlabelled : periods with a row that lacks its label, where labels come later.
     overdue : those of them whose labels are due: rules that need labels then wait for them.
-    labels_due : later periods after which labels are due; None where they come at once.
+    labels_due : later periods with which labels are due, 0 where no run has seen one come after
+        its rows; None where they never do, and where none has come yet.
     late_groups : groups that were not in the first period, each with its first.
     horizon, alpha : the promise: at most alpha for at least one false alarm in so many periods.
     comparisons : every rule for every group.

@@ -173,38 +173,23 @@ def test_prometheus_reads_the_metrics(sixty_days, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("state", "suspected", "alerts"),
-    [
-        ("no alarm", 0, []),
-        ("alarm", 0, ["FairnessAlarm"]),
-        ("waiting for labels", 0, ["FairnessUndecided"]),
-        ("insufficient data", 2, ["FairnessRowsSuspected", "FairnessUndecided"]),
-    ],
-)
-def test_the_recommended_alerts_fire(tmp_path, state, suspected, alerts):
-    """The rules are those of the page; the gauges are named as a monitor writes them."""
+def assert_alerts(tmp_path: Path, gauges: str, fired: set[str]) -> None:
+    """Check which of the alerts that the page recommends fire, and for which model."""
     if shutil.which("promtool") is None:
         missing("promtool")
     page = (DOCS / "how-to" / "first-bad-week.md").read_text(encoding="utf-8")
     rules = next(each.body for each in blocks(page) if each.title == "fairgauge.rules.yml")
     (tmp_path / "rules.yml").write_text(rules, encoding="utf-8")
-    series = [
-        {"series": f'fairgauge_monitor_state{{model="m",state="{each}"}}',
-         "values": f"{int(str(each) == state)}x5"}
-        for each in MonitorState
-    ]  # fmt: skip
-    series += [
-        {"series": 'fairgauge_rows_suspected{model="m",problem="gap"}', "values": f"{suspected}x5"},
-        {"series": 'fairgauge_last_period_timestamp_seconds{model="m"}', "values": "0x5"},
-    ]
-    names = re.findall(r"alert: (\w+)", rules)
+    samples = [line.rpartition(" ") for line in gauges.splitlines() if not line.startswith("#")]
+    series = [{"series": name, "values": f"{value}x5"} for name, _, value in samples]
+    states = [name for name, _, value in samples
+              if name.startswith("fairgauge_monitor_state") and float(value) == 1]  # fmt: skip
+    (labels,) = [dict(re.findall(r'(\w+)="(.*?)"', name)) for name in states]
     expected = []
-    for name in names:
-        labels = (
-            {"model": "m"} if name == "FairnessRowsSuspected" else {"model": "m", "state": state}
-        )
-        fires = [{"exp_labels": labels}] * (name in alerts)
+    for name in re.findall(r"alert: (\w+)", rules):
+        stateless = name in ("FairnessRowsSuspected", "FairnessFeedStopped")
+        named = {"model": labels["model"]} if stateless else labels
+        fires = [{"exp_labels": named}] * (name in fired)
         expected.append({"eval_time": "5m", "alertname": name, "exp_alerts": fires})
     test = {"rule_files": ["rules.yml"], "tests": [
         {"interval": "1m", "input_series": series, "alert_rule_test": expected}]}  # fmt: skip
@@ -212,6 +197,56 @@ def test_the_recommended_alerts_fire(tmp_path, state, suspected, alerts):
     done = subprocess.run(["promtool", "test", "rules", str(tmp_path / "test.yml")], text=True,
                           capture_output=True, check=False)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("state", "suspected", "fired"),
+    [
+        ("no alarm", 0, set()),
+        ("alarm", 0, {"FairnessAlarm"}),
+        ("waiting for labels", 0, {"FairnessUndecided"}),
+        ("insufficient data", 2, {"FairnessRowsSuspected", "FairnessUndecided"}),
+    ],
+)
+def test_the_recommended_alerts_fire(tmp_path, state, suspected, fired):
+    gauges = [
+        f'fairgauge_monitor_state{{model="m",state="{each}"}} {int(str(each) == state)}'
+        for each in MonitorState
+    ]
+    gauges.append(f'fairgauge_rows_suspected{{model="m",problem="gap"}} {suspected}')
+    gauges.append('fairgauge_last_period_timestamp_seconds{model="m"} 0')
+    assert_alerts(tmp_path, "\n".join(gauges), fired)
+
+
+def test_the_first_night_without_labels_ends_with_code_3_and_fires_an_alert(tmp_path):
+    """A history of days with their labels, run each night, and then a day whose labels lack."""
+    config = """label = "y"
+prediction = "p"
+positive = 1
+sensitive = "sex"
+
+[monitor]
+labels = "later"
+rules = ["true_positive_rate.difference <= 0.5"]
+"""
+    (tmp_path / "monitor.toml").write_text(config)
+    rows = [f"{sex},{y},{y ^ (i % 7 == 0)}" for i in range(60) for sex in "FM" for y in (0, 1)]
+    gauges = tmp_path / "metrics.prom"
+    for night, lacking in enumerate((0, 0, 1, 0), start=5):  # 1970 has no feed that stopped
+        lines = [line.replace(",1,", ",,") for line in rows[: 10 * lacking]] + rows[10 * lacking :]
+        lines += rows[: 4 * night]  # no day is like another
+        (tmp_path / "day.csv").write_text("\n".join(["sex,y,p", *lines]) + "\n")
+        result = fairgauge("monitor", "run", tmp_path / "history", tmp_path / "day.csv",
+                           "--period", f"1970-01-0{night}", "-c", tmp_path / "monitor.toml",
+                           "-o", gauges)  # fmt: skip
+        waits = night >= 7
+        assert result.exit_code == (3 if waits else 0)
+        assert ("labels are due and missing" in result.stderr) == waits
+        assert ("waiting for labels" in result.stdout.lower()) == waits
+        fired = {"FairnessRowsSuspected", "FairnessUndecided"} if waits else set()
+        since = "fairgauge_last_period_timestamp_seconds"
+        text = re.sub(rf"(?m)^({since}.*) \S+$", r"\1 0", gauges.read_text())
+        assert_alerts(tmp_path, text, fired)
 
 
 def test_names_in_metrics_can_do_no_harm():

@@ -57,7 +57,7 @@ def test_a_last_period_that_waits_for_labels_is_not_undefined():
     waiting = fg.count(labelled.assign(label=[None] * len(rows)), **QUESTION)
     recall = {"metric": "true_positive_rate.difference", "between": [-0.9, 0.9], "groups": "F"}
     counts = dict(zip(day_names(2), [fg.count(labelled, **QUESTION), waiting], strict=True))
-    report = fg.monitor(counts, asked(recall, labels="later"))
+    report = fg.monitor(counts, asked(recall, labels="later", labels_within=1))
     (each,) = report.comparisons
     assert [point.waits for point in each.points] == [False, True]
     assert (each.state, each.undefined) == (MonitorState.NO_ALARM, ())

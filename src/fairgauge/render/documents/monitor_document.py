@@ -339,12 +339,10 @@ def _labels(report: MonitorReport) -> Iterator[str]:
             f"{numbers.listing(entered, most=_MOST_NAMED)}. Their rows without one are excluded."
         )
     if report.overdue:
-        later = numbers.plural(report.labels_due or 0, report.length, f"{report.length}s")
         named = numbers.listing(list(report.overdue), most=_MOST_NAMED)
         yield (
-            f"Labels that are due and missing: of {named}. They are due {report.labels_due:,} "
-            f"later {later} after their own. Add the periods again with their labels (--replace), "
-            "or find out why they stopped."
+            f"Labels that are due and missing: of {named}. {_when_due(report)} Add the periods "
+            "again with their labels (--replace), or find out why they are missing."
         )
     if report.waiting:
         count = len(report.waiting)
@@ -364,6 +362,21 @@ def _labels(report: MonitorReport) -> Iterator[str]:
             f"{report.waiting[0]}{split if turn else ''}. Rules that need labels enter a period, "
             f"in order, once no row lacks one{until}"
         )
+
+
+def _when_due(report: MonitorReport) -> str:
+    """Return when labels are due, and why then."""
+    if not report.labels_due:
+        return (
+            "No run has seen labels come after their rows, so that they are due with them; where "
+            "they come later, labels_within states when."
+        )
+    later = numbers.plural(report.labels_due, report.length, f"{report.length}s")
+    due = f"They are due once {report.labels_due:,} later {later} "
+    due += f"{numbers.plural(report.labels_due, 'is', 'are')} there"
+    if report.spec["monitor"].get("labels_within") is not None:
+        return f"{due} (labels_within)."
+    return f"{due}: none that came lately was waited for as long."
 
 
 def _excluded(report: MonitorReport) -> Iterator[str]:

@@ -45,7 +45,7 @@ def _overdue(each: HistoryFinding) -> str:
     del each
     return (
         "labels are due and missing. Add the periods again with their labels (--replace), or find "
-        "out why they stopped."
+        "out why they are missing."
     )
 
 

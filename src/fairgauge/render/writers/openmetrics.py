@@ -62,8 +62,8 @@ def _lines(report: MonitorReport) -> Iterator[str]:
 
 
 def _findings(report: MonitorReport) -> Iterator[str]:
-    """Yield whether something may be wrong with the rows of the last period."""
-    yield "# HELP fairgauge_rows_suspected Findings about the rows of the last period."
+    """Yield whether something may be wrong with the rows of the last period, or labels are due."""
+    yield "# HELP fairgauge_rows_suspected Findings about the last period, and labels that are due."
     yield "# TYPE fairgauge_rows_suspected gauge"
     last = report.periods[-1] if report.periods else ""
     for problem in HistoryProblem:
