@@ -179,7 +179,7 @@ def audit(
         own=tuple(map(described, spec.catalogue.own)),
     )
     report = defined_by(report.catalogue, report)
-    return replace(report, findings=choose_findings(report))
+    return replace(report, findings=choose_findings(report), counts=cube)
 
 
 def count(

@@ -33,6 +33,7 @@ from fairgauge.resolve.data_checks import assumed_positive
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.searched_features import searched_cells
+from fairgauge.results.report import Report
 from fairgauge.results.subgroup_search import SearchQuestion, SubgroupSearch
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.rowwise.first_rows import with_task
@@ -78,9 +79,9 @@ def find(
 
     Parameters
     ----------
-    data : frame, path, glob, list of paths, or Cube
-        As of `fairgauge.audit`. Counts must hold all features together, as those that are counted
-        with an intersection of all of them do.
+    data : frame, path, glob, list of paths, Cube or Report
+        As of `fairgauge.audit`. Counts, and those that a report was made from, must hold all
+        features together, as those that are counted with an intersection of all of them do.
     rate : str or Statistic
         The share of rows that is searched: a rate of the catalogue, or one of `fairgauge.rate`.
     features : list of str, `fairgauge.cut` or mapping
@@ -151,6 +152,10 @@ def find(
     """
     check_names(options, ())
     merged: dict[str, Any] = {**with_config(config, {})}
+    origin = "counts"
+    if isinstance(data, Report):
+        origin = data.data.source
+        data, merged = _counts_of_report(data), {**data.spec, **merged}
     wrong = [_unknown(name) for name in options if name not in OF_ROWS]
     rows = {name: merged[name] for name in OF_ROWS if name in merged} | options
     features = merged.get("sensitive") if features is None else features
@@ -185,7 +190,7 @@ def find(
     return SubgroupSearch(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        data=CountedData(source.name if source else "counts", cube.cases),
+        data=CountedData(source.name if source else origin, cube.cases),
         fingerprint=cube.digest,
         question=question,
         spec=spec.to_dict(),
@@ -325,6 +330,15 @@ def _counts_of(
         rows = source.count(by_person(joint, spec), _MOST_VALUES)
         return replace(count_people(rows, joint, spec), question=spec), source, spec
     return replace(source.count(joint, _MOST_VALUES), question=spec), source, spec
+
+
+def _counts_of_report(report: Report) -> Cube:
+    if isinstance(report.counts, Cube):
+        return report.counts
+    raise CubeError(
+        "this report was read from a file, which holds no counts; name the rows or counts of them "
+        "(report.find(data, rate=...))"
+    )
 
 
 def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> Spec:

@@ -241,4 +241,9 @@ def _cautions(answers: Mapping[str, str]) -> Iterator[str]:
             "Where groups have different base rates, equal selection rates, equal error rates and "
             "calibrated scores cannot in general hold together."
         )
+    if answers["model"] in ("none", "decision", "score"):
+        yield (
+            "An audit compares the groups of each feature. Subgroups of several features, such as "
+            "older women in one region, are searched by `fairgauge find`."
+        )
     yield "A limit is a decision of policy or law: those below are starting points."

@@ -13,6 +13,7 @@ from fairgauge.errors import FairgaugeError, quote
 from fairgauge.results._estimate_lookup import find_estimate
 from fairgauge.results._older_reports import report_of_1, report_of_2
 from fairgauge.results.codec import Finite, Version
+from fairgauge.results.definitions import NOT_SAVED
 from fairgauge.results.describers import function_at, in_words
 from fairgauge.results.estimates import Estimate, Group, GroupPair, ScoreCounts, ThresholdReferences
 from fairgauge.results.finding import Finding
@@ -23,6 +24,7 @@ from fairgauge.values import Saved
 
 if TYPE_CHECKING:
     from fairgauge.results._estimate_lookup import Key
+    from fairgauge.results.subgroup_search import SubgroupSearch
     from fairgauge.results.verdicts import RuleResult
 
 
@@ -86,6 +88,8 @@ class Report(ResultOfMetrics):
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
     threshold_references: tuple[ThresholdReferences, ...] = ()
+    counts: Any = field(default=None, compare=False, repr=False, metadata=NOT_SAVED)
+    """The cube that it was made from; a report that was saved holds none."""
 
     @property
     def catalogue(self) -> Catalogue:
@@ -200,6 +204,25 @@ class Report(ResultOfMetrics):
     def ratio(self) -> Any:
         """Return the ratios of rates, group over reference, as a pandas frame."""
         return function_at("fairgauge.render.writers.data_frames:contrasts")(self, "ratio")
+
+    def find(self, data: object = None, **search: Any) -> SubgroupSearch:
+        """Find where a rate is worse, in any subgroup: `fairgauge.find` of the same question.
+
+        Parameters
+        ----------
+        data : frame, path or Cube, optional
+            The rows, or counts of them; by default the counts of this report, which must hold all
+            features together (``intersections``).
+        **search
+            ``rate``, and what else `fairgauge.find` takes.
+
+        Raises
+        ------
+        SpecError, DataError, CubeError
+            As of `fairgauge.find`.
+        """
+        asked = {"config": self.spec, **search}
+        return function_at("fairgauge.api.searching:find")(self if data is None else data, **asked)
 
     def __repr__(self) -> str:
         return (

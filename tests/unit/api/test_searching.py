@@ -13,6 +13,7 @@ from scipy import stats
 
 import fairgauge as fg
 from fairgauge.errors import CubeError, SpecError
+from fairgauge.render.formats import render
 from fairgauge.results.subgroup_search import SubgroupSearch
 from fairgauge.stats.signed_roots import signed_root
 
@@ -327,3 +328,63 @@ def test_every_tested_subgroup_is_in_the_funnel_and_the_worse_lie_beyond_its_edg
             for point in edge:
                 assert (each.difference >= point.difference) == (each.status == "worse")
     assert len(many.funnel.marks) < many.examined
+
+
+QUESTION = {"label": "y", "prediction": "p", "positive": 1}
+
+
+def test_a_report_is_searched_by_its_own_counts_and_question():
+    report = fg.audit(PLANTED, sensitive=CUT, intersections=[FEATURES], **QUESTION)
+    found = fg.find(PLANTED, features=CUT, rate="fpr", **QUESTION)
+    for again in (
+        report.find(rate="fpr"),
+        fg.find(report, rate="fpr"),
+        report.find(PLANTED.sample(fraction=1, shuffle=True, seed=3), rate="fpr"),
+    ):
+        assert (again.worse, again.undecided) == (found.worse, found.undecided)
+    # the question is that of the report, not that of the counts
+    swapped = fg.audit(fg.count(PLANTED, sensitive=CUT, intersections=[FEATURES], **QUESTION),
+                       positive=0)  # fmt: skip
+    mirrored = fg.find(PLANTED, features=CUT, rate="fpr", **QUESTION | {"positive": 0})
+    assert swapped.find(rate="fpr").worse == mirrored.worse
+
+
+def test_a_report_without_joint_counts_states_what_makes_them():
+    report = fg.audit(PLANTED, sensitive=CUT, **QUESTION)
+    with pytest.raises(CubeError, match=r"--intersect 'sex\*race\*region\*age'"):
+        report.find(rate="fpr")
+    assert report.find(rate="fpr", features=["sex"]).examined == 2
+    assert report.find(PLANTED, rate="fpr").examined > 100
+    read = type(report).from_dict(report.to_dict())
+    assert read == report
+    with pytest.raises(CubeError, match="holds no counts"):
+        read.find(rate="fpr")
+    assert read.find(PLANTED, rate="fpr").examined > 100
+
+
+LINE = "Subgroups of several features were not examined: fairgauge find."
+
+
+def test_an_audit_of_several_features_ends_with_what_was_not_examined():
+    report = fg.audit(PLANTED, sensitive=["sex", "race"], **QUESTION)
+    assert LINE in str(report)
+    assert LINE in render(report, full=True)
+    assert "Search subgroups of several features" in render(report, "html")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"sensitive": ["sex"]},
+        {"intersections": [["sex", "race"]]},
+        {"weight": "age"},
+        {"cluster": "region"},
+        {"label": "age", "task": "regression", "prediction": "region"},
+    ],
+)
+def test_where_a_search_cannot_or_need_not_do_so_nothing_names_it(other):
+    options = {"sensitive": ["sex", "race"], **QUESTION, **other}
+    if "task" in other:
+        options.pop("positive")
+    report = fg.audit(PLANTED, **options)
+    assert "fairgauge find" not in str(report) + render(report, full=True) + render(report, "html")

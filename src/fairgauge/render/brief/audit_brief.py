@@ -29,7 +29,7 @@ from fairgauge.render.brief._vocabulary import Vocabulary, joined
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.finding_sentences import describe_finding
 from fairgauge.render.words.numbers import count, listing, percent, plural
-from fairgauge.render.words.question_sentences import cut_words, unit
+from fairgauge.render.words.question_sentences import cut_words, subgroups_not_examined, unit
 from fairgauge.render.words.verdict_sentences import rows_of_group
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disparities import is_significant
@@ -478,6 +478,8 @@ def _steps(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentenc
         number, people, decided = wronged
         joint = "and" if " who " in people else "who"
         yield Sentence(f"Read cases: a sample of the {number:,} {people} {joint} {decided}.")
+    if subgroups_not_examined(report):
+        yield Sentence("Search subgroups of several features: fairgauge find.")
     if remaining and spec.get("score") and spec.get("label"):
         yield Sentence(
             "See what another threshold than "

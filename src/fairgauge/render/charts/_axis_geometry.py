@@ -14,6 +14,8 @@ _STEPS = (1, 2, 2.5, 5, 10)
 _MARGIN = 4.0
 _MOST_TICKS = 5
 _CLOSEST_TICKS = 9.0
+_NO_RANGE = 1e-300
+"""A range that no step divides, because floating-point numbers have none that is smaller."""
 _CLOSE = 1e-9
 _MANY, _MILLION = 1e4, 1e6
 _DECADES = (0.01, 0.1, 1, 10, 100)
@@ -67,7 +69,7 @@ def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool
         low, high = min([0.8, *found]), max([1.25, *found])
         return Scale(max(low / 1.05, 0.01), min(high * 1.05, 100.0), log=True)
     low, high = min(found), max(found)
-    if low == high:
+    if high - low < _NO_RANGE:
         low, high = low - 0.5, high + 0.5
     return Scale(low, high)
 

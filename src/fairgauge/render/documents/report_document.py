@@ -462,6 +462,8 @@ class _Summary:
             if each.metric not in valued
         ]
         yield from (Paragraph(text, Tone.SOFT) for text in missing_values(absent)[:_MOST_NAMED])
+        if note := question.subgroups_not_examined(report):
+            yield Paragraph(note, Tone.SOFT, spare=3, about="what was not examined")
 
 
 class _Full(_Summary):

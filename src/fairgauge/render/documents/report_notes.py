@@ -106,6 +106,7 @@ def report_notes(report: Report) -> list[str]:
         if each.code in _ADJUSTED:
             continue
         found.append(_line(each))
+    found += filter(None, [question.subgroups_not_examined(report)])
     return found
 
 
@@ -126,8 +127,9 @@ def opening_warnings(warnings: Sequence[Diagnostic]) -> list[str]:
 
 
 def notes_besides(report: Report, stated: Sequence[Diagnostic]) -> int:
-    """Return how many notes there are besides the warnings that open a document."""
-    return len(report_notes(report)) - len(stated[:_MOST_WARNINGS])
+    """Return how many notes there are besides those that one screen states itself."""
+    besides = len(report_notes(report)) - len(stated[:_MOST_WARNINGS])
+    return besides - bool(question.subgroups_not_examined(report))
 
 
 def _line(diagnostic: Diagnostic) -> str:

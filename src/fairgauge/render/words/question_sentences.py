@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _COLUMNS = (
     ("counts", "count"), ("weights", "weight"), ("clustered by", "cluster"),
 )  # fmt: skip
+_SEVERAL = 2
 _MISSING_CLUSTER = "missing cluster"
 _FROM_INTERVALS = ", excluded from confidence intervals alone"
 _REFERENCES = {
@@ -441,6 +442,20 @@ def _features(spec: Mapping[str, Any]) -> list[str]:
             column += f" ({'; '.join(sets[:8])})"
         found.append(column)
     return found + [called(name) for name in _intersections(spec)]
+
+
+def subgroups_not_examined(report: Report) -> str:
+    """State that subgroups of several features were not examined, where a search can do so."""
+    spec = report.spec
+    dependent = any(spec.get(name) for name in ("weight", "cluster", "intersections"))
+    protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
+    outcomes = any(spec.get(name) for name in ("label", "prediction", "score"))
+    threshold = spec.get("threshold")
+    one = not isinstance(threshold, list) or len(threshold) == 1
+    searched = report.task is Task.BINARY and outcomes and one and not (dependent or protected)
+    if not searched or len(spec.get("sensitive", ())) < _SEVERAL:
+        return ""
+    return "Subgroups of several features were not examined: fairgauge find."
 
 
 def _intersections(spec: Mapping[str, Any]) -> dict[str, Sequence[str]]:
