@@ -154,8 +154,8 @@ def find(
     merged: dict[str, Any] = {**with_config(config, {})}
     origin = "counts"
     if isinstance(data, Report):
-        origin = data.data.source
-        data, merged = _counts_of_report(data), {**data.spec, **merged}
+        origin, merged = data.data.source, {**data.spec, **merged}
+        data = _counts_of_report(data)
     wrong = [_unknown(name) for name in options if name not in OF_ROWS]
     rows = {name: merged[name] for name in OF_ROWS if name in merged} | options
     features = merged.get("sensitive") if features is None else features

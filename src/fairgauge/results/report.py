@@ -222,7 +222,10 @@ class Report(ResultOfMetrics):
             As of `fairgauge.find`.
         """
         asked = {"config": self.spec, **search}
-        return function_at("fairgauge.api.searching:find")(self if data is None else data, **asked)
+        found: SubgroupSearch = function_at("fairgauge.api.searching:find")(
+            self if data is None else data, **asked
+        )
+        return found
 
     def __repr__(self) -> str:
         return (
