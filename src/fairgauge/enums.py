@@ -446,6 +446,7 @@ class WhyInconclusive(StrEnum):
     IMPRECISE = "imprecise"
     BEYOND_MARGIN = "beyond margin"
     VARIES = "varies"  # over strata, so that an average hides what remains in some
+    OFFSET = "offset"  # no gap over all strata: composition offsets a difference within them
     NOT_COMPARABLE = "not comparable"
     TOO_FEW = "too few"
 

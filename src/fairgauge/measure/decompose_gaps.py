@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,18 +26,31 @@ from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.gap_decomposition import (
     AdjustedGap,
+    ColumnGap,
     Gap,
     GapPart,
     Heterogeneity,
+    LevelGap,
     StratumGap,
     Support,
 )
 from fairgauge.results.scopes import Interval
 from fairgauge.stats.contrasts import newcombe
-from fairgauge.stats.decomposition import Part, decompose, mean_differences, stratum_parts
+from fairgauge.stats.decomposition import (
+    Part,
+    decompose,
+    mean_differences,
+    smallest_shown,
+    stratum_parts,
+)
 from fairgauge.stats.grouped_logistic import adjusted_effect
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.outlying_strata import heterogeneity, heterogeneity_of_means
+from fairgauge.stats.multiplicity import holm
+from fairgauge.stats.outlying_strata import (
+    heterogeneity,
+    heterogeneity_of_means,
+    smallest_outlying,
+)
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 
 if TYPE_CHECKING:
@@ -109,6 +122,10 @@ class _GapSides:
         """Return which strata have both sides."""
         return np.asarray((self.n_d > 0) & (self.n_a > 0))
 
+    def at(self, strata: Array) -> _GapSides:
+        """Return the sides in some strata."""
+        return _GapSides(*(each[strata] for each in (self.x_d, self.n_d, self.x_a, self.n_a)))
+
 
 def _gaps(
     estimate: Estimate,
@@ -145,10 +162,8 @@ def _gaps(
         sides.x_d, sides.n_d, sides.x_a, sides.n_a, z,
         ratio=ratio, columns=columns, squares=squares,
     )  # fmt: skip
-    whole, each = _tests(sides)
-    least = [whole.p, *([] if each is None else each.p_adjusted)]
-    varies = any(p < 1 - spec.confidence for p in least)
-    verdict, reason = _verdict(estimate, parts, metric.neutral, margin, varies=varies)
+    tests = _tests(sides, crossed, spec.confidence)
+    verdict, reason = _verdict(estimate, parts, metric.neutral, margin, varies=tests.varies)
     yield Gap(
         estimate=estimate,
         columns=crossed.columns,
@@ -162,8 +177,10 @@ def _gaps(
             strata_used=int(sides.common.sum()),
             strata=len(crossed.strata),
         ),
-        heterogeneity=_heterogeneity(whole),
-        strata=tuple(_strata(sides, crossed, each, spec.confidence, ratio=ratio)),
+        heterogeneity=tests.of_strata.heterogeneity,
+        strata=tuple(_strata(sides, crossed, tests.of_strata, spec.confidence, ratio=ratio)),
+        by_column=tuple(_by_column(sides, crossed, tests, spec.confidence)),
+        detectable=_detectable(parts, z, lower=estimate.value < metric.neutral, ratio=ratio),
         adjusted=(
             tuple(_adjusted(sides, crossed, spec.confidence))
             if not ratio and squares is None and _comparable(parts)
@@ -181,14 +198,135 @@ def _sums(of: Statistic, side: ConfusionCounts) -> tuple[Array, Array, Array]:
     return side.moments[column], side.moments["n"], side.moments[2 * column]
 
 
-def _tests(sides: _GapSides) -> tuple[HeterogeneityTest, Outlying | None]:
-    """Return the test of one difference in all strata, and of rates each against the others."""
-    counts = (sides.x_d, sides.n_d, sides.x_a, sides.n_a)
+# ---- whether the difference varies --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tests:
+    """The tests of one difference in all strata, and of each against the others.
+
+    Attributes
+    ----------
+    heterogeneity : None with fewer than two strata.
+    each : of rates.
+    p_adjusted, smallest : of each; the latter is the distance that would be outlying.
+    """
+
+    heterogeneity: Heterogeneity | None
+    each: Outlying | None
+    p_adjusted: Array
+    smallest: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TestsOfGap:
+    """The tests of the strata, and of the levels of each of several columns.
+
+    ``varies`` states whether any is statistically significant.
+    """
+
+    of_strata: _Tests
+    of_columns: tuple[_Tests, ...]
+    varies: bool
+
+
+def _tests(sides: _GapSides, crossed: CrossedStrata, confidence: float) -> _TestsOfGap:
+    """Return the tests, which are two families: of variation, and of single strata and levels.
+
+    Of the second, strata and levels have half of the level each, since there may be many strata.
+    """
+    alpha, common = 1 - confidence, sides.common
+    found: list[tuple[HeterogeneityTest, Outlying | None]]
     if sides.squares is None:
-        return heterogeneity(*counts)
-    each, _ = mean_differences(*counts, sides.squares, 1.0)
-    variance = np.where(sides.common, (each.high - each.value) ** 2, 0.0)
-    return heterogeneity_of_means(each.value, variance), None
+        found = [heterogeneity(sides.x_d, sides.n_d, sides.x_a, sides.n_a)]
+        held = sides.at(common)
+        for column in crossed.codes if len(crossed.columns) > 1 and common.any() else ():
+            levels = np.unique(column[common], return_inverse=True)[1].ravel()
+            found.append(heterogeneity(held.x_d, held.n_d, held.x_a, held.n_a, levels))
+    else:
+        of_means, _ = mean_differences(
+            sides.x_d, sides.n_d, sides.x_a, sides.n_a, sides.squares, 1.0
+        )
+        variance = np.where(common, (of_means.high - of_means.value) ** 2, 0.0)
+        found = [(heterogeneity_of_means(of_means.value, variance), None)]
+    families = min(len(found), 2)
+    of_variation = holm([float(whole.p) for whole, _ in found])
+    singles = [each for _, each in found if each is not None]
+    p_adjusted = [np.minimum(families * holm(each.p), 1) for each in singles[:1]]
+    if len(singles) > 1:
+        together = np.minimum(2 * holm(np.concatenate([each.p for each in singles[1:]])), 1)
+        ends = np.cumsum([len(each.p) for each in singles[1:]])[:-1]
+        p_adjusted += np.split(together, ends)
+    tests = tuple(
+        _Tests(
+            _heterogeneity(whole, of_variation[i]),
+            each,
+            p_adjusted[i] if each is not None else np.array([]),
+            smallest_outlying(each, alpha / families) if each is not None else np.array([]),
+        )
+        for i, (whole, each) in enumerate(found)
+    )
+    least = [*of_variation, *(p for each in tests for p in each.p_adjusted)]
+    return _TestsOfGap(tests[0], tests[1:], any(p < alpha for p in least))
+
+
+def _by_column(
+    sides: _GapSides, crossed: CrossedStrata, tests: _TestsOfGap, confidence: float
+) -> Iterator[ColumnGap]:
+    """Yield the difference at the levels of each column, adjusted for the other columns."""
+    for k, found in enumerate(tests.of_columns):
+        names = {
+            code: strata[k].name()
+            for code, strata in zip(crossed.codes[k].tolist(), crossed.strata, strict=True)
+        }
+        codes = np.where(sides.common, crossed.codes[k], -1)
+        made = [
+            _level(sides.at(codes == code), names[code], found, i, confidence)
+            for i, code in enumerate(np.unique(codes[sides.common]).tolist())
+        ]
+        yield ColumnGap(
+            column=crossed.columns[k],
+            heterogeneity=found.heterogeneity,
+            levels=tuple(sorted(made, key=lambda each: (each.p_value is None, each.p_value))),
+        )
+
+
+def _level(cells: _GapSides, name: str, found: _Tests, i: int, confidence: float) -> LevelGap:
+    """Return the difference within the cells of a level."""
+    weights = cells.n_d * cells.n_a / (cells.n_d + cells.n_a)
+    weights = weights / weights.sum()
+    ends = stratified_difference(
+        cells.x_d, cells.n_d, cells.x_a, cells.n_a, weights, critical(confidence)
+    )
+    method = (IntervalMethod.STRATIFIED_SCORE,)
+    return LevelGap(
+        level=name,
+        n_group=float(cells.n_d.sum()),
+        n_reference=float(cells.n_a.sum()),
+        difference=float((weights * (cells.x_d / cells.n_d - cells.x_a / cells.n_a)).sum()),
+        interval=Interval(float(ends.low), float(ends.high), confidence, method),
+        **_against(found, i, confidence),
+    )
+
+
+def _against(found: _Tests, i: int, confidence: float) -> dict[str, Any]:
+    """Return what is recorded of a stratum or level against the others."""
+    if found.each is None:
+        return {}
+    return {
+        "others": _known(found.each.others[i]),
+        "p_value": _known(found.each.p[i]),
+        "p_adjusted": _known(found.p_adjusted[i]),
+        "outlying": bool(found.p_adjusted[i] < 1 - confidence),
+        "detectable": _known(found.smallest[i]),
+    }
+
+
+def _detectable(parts: GapParts, z: float, *, lower: bool, ratio: bool) -> float | None:
+    size = float("nan") if parts.sparse else smallest_shown(parts, z, ratio=ratio)
+    if math.isnan(size):
+        return None
+    return math.exp(-size if lower else size) if ratio else size
 
 
 # ---- verdicts -----------------------------------------------------------------------------------
@@ -207,7 +345,7 @@ def _verdict(
         return inconclusive, WhyInconclusive.TOO_FEW
     low, high = estimate.interval
     if low <= neutral <= high:
-        return GapVerdict.NO_GAP, None
+        return _without_gap(parts, neutral, margin, varies=varies)
     if not _comparable(parts):
         return inconclusive, WhyInconclusive.NOT_COMPARABLE
     if parts.sparse:
@@ -231,6 +369,22 @@ def _verdict(
     if varies:
         return inconclusive, WhyInconclusive.VARIES
     return GapVerdict.ACCOUNTED_FOR, None
+
+
+def _without_gap(
+    parts: GapParts, neutral: float, margin: float | None, *, varies: bool
+) -> tuple[GapVerdict, WhyInconclusive | None]:
+    """Return the verdict where no gap is shown: what is in the strata may offset each other."""
+    if varies:
+        return GapVerdict.INCONCLUSIVE, WhyInconclusive.VARIES
+    within = [
+        (float(part.low), float(part.high)) for part in (parts.within_group, parts.within_reference)
+    ]
+    kept = margin is not None and all(-margin < low and high < margin for low, high in within)
+    one_way = all(low > neutral for low, _ in within) or all(high < neutral for _, high in within)
+    if one_way and _comparable(parts) and not parts.sparse and not kept:
+        return GapVerdict.INCONCLUSIVE, WhyInconclusive.OFFSET
+    return GapVerdict.NO_GAP, None
 
 
 def _comparable(parts: GapParts) -> bool:
@@ -358,7 +512,7 @@ def _mantel_haenszel(sides: _GapSides, metric: Contrast, confidence: float) -> P
 def _strata(
     sides: _GapSides,
     crossed: CrossedStrata,
-    against: Outlying | None,
+    tests: _Tests,
     confidence: float,
     *,
     ratio: bool,
@@ -402,10 +556,7 @@ def _strata(
             ),
             composition=float(contributions.composition[s]) if both and not ratio else None,
             within=float(contributions.within[s]) if both and not ratio else None,
-            others=_known(against.others[s]) if against else None,
-            p_value=_known(against.p[s]) if against else None,
-            p_adjusted=_known(against.p_adjusted[s]) if against else None,
-            outlying=bool(against is not None and against.p_adjusted[s] < 1 - confidence),
+            **_against(tests, s, confidence),
         )
 
     return [row(s) for s in held]
@@ -415,8 +566,13 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _heterogeneity(found: HeterogeneityTest) -> Heterogeneity | None:
+def _heterogeneity(found: HeterogeneityTest, p_adjusted: float) -> Heterogeneity | None:
     if math.isnan(found.p):
         return None
-    numbers = (float(found.statistic), int(found.degrees), float(found.p), float(found.spread))
-    return Heterogeneity(*numbers)
+    return Heterogeneity(
+        float(found.statistic),
+        int(found.degrees),
+        float(found.p),
+        float(found.spread),
+        min(float(p_adjusted), 1.0),
+    )

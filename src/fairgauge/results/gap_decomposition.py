@@ -63,8 +63,10 @@ class StratumGap:
         ratio, and where it does not have both sides.
     others : the mean difference of all other strata, None of means and without others.
     p_value, p_adjusted : of the same difference as in the others, alone and adjusted for all
-        strata (Holm); None where the data are insufficient.
+        strata (Holm; of several columns for their levels, too); None where the data are
+        insufficient.
     outlying : whether it differs statistically significantly from the others.
+    detectable : the distance from the others that would be outlying with 80% power.
     """
 
     stratum: Mapping[str, str]
@@ -82,6 +84,7 @@ class StratumGap:
     p_value: Share | None = None
     p_adjusted: Share | None = None
     outlying: bool = False
+    detectable: Finite | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +95,55 @@ class Heterogeneity:
     ----------
     statistic, degrees, p_value : Cochran's chi-square.
     spread : the standard deviation of the true differences beyond sampling variation.
+    p_adjusted : adjusted for all such tests of the gap (Holm), of which one column has one.
     """
 
     statistic: Finite
     degrees: int
     p_value: Share
     spread: Finite
+    p_adjusted: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelGap:
+    """The gap at one level of a column, adjusted for the other columns.
+
+    Attributes
+    ----------
+    level : the name of the value.
+    n_group, n_reference : the rows of both sides, in the cells of the other columns that both have.
+    difference, interval : of the rates within these cells, with the weights of Mantel and Haenszel.
+    others, p_value, p_adjusted, outlying, detectable : against all other levels of the column, as
+        of a stratum.
+    """
+
+    level: str
+    n_group: Finite
+    n_reference: Finite
+    difference: float
+    interval: Inline[Interval]
+    others: Finite | None
+    p_value: Share | None
+    p_adjusted: Share | None
+    outlying: bool
+    detectable: Finite | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnGap:
+    """The gap at every level of a column, adjusted for the other columns.
+
+    Attributes
+    ----------
+    column : its name.
+    heterogeneity : whether the difference varies over its levels; None with fewer than two.
+    levels : the levels that both sides have, the furthest from the others first.
+    """
+
+    column: str
+    heterogeneity: Heterogeneity | None
+    levels: tuple[LevelGap, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +207,11 @@ class Gap:
     heterogeneity : whether the difference of rates or means varies over strata, of a ratio too;
         None with fewer than two strata that both sides have.
     strata : the strata, by the size of their contributions.
+    by_column : of rates by several columns, the difference at the levels of each, adjusted for the
+        other columns.
+    detectable : the smallest difference, of a ratio the ratio, that would have been shown within
+        strata at both compositions with 80% power, were it the same in all; None where there is no
+        interval.
     adjusted : the difference adjusted for the columns by regression, first with the same effects on
         both sides, then with effects by side; none of a ratio, where there is no fit, and where
         more than half of a side is in strata that the other does not have.
@@ -177,6 +228,8 @@ class Gap:
     support: Support
     heterogeneity: Heterogeneity | None = None
     strata: tuple[StratumGap, ...]
+    by_column: tuple[ColumnGap, ...] = ()
+    detectable: Finite | None = None
     adjusted: tuple[AdjustedGap, ...] = ()
 
     @property

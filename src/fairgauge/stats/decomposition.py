@@ -23,6 +23,8 @@ _PRIOR_ROWS = 4.0
 """Rows that are added to each side for the centre of an interval, spread over the strata as the
 rows are (Agresti and Caffo 2000)."""
 _FEWEST_EXPECTED = 5.0
+_LARGEST_Z = 8.0
+_BISECTIONS = 40
 
 
 class Part(NamedTuple):
@@ -137,6 +139,43 @@ def decompose(
         support_reference=held_a.sum(-1) / n_a.sum(-1),
         sparse=sparse if squares is None else np.zeros_like(sparse),
     )
+
+
+def smallest_shown(parts: GapParts, z: float, power: float = 0.8, *, ratio: bool = False) -> float:
+    """Return the difference within strata that would be shown at both compositions with a power.
+
+    It is the same in all strata, and of a ratio its logarithm; nan where there is no interval.
+
+    Examples
+    --------
+    >>> found = decompose([30, 20], [100, 100], [60, 5], [200, 50], 1.959964)
+    >>> round(smallest_shown(found, 1.959964), 3)
+    0.134
+    """
+    from scipy.special import ndtr
+
+    group, reference, both = (
+        float(np.log(part.high / part.low) if ratio else part.high - part.low) / 2 / z
+        for part in (parts.within_group, parts.within_reference, parts.within)
+    )
+    if not np.isfinite([group, reference, both]).all() or min(group, reference) <= 0:
+        return float("nan")
+    # within is the mean of the two, whose correlation its variance shows
+    together = (4 * both**2 - group**2 - reference**2) / (2 * group * reference)
+    together = float(np.clip(together, -0.999, 0.999))
+    steps = np.linspace(-_LARGEST_Z, _LARGEST_Z, 2_001)
+    density = np.exp(-(steps**2) / 2) / np.sqrt(2 * np.pi) * (steps[1] - steps[0])
+
+    def shown(size: float) -> float:
+        first, second = size / group - z, size / reference - z
+        other = ndtr((second - together * steps) / np.sqrt(1 - together**2))
+        return float((density * other)[steps <= first].sum())
+
+    low, high = 0.0, 2 * (z + _LARGEST_Z) * max(group, reference)
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if shown(middle) < power else (low, middle)
+    return high
 
 
 @quiet

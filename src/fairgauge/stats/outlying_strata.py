@@ -1,4 +1,8 @@
-"""Strata that differ: whether differences vary over strata, and which is unlike all others."""
+"""Strata that differ: whether differences vary over strata, and which is unlike all others.
+
+Strata may be levels of one column that are made of cells of others: the difference in a level is
+then the one within its cells, which adjusts it for the other columns.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,6 @@ import numpy as np
 
 from fairgauge.stats._restricted import under_difference
 from fairgauge.stats.arrays import Array, floats, quiet
-from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.significance import two_sided
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 FEWEST_EXPECTED = 5.0
 """A stratum with fewer expected successes or failures on a side is never named."""
 _FEWEST_STRATA = 3
+_POWER = 0.8
 
 
 class HeterogeneityTest(NamedTuple):
@@ -41,20 +45,29 @@ class Outlying(NamedTuple):
 
     Attributes
     ----------
+    difference, error : of the stratum, adjusted for the cells that it is made of, and the standard
+        error of its distance from the others.
     others : the mean difference of the other strata.
     z : the distance from it in standard errors.
-    p, p_adjusted : of no difference from the others, alone and adjusted for all strata (Holm).
+    p : of no difference from the others.
+    degrees : of the t distribution of z; infinite where the others do not vary.
     """
 
+    difference: Array
+    error: Array
     others: Array
     z: Array
     p: Array
-    p_adjusted: Array
+    degrees: Array
 
 
 @quiet
 def heterogeneity(
-    x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike
+    x_d: ArrayLike,
+    n_d: ArrayLike,
+    x_a: ArrayLike,
+    n_a: ArrayLike,
+    levels: NDArray[np.int64] | None = None,
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences vary over strata, and each stratum against all others.
 
@@ -66,6 +79,9 @@ def heterogeneity(
     ----------
     x_d, n_d, x_a, n_a : array-like of shape (..., S)
         Successes and trials of both sides; strata without trials on a side are excluded.
+    levels : array of int, shape (S,), optional
+        The level of a column that each stratum is in. Levels are then tested, each by the
+        difference within its strata (Mantel and Haenszel).
 
     References
     ----------
@@ -76,20 +92,39 @@ def heterogeneity(
     Examples
     --------
     >>> whole, each = heterogeneity([89, 17, 202], [108, 25, 593], [512, 353, 120], [825, 560, 325])
-    >>> round(float(whole.statistic), 2), round(float(each.p_adjusted[0]), 6)
-    (16.09, 0.000372)
+    >>> round(float(whole.statistic), 2), round(float(each.p[0]), 6)
+    (16.09, 0.000124)
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
-    held = (n_d > 0) & (n_a > 0)
+    cells = _Cells.of(x_d, n_d, x_a, n_a, levels)
+    held = cells.pooled > 0
     strata = held.sum(-1).astype(np.float64)
-    d = np.where(held, x_d / n_d - x_a / n_a, 0.0)
-    pooling = np.where(held, n_d * n_a / (n_d + n_a), 0.0)
-    common = np.asarray((pooling * d).sum(-1) / pooling.sum(-1))
-    _, _, variance = _restricted(x_d, n_d, x_a, n_a, common[..., None])
+    common = np.asarray((cells.pooled * cells.difference).sum(-1) / cells.pooled.sum(-1))
+    variance, _ = cells.at(common[..., None])
     weight = np.where(held & (variance > 0), 1 / variance, 0.0)
-    sums = _sums(weight, d)
-    whole = _of_all(sums, strata)
-    return whole, _against_others(x_d, n_d, x_a, n_a, d, weight, sums, held)
+    sums = _sums(weight, cells.difference)
+    return _of_all(sums, strata), _against_others(cells, weight, sums)
+
+
+def smallest_outlying(found: Outlying, alpha: float) -> Array:
+    """Return the distance from the others that each stratum would be named from, with 80% power.
+
+    Parameters
+    ----------
+    found : Outlying
+    alpha : float
+        The level of all tests together.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    tests = np.maximum(np.isfinite(found.z).sum(-1), 1)[..., None]
+    normal = np.isinf(found.degrees)
+    degrees = np.where(normal, 1.0, found.degrees)
+    tail = 1 - alpha / tests / 2
+    reach = np.where(
+        normal, ndtri(tail) + ndtri(_POWER), stdtrit(degrees, tail) + stdtrit(degrees, _POWER)
+    )
+    return np.where(np.isfinite(found.z), reach * found.error, np.nan)
 
 
 @quiet
@@ -122,10 +157,70 @@ def _of_all(sums: Sequence[Array], strata: Array) -> HeterogeneityTest:
     )
 
 
-def _against_others(
-    x_d: Array, n_d: Array, x_a: Array, n_a: Array, d: Array, weight: Array, sums: list[Array],
-    held: NDArray[np.bool_],
-) -> Outlying:  # fmt: skip
+class _Cells(NamedTuple):
+    """The cells that strata are made of, with both sides; each is a stratum itself without levels.
+
+    Attributes
+    ----------
+    x_d, n_d, x_a, n_a : arrays of shape (..., S).
+    levels : array of shape (S,), or None.
+    weight : array of shape (..., S): by which differences in cells are pooled.
+    pooled, difference : arrays of shape (..., L): the sums of these weights, and the mean by them.
+    """
+
+    x_d: Array
+    n_d: Array
+    x_a: Array
+    n_a: Array
+    levels: NDArray[np.int64] | None
+    weight: Array
+    pooled: Array
+    difference: Array
+
+    @classmethod
+    def of(
+        cls, x_d: Array, n_d: Array, x_a: Array, n_a: Array, levels: NDArray[np.int64] | None
+    ) -> _Cells:
+        held = (n_d > 0) & (n_a > 0)
+        d = np.where(held, x_d / n_d - x_a / n_a, 0.0)
+        weight = np.where(held, n_d * n_a / (n_d + n_a), 0.0)
+        pooled, summed = (_by_level(each, levels) for each in (weight, weight * d))
+        difference = np.where(pooled > 0, summed / pooled, 0.0)
+        return cls(x_d, n_d, x_a, n_a, levels, weight, pooled, difference)
+
+    def at(self, difference: Array) -> tuple[Array, Array]:
+        """Return the variances where the strata differ by a number, and the expected counts.
+
+        These are the fewest successes or failures that a side is expected to have in a stratum.
+        """
+        if self.levels is not None and difference.shape[-1] > 1:
+            difference = difference[..., self.levels]
+        p_d, p_a = under_difference(
+            self.x_d, self.n_d, self.x_a, self.n_a, np.clip(difference, -1, 1)
+        )
+        n = self.n_d + self.n_a
+        variance = (p_d * (1 - p_d) / self.n_d + p_a * (1 - p_a) / self.n_a) * n / (n - 1)
+        held = self.weight > 0
+        variance = _by_level(np.where(held, self.weight**2 * variance, 0.0), self.levels)
+        expected = [
+            _by_level(np.where(held, n * p, 0.0), self.levels)
+            for n, rate in ((self.n_d, p_d), (self.n_a, p_a))
+            for p in (rate, 1 - rate)
+        ]
+        return variance / self.pooled**2, np.minimum.reduce(expected)
+
+
+def _by_level(values: Array, levels: NDArray[np.int64] | None) -> Array:
+    """Return sums over the cells of each level."""
+    if levels is None:
+        return values
+    order = np.argsort(levels, kind="stable")
+    starts = np.flatnonzero(np.diff(levels[order], prepend=-1))
+    return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1))
+
+
+def _against_others(cells: _Cells, weight: Array, sums: list[Array]) -> Outlying:
+    d, held = cells.difference, cells.pooled > 0
     others = held.sum(-1).astype(np.float64)[..., None] - 1
     own = (weight, weight * d, weight * d**2, weight**2)
     rest = [every[..., None] - mine for every, mine in zip(sums, own, strict=True)]
@@ -133,13 +228,19 @@ def _against_others(
     # the others are weighed with their spread
     random = _leave_one_out(weight, d, tau2)
     mean, error2 = random[1] / random[0], 1 / random[0]
-    p_d, p_a, variance = _restricted(x_d, n_d, x_a, n_a, mean)
-    expected = np.minimum(n_d * np.minimum(p_d, 1 - p_d), n_a * np.minimum(p_a, 1 - p_a))
+    variance, expected = cells.at(mean)
     tested = held & (expected >= FEWEST_EXPECTED) & (others >= _FEWEST_STRATA - 1)
-    z = np.where(tested, (d - mean) / np.sqrt(variance + tau2 + error2), np.nan)
+    error = np.sqrt(variance + tau2 + error2)
+    z = np.where(tested, (d - mean) / error, np.nan)
     p = np.where(tau2 > 0, _t_tail(z, others - 1), two_sided(np.minimum(np.abs(z), 37.0)))
-    p = np.where(tested, p, np.nan)
-    return Outlying(np.where(held & (others > 0), mean, np.nan), z, p, holm(p))
+    return Outlying(
+        np.where(held, d, np.nan),
+        error,
+        np.where(held & (others > 0), mean, np.nan),
+        z,
+        np.where(tested, p, np.nan),
+        np.where(tau2 > 0, np.maximum(others - 1, 1.0), np.inf),
+    )
 
 
 def _leave_one_out(weight: Array, d: Array, tau2: Array) -> tuple[Array, Array]:
@@ -155,16 +256,6 @@ def _leave_one_out(weight: Array, d: Array, tau2: Array) -> tuple[Array, Array]:
         total[..., s] = with_spread.sum(-1)
         moment[..., s] = (with_spread * d).sum(-1)
     return total, moment
-
-
-def _restricted(
-    x_d: Array, n_d: Array, x_a: Array, n_a: Array, difference: Array
-) -> tuple[Array, Array, Array]:
-    """Return the rates of both sides that differ by a number, and the variance of d at them."""
-    p_d, p_a = under_difference(x_d, n_d, x_a, n_a, np.clip(difference, -1, 1))
-    n = n_d + n_a
-    variance = (p_d * (1 - p_d) / n_d + p_a * (1 - p_a) / n_a) * n / (n - 1)
-    return p_d, p_a, variance
 
 
 def _spread(sums: Sequence[Array], strata: Array) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.outlying_strata import heterogeneity
 
 WOMEN = ([89, 17, 202, 131, 94, 24], [108, 25, 593, 375, 393, 341])
@@ -14,7 +15,7 @@ def test_berkeley_differs_in_one_department():
     assert (float(whole.statistic), float(whole.p)) == pytest.approx((18.979, 0.00194), abs=1e-3)
     assert float(each.z[0]) == pytest.approx(4.00, abs=0.005)
     assert float(each.others[0]) == pytest.approx(0.0, abs=5e-4)
-    assert (each.p_adjusted < 0.05).tolist() == [True] + [False] * 5
+    assert (holm(each.p) < 0.05).tolist() == [True] + [False] * 5
 
 
 def test_swapped_sides_turn_signs_and_order_changes_nothing():
@@ -30,7 +31,7 @@ def test_strata_of_one_side_and_of_few_rows_are_never_named():
     n = np.array([200, 200, 200, 200, 0, 4])
     x = np.array([100, 100, 100, 100, 0, 0])
     _, each = heterogeneity(x, n, [100, 100, 100, 100, 9, 4], [200, 200, 200, 200, 9, 4])
-    assert np.isnan(each.p_adjusted).tolist() == [False] * 4 + [True, True]
+    assert np.isnan(holm(each.p)).tolist() == [False] * 4 + [True, True]
 
 
 def drawn(tables, strata, group, reference, spread, *, outlying=None, seed=5):
@@ -54,14 +55,61 @@ def test_nothing_is_named_where_nothing_stands_out(strata, rows, spread):
     2,000 tables of 10 strata with a spread of 8 points: 6.2, of 6 strata 7.3, of 40 strata 3.9.
     """
     whole, each = heterogeneity(*drawn(600, strata, *rows, spread))
-    assert (each.p_adjusted < 0.05).any(axis=-1).mean() <= (
-        0.09 if spread and strata <= 10 else 0.06
-    )
+    assert (holm(each.p) < 0.05).any(axis=-1).mean() <= (0.09 if spread and strata <= 10 else 0.06)
     if not spread:
         assert 0.02 <= (whole.p < 0.05).mean() <= 0.075
 
 
 def test_one_branch_of_forty_is_named_and_no_other():
-    found = heterogeneity(*drawn(600, 40, 500, 1_500, 0.0, outlying=-0.219))[1].p_adjusted < 0.05
+    _, each = heterogeneity(*drawn(600, 40, 500, 1_500, 0.0, outlying=-0.219))
+    found = holm(each.p) < 0.05
     assert found[:, 0].mean() >= 0.93
     assert found[:, 1:].any(axis=-1).mean() <= 0.03
+
+
+def branches_by_income(tables, branches, incomes, group, reference, *, outlying=-0.08, seed=3):
+    """Return tables of branches whose applicants differ in income, which moves rates strongly."""
+    rng = np.random.default_rng(seed)
+    levels = np.repeat(np.arange(branches), incomes)
+    shape = (tables, branches * incomes)
+    n_d, n_a = (
+        rng.poisson(rng.dirichlet(np.full(incomes, 2.0), (tables, branches)) * n).reshape(shape)
+        for n in (group, reference)
+    )
+    rates = np.tile(np.linspace(0.25, 0.8, incomes), branches)
+    differences = np.where(levels == 0, outlying, -0.08)
+    x_d, x_a = (
+        rng.binomial(n_d, rates + differences),
+        rng.binomial(n_a, np.tile(rates, (tables, 1))),
+    )
+    return (x_d, n_d, x_a, n_a), levels
+
+
+@pytest.mark.parametrize(
+    ("branches", "incomes", "rows"),
+    [(40, 5, (60, 180)), (40, 10, (60, 180)), (40, 5, (20, 60)), (10, 10, (100, 300))],
+)
+def test_branches_are_adjusted_for_income(branches, incomes, rows):
+    """Cells may be of a few rows each: a branch is tested by what is within its cells."""
+    counts, levels = branches_by_income(600, branches, incomes, *rows)
+    whole, each = heterogeneity(*counts, levels)
+    assert (holm(each.p) < 0.05).any(axis=-1).mean() <= 0.05
+    assert 0.02 <= (whole.p < 0.05).mean() <= 0.075
+
+
+def test_one_branch_of_forty_is_named_within_incomes_where_its_cells_are_not():
+    counts, levels = branches_by_income(300, 40, 5, 500, 1_500, outlying=-0.219)
+    named = holm(heterogeneity(*counts, levels)[1].p) < 0.05
+    assert named[:, 0].mean() >= 0.9
+    assert named[:, 1:].any(axis=-1).mean() <= 0.03
+    of_cells = holm(heterogeneity(*counts)[1].p) < 0.05
+    assert of_cells.any(axis=-1).mean() <= 0.6
+
+
+def test_levels_of_one_stratum_each_are_the_strata():
+    counts = (*WOMEN, *MEN)
+    for one, other in zip(
+        heterogeneity(*counts), heterogeneity(*counts, np.arange(6)), strict=True
+    ):
+        for mine, its in zip(one, other, strict=True):
+            assert np.asarray(mine) == pytest.approx(np.asarray(its))

@@ -24,6 +24,7 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
     describe_adjusted,
+    describe_detectable,
     describe_gap_verdict,
     describe_heterogeneity,
     part_words,
@@ -52,7 +53,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.render._document_tree import Block, DocumentTree
-    from fairgauge.results.gap_decomposition import Decomposition, Gap, GapPart, StratumGap
+    from fairgauge.results.gap_decomposition import (
+        ColumnGap,
+        Decomposition,
+        Gap,
+        GapPart,
+        StratumGap,
+    )
 
 _MOST_STRATA = 12
 _TONES = {GapVerdict.REMAINS: Tone.BAD, GapVerdict.INCONCLUSIVE: Tone.UNSURE}
@@ -61,7 +68,7 @@ _CONTRIBUTIONS = (
     "Contributions of the strata add up to composition and to within; composition is measured from "
     "the mean of all strata."
 )
-_OUTLYING = "* unlike all other strata together, statistically significantly (adjusted, Holm)."
+_OUTLYING = "* unlike all others together, statistically significantly (adjusted, Holm)."
 METHOD = (
     "Composition weights the difference of the sides' shares of each stratum by the mean of their "
     "rates in it; within weights the difference of the rates by the mean of the shares (Kitagawa "
@@ -124,11 +131,14 @@ def _gap(gap: Gap, *, full: bool) -> Iterator[Block]:
     yield Paragraph(f"{gap.estimate.says}.")
     yield Paragraph(describe_gap_verdict(gap), _TONES.get(gap.verdict, Tone.PLAIN))
     yield _parts(gap)
-    for text in filter(None, (describe_adjusted(gap), describe_heterogeneity(gap))):
+    texts = (describe_detectable(gap), describe_adjusted(gap), describe_heterogeneity(gap))
+    for text in filter(None, texts):
         yield Paragraph(text)
     if full:
         yield _chart(gap)
     yield from _strata(gap, gap.strata if full else gap.strata[:_MOST_STRATA])
+    for column in gap.by_column if full else ():
+        yield _levels(gap, column)
 
 
 def _parts(gap: Gap) -> Table:
@@ -216,6 +226,36 @@ def _strata(gap: Gap, strata: Sequence[StratumGap]) -> Iterator[Block]:
     yield Table("Strata", tuple(columns), tuple(map(row, strata)), notes=tuple(notes), titled=True)
 
 
+def _levels(gap: Gap, column: ColumnGap) -> Table:
+    """Return the difference at the levels of one of several columns."""
+    group, reference = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
+    kind = stratum_unit(gap)
+    columns = (
+        Column(called(column.column), numeric=False),
+        Column(f"n, {group}"),
+        Column(f"n, {reference}"),
+        Column("difference"),
+        Column("CI", numeric=False),
+        Column("others"),
+    )
+    rows = tuple(
+        (
+            Cell(called(each.level), name=True),
+            Cell(count(each.n_group)),
+            Cell(count(each.n_reference)),
+            Cell(with_unit(each.difference, kind, sign=True) + ("*" if each.outlying else "")),
+            Cell(shown_range(each.interval.low, each.interval.high, kind, sign=True)),
+            Cell(with_unit(each.others, kind, sign=True)),
+        )
+        for each in column.levels
+    )
+    names = numbers.listing([called(name) for name in gap.columns if name != column.column])
+    notes = [f"Differences within {names}, averaged with the weights of Mantel and Haenszel."]
+    notes += [_OUTLYING] if any(each.outlying for each in column.levels) else []
+    title = f"{called(column.column)}, adjusted for {names}"
+    return Table(title, columns, rows, notes=tuple(notes), titled=True)
+
+
 _OF_GAP = ("metric", "feature", "group", "reference", "verdict")
 
 
@@ -246,7 +286,9 @@ _OF_STRATUM = (
 )  # fmt: skip
 
 
-_OF_OTHERS = ("composition", "within", "others", "p_value", "p_adjusted", "outlying")
+_OF_OTHERS = (
+    "composition", "within", "others", "p_value", "p_adjusted", "outlying", "detectable",
+)  # fmt: skip
 
 
 def strata_of(found: Decomposition) -> FlatTable:

@@ -27,7 +27,15 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.numbers import listing, percent, probability
 
 if TYPE_CHECKING:
-    from fairgauge.results.gap_decomposition import Gap, GapPart, StratumGap
+    from collections.abc import Sequence
+
+    from fairgauge.results.gap_decomposition import (
+        Gap,
+        GapPart,
+        Heterogeneity,
+        LevelGap,
+        StratumGap,
+    )
 
 _MOST_NAMED = 5
 
@@ -47,11 +55,15 @@ _VERDICTS = {
     GapVerdict.INCONCLUSIVE: "inconclusive",
 }
 
+_REASONS = {
+    WhyInconclusive.VARIES: ": the difference varies over strata",
+    WhyInconclusive.OFFSET: ": no gap over all strata, but a difference within them",
+}
+
 
 def verdict_words(gap: Gap) -> str:
     """Return what the verdict of a gap is called."""
-    varies = ": the difference varies over strata" if gap.reason is WhyInconclusive.VARIES else ""
-    return f"{_VERDICTS[gap.verdict]}{varies}"
+    return f"{_VERDICTS[gap.verdict]}{_REASONS.get(gap.reason, '') if gap.reason else ''}"
 
 
 def describe_gap(gap: Gap) -> str:
@@ -59,6 +71,7 @@ def describe_gap(gap: Gap) -> str:
     sentences = (
         f"{gap.estimate.says}.",
         describe_gap_verdict(gap),
+        describe_detectable(gap),
         describe_adjusted(gap),
         describe_heterogeneity(gap),
     )
@@ -69,10 +82,12 @@ def describe_gap_verdict(gap: Gap) -> str:
     """Return what becomes of a gap within strata as a sentence."""
     within, ends = f"within {strata_words(gap)}", _within(gap)
     if gap.verdict is GapVerdict.NO_GAP:
-        return (
-            "The confidence interval of the gap includes no difference, so that nothing is to be "
-            "accounted for; composition and differences within strata may offset each other."
+        averages = (
+            ""
+            if gap.largest_remaining is None
+            else f" On average {within} the difference is {ends}."
         )
+        return f"The confidence interval of the gap includes no difference.{averages}"
     if gap.verdict is GapVerdict.REMAINS:
         margin = f", and is not shown to be within the margin of {_margin(gap)}"
         tolerated = margin if gap.margin else ""
@@ -88,34 +103,87 @@ def describe_gap_verdict(gap: Gap) -> str:
         return f"The gap {_accounted_for(gap)}."
     if gap.reason is WhyInconclusive.VARIES:
         return _on_average(gap)
+    if gap.reason is WhyInconclusive.OFFSET:
+        return (
+            f"The confidence interval of the gap includes no difference, but {within} a difference "
+            f"is shown at both compositions, which composition offsets: {ends}."
+        )
     return f"What remains {within} is inconclusive: {_why_inconclusive(gap)}"
+
+
+def describe_detectable(gap: Gap) -> str:
+    """Return how large a difference within strata the data would have shown, where none is."""
+    if gap.detectable is None or gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES):
+        return ""
+    kind, ratio = unit(gap.estimate.definition), gap.scale == "ratio"
+    return (
+        f"A {gap.scale} within {strata_words(gap)} that is the same in all would have been shown "
+        f"with 80% power from about {with_unit(gap.detectable, kind)}; one "
+        f"{'closer to 1' if ratio else 'that is smaller'} may go unseen."
+    )
 
 
 def describe_heterogeneity(gap: Gap) -> str:
     """Return whether the difference varies over strata, and the strata that are unlike the others.
 
-    Nothing where it is not tested.
+    Of several columns the levels of each, adjusted for the other columns, follow. Nothing where it
+    is not tested.
     """
-    found = gap.heterogeneity
-    if found is None:
+    if gap.heterogeneity is None:
         return ""
-    p = probability(found.p_value)
-    level = gap.estimate.confidence or 0.95
-    outlying = [each for each in gap.strata if each.outlying]
-    if found.p_value >= 1 - level and outlying:
-        text = f"All strata together show no statistically significant variation ({p})."
-    elif found.p_value >= 1 - level:
-        text = f"No statistically significant variation of the difference over strata ({p})."
+    alpha = 1 - (gap.estimate.confidence or 0.95)
+    kind = stratum_unit(gap)
+    strata = [(stratum_name(each), each) for each in gap.strata]
+    texts = [_variation("over strata", gap.heterogeneity, strata, kind, alpha, "stratum")]
+    for each in gap.by_column:
+        if each.heterogeneity is not None:
+            others = listing([called(name) for name in gap.columns if name != each.column])
+            text = _variation(
+                f"over {called(each.column)}",
+                each.heterogeneity,
+                [(called(level.level), level) for level in each.levels],
+                kind,
+                alpha,
+                "level",
+            )
+            texts.append(f"Adjusted for {others}: {text[0].lower()}{text[1:]}")
+    return " ".join(texts)
+
+
+def _variation(
+    over: str,
+    found: Heterogeneity,
+    each: Sequence[tuple[str, StratumGap | LevelGap]],
+    kind: Unit,
+    alpha: float,
+    what: str,
+) -> str:
+    """Return whether the difference varies over strata or levels, and those that are named."""
+    p = probability(found.p_adjusted, "p" if found.p_adjusted == found.p_value else "adjusted p")
+    outlying = [(name, one) for name, one in each if one.outlying]
+    if found.p_adjusted < alpha:
+        spread = with_unit(found.spread, kind)
+        text = f"The difference varies {over} ({p}; standard deviation {spread})."
+    elif outlying:
+        text = f"All together show no statistically significant variation {over} ({p})."
     else:
-        spread = with_unit(found.spread, stratum_unit(gap))
-        text = f"The difference varies over strata ({p}; standard deviation {spread})."
-    if all(each.p_adjusted is None for each in gap.strata):
+        text = f"No statistically significant variation of the difference {over} ({p})."
+    if outlying:
+        named = "; ".join(_outlying(name, one, kind) for name, one in outlying[:_MOST_NAMED])
+        more = len(outlying) - _MOST_NAMED
+        return f"{text} Outlying: {named}{f'; and {more:,} more' if more > 0 else ''}."
+    tested = [(name, one.detectable) for name, one in each if one.detectable is not None]
+    if not tested:
         return text
-    if not outlying:
-        return f"{text} No stratum is statistically significantly unlike the others."
-    named = "; ".join(_outlying(gap, each) for each in outlying[:_MOST_NAMED])
-    more = len(outlying) - _MOST_NAMED
-    return f"{text} Outlying: {named}{f'; and {more:,} more' if more > 0 else ''}."
+    least, most = (pick(tested, key=lambda one: one[1] or 0.0) for pick in (min, max))
+    reach = " to ".join(
+        f"{with_unit(size, kind)} ({name})"
+        for name, size in ((least, most) if least != most else (least,))
+    )
+    return (
+        f"{text} No {what} is statistically significantly unlike the others; one would have been "
+        f"named with 80% power from about {reach} from them."
+    )
 
 
 def describe_adjusted(gap: Gap) -> str:
@@ -162,11 +230,10 @@ def stratum_name(stratum: StratumGap) -> str:
     return ", ".join(called(value) for value in stratum.stratum.values())
 
 
-def _outlying(gap: Gap, each: StratumGap) -> str:
-    kind = stratum_unit(gap)
+def _outlying(name: str, each: StratumGap | LevelGap, kind: Unit) -> str:
     own, others = (with_unit(value, kind, sign=True) for value in (each.difference, each.others))
     p = probability(each.p_adjusted, "adjusted p")
-    return f"{stratum_name(each)}, {own} ({others} in the other strata, {p})"
+    return f"{name}, {own} ({others} in the others, {p})"
 
 
 def _why_inconclusive(gap: Gap) -> str:
@@ -196,31 +263,54 @@ def _accounted_for(gap: Gap) -> str:
 
 def _on_average(gap: Gap) -> str:
     """Return what holds on average, and the strata in which it does not."""
-    outlying = [each for each in gap.strata if each.outlying]
-    kind = stratum_unit(gap)
-    if outlying:
-        named = "; ".join(
-            f"{stratum_name(each)}, {with_unit(each.difference, kind, sign=True)}"
-            for each in outlying[:_MOST_NAMED]
+    low, high = gap.estimate.interval or (-1.0, -1.0)
+    if low <= gap.estimate.definition.neutral <= high:
+        average = (
+            "the confidence interval of the gap includes no difference, as differences that offset "
+            "each other may"
+        )
+    elif gap.margin:
+        average = (
+            f"a difference within {strata_words(gap)} in the direction of the gap is below the "
+            f"margin of {_margin(gap)}, by both confidence intervals: {_within(gap)}"
         )
     else:
-        known = [each for each in gap.strata if each.difference is not None]
-        least, most = (pick(known, key=lambda each: each.difference or 0.0) for pick in (min, max))
-        named = " to ".join(
-            f"{with_unit(each.difference, kind, sign=True)} ({stratum_name(each)})"
-            for each in (least, most)
-        )
-        named = f"from {named}"
-    average = (
-        f"a difference within {strata_words(gap)} in the direction of the gap is below the margin "
-        f"of {_margin(gap)}, by both confidence intervals: {_within(gap)}"
-        if gap.margin
-        else f"the gap {_accounted_for(gap)}"
-    )
+        average = f"the gap {_accounted_for(gap)}"
     return (
-        f"The difference varies over strata; on average {average}. But it differs by "
-        f"{strata_words(gap)}: {named}."
+        f"The difference varies over strata; on average {average}. But it differs by {_where(gap)}."
     )
+
+
+def _where(gap: Gap) -> str:
+    """Return the strata and levels that are outlying, or else the ends of what varies."""
+    kind, alpha = stratum_unit(gap), 1 - (gap.estimate.confidence or 0.95)
+    tested: list[tuple[str, Heterogeneity | None, list[tuple[str, StratumGap | LevelGap]]]] = [
+        (strata_words(gap), gap.heterogeneity, [(stratum_name(each), each) for each in gap.strata])
+    ]
+    tested += [
+        (called(c.column), c.heterogeneity, [(called(level.level), level) for level in c.levels])
+        for c in gap.by_column
+    ]
+    named = [
+        (by, [(name, each) for name, each in places if each.outlying]) for by, _, places in tested
+    ]
+    found = [
+        f"{by}: " + "; ".join(_sized(name, each, kind) for name, each in places[:_MOST_NAMED])
+        for by, places in named
+        if places
+    ]
+    for by, test, places in () if found else tested:
+        known = [each for each in places if each[1].difference is not None]
+        if test is not None and test.p_adjusted < alpha:
+            ends = (pick(known, key=lambda one: one[1].difference or 0.0) for pick in (min, max))
+            found.append(f"{by}: from " + " to ".join(
+                f"{with_unit(each.difference, kind, sign=True)} ({name})" for name, each in ends
+            ))  # fmt: skip
+    return "; by ".join(found)
+
+
+def _sized(name: str, each: StratumGap | LevelGap, kind: Unit) -> str:
+    return f"{name}, {with_unit(each.difference, kind, sign=True)}"
 
 
 def stratum_unit(gap: Gap) -> Unit:
