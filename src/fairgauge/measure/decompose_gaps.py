@@ -202,7 +202,7 @@ def _sums(of: Statistic, side: ConfusionCounts) -> tuple[Array, Array, Array]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Tests:
+class _StrataTests:
     """The tests of one difference in all strata, and of each against the others.
 
     Attributes
@@ -225,8 +225,8 @@ class _TestsOfGap:
     ``varies`` states whether any is statistically significant.
     """
 
-    of_strata: _Tests
-    of_columns: tuple[_Tests, ...]
+    of_strata: _StrataTests
+    of_columns: tuple[_StrataTests, ...]
     varies: bool
 
 
@@ -258,7 +258,7 @@ def _tests(sides: _GapSides, crossed: CrossedStrata, confidence: float) -> _Test
         ends = np.cumsum([len(each.p) for each in singles[1:]])[:-1]
         p_adjusted += np.split(together, ends)
     tests = tuple(
-        _Tests(
+        _StrataTests(
             _heterogeneity(whole, of_variation[i]),
             each,
             p_adjusted[i] if each is not None else np.array([]),
@@ -291,7 +291,7 @@ def _by_column(
         )
 
 
-def _level(cells: _GapSides, name: str, found: _Tests, i: int, confidence: float) -> LevelGap:
+def _level(cells: _GapSides, name: str, found: _StrataTests, i: int, confidence: float) -> LevelGap:
     """Return the difference within the cells of a level."""
     weights = cells.n_d * cells.n_a / (cells.n_d + cells.n_a)
     weights = weights / weights.sum()
@@ -309,7 +309,7 @@ def _level(cells: _GapSides, name: str, found: _Tests, i: int, confidence: float
     )
 
 
-def _against(found: _Tests, i: int, confidence: float) -> dict[str, Any]:
+def _against(found: _StrataTests, i: int, confidence: float) -> dict[str, Any]:
     """Return what is recorded of a stratum or level against the others."""
     if found.each is None:
         return {}
@@ -512,7 +512,7 @@ def _mantel_haenszel(sides: _GapSides, metric: Contrast, confidence: float) -> P
 def _strata(
     sides: _GapSides,
     crossed: CrossedStrata,
-    tests: _Tests,
+    tests: _StrataTests,
     confidence: float,
     *,
     ratio: bool,

@@ -96,7 +96,7 @@ def heterogeneity(
     (16.09, 0.000124)
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
-    cells = _Cells.of(x_d, n_d, x_a, n_a, levels)
+    cells = _CellsOfLevels.of(x_d, n_d, x_a, n_a, levels)
     held = cells.pooled > 0
     strata = held.sum(-1).astype(np.float64)
     common = np.asarray((cells.pooled * cells.difference).sum(-1) / cells.pooled.sum(-1))
@@ -157,7 +157,7 @@ def _of_all(sums: Sequence[Array], strata: Array) -> HeterogeneityTest:
     )
 
 
-class _Cells(NamedTuple):
+class _CellsOfLevels(NamedTuple):
     """The cells that strata are made of, with both sides; each is a stratum itself without levels.
 
     Attributes
@@ -180,7 +180,7 @@ class _Cells(NamedTuple):
     @classmethod
     def of(
         cls, x_d: Array, n_d: Array, x_a: Array, n_a: Array, levels: NDArray[np.int64] | None
-    ) -> _Cells:
+    ) -> _CellsOfLevels:
         held = (n_d > 0) & (n_a > 0)
         d = np.where(held, x_d / n_d - x_a / n_a, 0.0)
         weight = np.where(held, n_d * n_a / (n_d + n_a), 0.0)
@@ -219,7 +219,7 @@ def _by_level(values: Array, levels: NDArray[np.int64] | None) -> Array:
     return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1))
 
 
-def _against_others(cells: _Cells, weight: Array, sums: list[Array]) -> Outlying:
+def _against_others(cells: _CellsOfLevels, weight: Array, sums: list[Array]) -> Outlying:
     d, held = cells.difference, cells.pooled > 0
     others = held.sum(-1).astype(np.float64)[..., None] - 1
     own = (weight, weight * d, weight * d**2, weight**2)
