@@ -13,7 +13,12 @@ import click
 
 from fairgauge.cli import commands
 from fairgauge.cli._interrupt import noticed
-from fairgauge.cli._streams import ClosedOutput, print_message, silence_output
+from fairgauge.cli._streams import (
+    ClosedOutput,
+    print_message,
+    print_no_notes,
+    silence_output,
+)
 from fairgauge.errors import FairgaugeError, nearest, quote
 
 if TYPE_CHECKING:
@@ -43,11 +48,25 @@ _SECTIONS = {
 
 
 class Command(click.Command):
-    """A command that refuses an option which holds one value and is given twice.
+    """A command that takes ``-q``, and no option twice that holds one value.
 
     click keeps the last value without a word, so that ``--strata a --strata b`` would be an audit
-    that nobody asked for.
+    that nobody asked for. A command that prints more than one document states itself what ``-q``
+    prints of it.
     """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not any("-q" in each.opts for each in self.params):
+            self.params.append(
+                click.Option(
+                    ["-q", "--quiet"],
+                    is_flag=True,
+                    expose_value=False,
+                    callback=print_no_notes,
+                    help="Print no notes.",
+                )
+            )
 
     def make_parser(self, ctx: click.Context) -> Any:
         parser = super().make_parser(ctx)

@@ -49,12 +49,7 @@ def shows_result(*of: str) -> Callable[[Command], Command]:
             help=f"File to write, with the result in full; its suffix chooses the format: "
             f"{' '.join(suffixes(*of))}. Repeatable.",
         ),
-        click.option(
-            "--full",
-            is_flag=True,
-            help="Print the whole result, not a summary of it; in a PDF, too.",
-        ),
-        click.option("-q", "--quiet", is_flag=True, help="Print one line with the verdict."),
+        *_AMOUNT,
     )
 
     def decorate(command: Command) -> Command:
@@ -63,6 +58,21 @@ def shows_result(*of: str) -> Callable[[Command], Command]:
         return command
 
     return decorate
+
+
+def prints_report(command: Command) -> Command:
+    """Give a command that prints a report as text the options of how much of it."""
+    for option in reversed(_AMOUNT):
+        command = option(command)
+    return command
+
+
+_AMOUNT = (
+    click.option(
+        "--full", is_flag=True, help="Print the whole result, not a summary of it; in a PDF, too."
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="Print one line with the verdict."),
+)
 
 
 def prints_lines(command: Command) -> Command:

@@ -8,9 +8,13 @@ import shutil
 import sys
 from typing import TypedDict
 
+import click
+
 from fairgauge.errors import DataError, SpecError
 
 _LONGEST_MESSAGE = 1_900
+_NOTE = "Note: "
+_NO_NOTES = "fairgauge: no notes"
 
 
 class TerminalStyle(TypedDict, total=False):
@@ -67,8 +71,18 @@ def silence_output() -> None:
         os.close(nowhere)
 
 
+def print_no_notes(context: click.Context, option: click.Parameter, quiet: bool) -> None:
+    """Have a command print no notes: the callback of its ``--quiet``."""
+    del option
+    context.meta[_NO_NOTES] = quiet
+
+
 def print_message(message: Exception | str, prefix: str = "Error: ") -> None:
-    """Write a message to standard error, escaped and of limited length."""
+    """Write a message to standard error, escaped and of limited length; no note if quiet."""
+    context = click.get_current_context(silent=True)
+    quiet = context is not None and (context.params.get("quiet") or context.meta.get(_NO_NOTES))
+    if quiet and prefix == _NOTE:
+        return
     if isinstance(message, SpecError) and len(message.problems) > 1:
         text = _together([str(problem) for problem in message.problems])
     else:

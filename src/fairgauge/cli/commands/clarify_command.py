@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import check_outputs
+from fairgauge.cli._output import check_outputs, prints_report, shown_options
 from fairgauge.cli._spec_flags import Texts, flags_for, given_options
 from fairgauge.cli._streams import print_message, print_result
 
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 )
 @click.option("--check", is_flag=True, help="Only report what is wrong with CONFIG, and stop.")
 @flags_for("confidence", "method", "replicates", "seed")
+@prints_report
 def command(
     config: str,
     output: str,
@@ -62,6 +63,8 @@ def command(
     model: str | None,
     first_row: str,
     check: bool,
+    full: bool,
+    quiet: bool,
     **settings: Texts,
 ) -> None:
     """Run the bias part of an analysis_config.json on local files.
@@ -78,6 +81,7 @@ def command(
     from fairgauge.compat.uri_paths import Places, read_maps
     from fairgauge.enums import Profile
 
+    shown = shown_options("text", full=full, quiet=quiet)
     try:
         asked = load_config(
             Path(config), has_model=model is not None, has_dataset=dataset is not None
@@ -92,7 +96,7 @@ def command(
         options = given_options(settings)
         options |= {"profile": Profile(profile), "first_row": FirstRow(first_row)}
         options |= {"dataset": dataset, "model": _model(model)}
-        _run(asked, places, config, output, options)
+        _run(asked, places, config, output, shown, options)
 
 
 def _check(asked: AnalysisConfig, places: Places, dataset: str | None, first_row: FirstRow) -> None:
@@ -104,7 +108,12 @@ def _check(asked: AnalysisConfig, places: Places, dataset: str | None, first_row
 
 
 def _run(
-    asked: AnalysisConfig, places: Places, config: str, output: str, options: dict[str, Any]
+    asked: AnalysisConfig,
+    places: Places,
+    config: str,
+    output: str,
+    shown: dict[str, Any],
+    options: dict[str, Any],
 ) -> None:
     from fairgauge.compat.clarify.analysis import analyse
     from fairgauge.compat.clarify.result_files import result_paths, write_results
@@ -119,7 +128,7 @@ def _run(
         print_message(notice, prefix="Note: ")
     write_results(found, folder, name)
     if found.report is not None:
-        print_result(render(found.report, "text"))
+        print_result(render(found.report, **shown))
 
 
 def _model(asked: str | None) -> Model | None:

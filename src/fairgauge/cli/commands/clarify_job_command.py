@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from fairgauge.cli._command_group import Command
+from fairgauge.cli._output import prints_report, shown_options
 from fairgauge.cli._streams import print_message, print_result
 
 
@@ -19,7 +20,8 @@ from fairgauge.cli._streams import print_message, print_result
     show_default=True,
     help="Folder below which the service mounts the input and reads the output.",
 )
-def command(root: str) -> None:
+@prints_report
+def command(root: str, *, full: bool, quiet: bool) -> None:
     """Run the bias part of a processing job, from the folders that the service mounts.
 
     Reads processing/input/config/analysis_config.json and processing/input/data below the root, and
@@ -32,6 +34,7 @@ def command(root: str) -> None:
     from fairgauge.errors import FairgaugeError
     from fairgauge.render import render
 
+    shown = shown_options("text", full=full, quiet=quiet)
     folders = JobFolders(Path(root), os.environ)
     try:
         found, drift = run_job(folders)
@@ -44,6 +47,6 @@ def command(root: str) -> None:
     for notice in found.notices:
         print_message(notice, prefix="Note: ")
     if found.report is not None:
-        print_result(render(found.report, "text"))
+        print_result(render(found.report, **shown))
     if drift is not None:
         print_result(drift.summary)

@@ -120,7 +120,7 @@ def command(
     if metrics != "-":
         print_result(_summary(drift, first=first))
     for each in drift.not_evaluated:
-        print_message(each, prefix="Not evaluated: ")
+        print_message(f"not evaluated: {each}", prefix="Note: ")
     if not flags["fail_on_violation"]:
         return 0
     return VIOLATED if drift.violations else (0 if drift.evaluated else UNDECIDED)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli._command_group import Command
+from fairgauge.cli._output import prints_report, shown_options
 from fairgauge.cli._streams import print_result
 from fairgauge.errors import DataError, quote
 
@@ -27,7 +28,8 @@ _SUFFIXES = (".html", ".json", ".md")
 @click.option(
     "-o", "--output", metavar="DIR", default="fairgauge-demo", help="Folder (fairgauge-demo)."
 )
-def command(output: str) -> None:
+@prints_report
+def command(output: str, *, full: bool, quiet: bool) -> None:
     """Audit Berkeley's admissions of 1973 and a table of made-up loans.
 
     The tables and the reports (.html .json .md) are written into a folder.
@@ -35,13 +37,17 @@ def command(output: str) -> None:
     from fairgauge.cli._demo_data import examples
     from fairgauge.render import render
 
+    shown = shown_options("text", full=full, quiet=quiet)
     folder = _made(output)
     found = examples(folder)
     for example in found:
         for suffix in _SUFFIXES:
             example.report.save(folder / f"{example.name}{suffix}")
+    if quiet:
+        print_result("".join(render(example.report, **shown) for example in found))
+        return
     parts = [
-        f"{_RULE}\n{example.title}\n{_RULE}\n\n{render(example.report, 'text')}\n"
+        f"{_RULE}\n{example.title}\n{_RULE}\n\n{render(example.report, **shown)}\n"
         f"{textwrap.fill(f'What it shows: {example.lesson}', 80)}\n"
         for example in found
     ]

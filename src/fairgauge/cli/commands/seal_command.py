@@ -45,7 +45,6 @@ def command(report: str, counts: str | None, output: str, key: str, *, quiet: bo
     cube = load_counts(counts)
     lines = str(seal(report, cube, output, key)).split("\n")
     print_result("\n".join(lines[:1] if quiet else lines))
-    if not quiet:
-        note_cases_alone(cube)
-        note_identifiers(cube)
+    note_cases_alone(cube)
+    note_identifiers(cube)
     return 0
