@@ -6,6 +6,9 @@ rules and groups together. It is divided before anything is known of the outcome
 - Comparisons of the first period, or of a baseline, share 80% of alpha equally; those that appear
   later share 80% of what is left at that time. A threshold once set is never changed, so that a
   later period cannot take an alarm back.
+- Two groups that are each compared with the other are one comparison with one share, whose limits
+  hold for both (`_mirrors`). Where they become two, the second takes its share as a new one does.
+  Batch e-values have an expectation of at most 1 in every period whichever limits that period has.
 - A baseline is an estimate. Of the alpha of its comparison, half is the error of exact confidence
   limits of the contrast in the baseline; everything within the tolerated distance of these limits
   is tolerated, and the detector spends the other half. If a false alarm occurs, either the limits
@@ -19,11 +22,13 @@ rules and groups together. It is divided before anything is known of the outcome
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.monitoring._fold import state_of
+from fairgauge.monitoring._mirrors import tolerated
 from fairgauge.results.monitor_results import Baseline
 from fairgauge.stats.exact_contrasts import exact_limits
 from fairgauge.stats.sequential import EDetector, Tolerated
@@ -33,8 +38,10 @@ if TYPE_CHECKING:
 
     from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId, SideCounts
     from fairgauge.monitoring._fold import Fold
+    from fairgauge.monitoring._mirrors import Mirror
     from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
     from fairgauge.stats.arrays import Array
+    from fairgauge.stats.sequential import Contrasted
 
 SPENT_AT_ONCE = 0.8
 """The part of what is left of alpha that comparisons share when they arrive."""
@@ -46,7 +53,7 @@ class Detected:
 
     Attributes
     ----------
-    low, high : arrays of shape (comparisons,): the tolerated values.
+    low, high : arrays of shape (periods, comparisons): the tolerated values.
     threshold : array of shape (comparisons,).
     evidence : array of shape (periods, comparisons).
     detectors : the state of the detector of each contrast, after the last period.
@@ -59,20 +66,28 @@ class Detected:
     detectors: dict[str, dict[str, Array]]
 
 
-def divide_alpha(alpha: float, arrivals: Sequence[int]) -> Array:
+def divide_alpha(
+    alpha: float, arrivals: Sequence[int], mirrors: Mapping[int, Mirror] | None = None
+) -> Array:
     """Return the share of alpha of every comparison, from the periods in which they arrived.
+
+    One that only mirrors another has that one's share, which is spent once.
 
     >>> divide_alpha(0.05, [0, 0, 3]).round(4).tolist()
     [0.02, 0.02, 0.008]
     """
     # comparisons of a baseline and of the first period arrive together
-    first = np.maximum(np.asarray(arrivals, dtype=np.int64), 0)
+    first = np.maximum(np.asarray(arrivals, dtype=np.float64), 0.0)
+    for i, mirror in (mirrors or {}).items():
+        first[i] = mirror.until
     shares = np.zeros(len(first))
     left = alpha
-    for wave in np.unique(first):
+    for wave in np.unique(first[np.isfinite(first)]):
         held = first == wave
         shares[held] = left * SPENT_AT_ONCE / held.sum()
         left *= 1 - SPENT_AT_ONCE
+    for i, mirror in (mirrors or {}).items():
+        shares[i] = shares[i] or shares[mirror.of]
     return shares
 
 
@@ -82,6 +97,7 @@ def detect(
     spec: MonitorSpec,
     rates: Mapping[int, MonitoredRate],
     baselines: Mapping[ComparisonId, Baseline],
+    mirrors: Mapping[int, Mirror],
     resumed: Fold | None = None,
 ) -> Detected:
     """Fold the counts of all periods into evidence.
@@ -96,35 +112,30 @@ def detect(
         The rate that each rule contrasts.
     baselines : mapping
         The baselines of the comparisons that have one, with their limits.
+    mirrors : mapping
+        The comparisons that only mirror another, by their numbers.
     resumed : Fold, optional
         What the first of the periods came to, of the same comparisons.
     """
     periods, size, _ = counts.counts.shape
-    low, high = np.empty(size), np.empty(size)
-    spent = alphas.copy()
-    for i, each in enumerate(counts.ids):
-        rule, baseline = spec.rules[each.rule], baselines.get(each)
-        if baseline is None:
-            low[i], high[i] = rule.low, rule.high
-            if rule.baseline is not None:  # a group that the baseline does not have
-                low[i], high[i] = -np.inf, np.inf
-        else:
-            low[i], high[i] = baseline.low + rule.low, baseline.high + rule.high
-            spent[i] /= 2
+    spent = alphas / [2 if each in baselines else 1 for each in counts.ids]
+    around = {each: (held.low, held.high) for each, held in baselines.items()}
+    low, high = tolerated(counts.ids, spec.rules, around, mirrors, periods)
     begin = 0 if resumed is None else resumed.periods
     evidence = np.zeros((periods, size))
     evidence[:begin] = 0.0 if resumed is None else resumed.evidence
     detectors: dict[str, dict[str, Array]] = {}
     threshold = np.full(size, np.inf)
-    by_contrast: dict[str, list[int]] = {}
+    by_contrast: dict[Contrasted, list[int]] = {}
     for i, each in enumerate(counts.ids):
         by_contrast.setdefault(rates[each.rule].by, []).append(i)
-    for held in by_contrast.values():
-        by = rates[counts.ids[held[0]].rule].by
-        lowest = np.maximum(low[held], 0.0) if by == "ratio" else low[held]
-        low[held] = lowest
+    parts = sorted({begin, periods, *(m.until for m in mirrors.values() if begin < m.until)})
+    edges = [(int(one), int(other)) for one, other in pairwise(parts) if np.isfinite(other)]
+    for by, held in by_contrast.items():
+        if by == "ratio":
+            low[:, held] = np.maximum(low[:, held], 0.0)
         detector = EDetector(
-            Tolerated(lowest, high[held], by),
+            Tolerated(low[-1, held], high[-1, held], by),
             alpha=spent[held],
             horizon=float(spec.horizon),
             shift=spec.worth_catching,
@@ -132,11 +143,17 @@ def detect(
         threshold[held] = detector.threshold
         if resumed is not None:
             detector = replace(detector, batches=begin, **resumed.detectors[by])  # type: ignore[arg-type]
-        x_d, n_d, x_a, n_a = np.moveaxis(counts.counts[begin:, held], -1, 0)
-        if by == "rate":
-            x_a = n_a = np.zeros_like(n_d)
-        detector, evidence[begin:, held] = detector.follow(x_a, n_a, x_d, n_d)
+        for start, end in edges:  # limits change where two groups are no longer one comparison
+            x_d, n_d, x_a, n_a = np.moveaxis(counts.counts[start:end, held], -1, 0)
+            if by == "rate":
+                x_a = n_a = np.zeros_like(n_d)
+            within = Tolerated(low[start, held], high[start, held], by)
+            detector, found = replace(detector, tolerated=within).follow(x_a, n_a, x_d, n_d)
+            evidence[start:end, held] = found
         detectors[by] = state_of(detector)
+    for i, mirror in mirrors.items():
+        alike = slice(0, int(min(mirror.until, periods)))
+        evidence[alike, i] = evidence[alike, mirror.of]
     return Detected(low, high, threshold, evidence, detectors)
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 LARGEST = 200_000
 """Numbers of evidence above which a fold is not kept: reading it would cost more than it saves."""
 
+_FORMAT = 2
+"""What evidence is made of: where it changes, folds of before are of anything else."""
 _STATE = ("evidence", "recent", "total")
 
 
@@ -69,7 +71,9 @@ def key_of(asked: MonitorSpec, largest: Sequence[LargestGroup], texts: Sequence[
     own = [f"{rate.name} = {rate.formula}" for rate in asked.catalogue.own]
     found = hashlib.sha256()
     found.update(
-        json.dumps([__version__, asked.to_dict(), references, own], sort_keys=True).encode()
+        json.dumps(
+            [_FORMAT, __version__, asked.to_dict(), references, own], sort_keys=True
+        ).encode()
     )
     for text in texts:
         found.update(hashlib.sha256(text.encode()).digest())

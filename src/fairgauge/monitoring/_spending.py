@@ -10,10 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from fairgauge.enums import ClassKind, ScopeKind
 from fairgauge.measure.measure import measure
 from fairgauge.monitoring._attribution import LEVEL, first_now
 from fairgauge.monitoring._comparison_counts import ComparisonId
+from fairgauge.monitoring._mirrors import tolerated
 from fairgauge.monitoring._undefined_periods import lacks_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.monitor_results import (
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.cube.cube import Cube
+    from fairgauge.monitoring._mirrors import Mirror
     from fairgauge.monitoring.history import PeriodCubes
     from fairgauge.monitoring.monitor_spec import MonitorSpec
     from fairgauge.results.estimates import Estimate
@@ -102,45 +106,59 @@ def estimated(
     alphas: Array,
     asked: MonitorSpec,
     complete: int,
+    mirrors: Mapping[int, Mirror],
     *,
     overdue: bool,
 ) -> list[MonitoredComparison]:
     """Return the comparisons that intervals decide approximately.
 
     ``complete`` is the number of periods whose labels are complete: the first so many decide rules
-    that need labels. ``overdue`` is whether labels are due and missing.
+    that need labels. ``mirrors`` are the comparisons that only mirror another, by their numbers.
+    ``overdue`` is whether labels are due and missing.
     """
-    decided: dict[float, dict[ComparisonId, int]] = {}
+    ids = list(spent)
+    limits = tolerated(ids, asked.rules, {}, mirrors, len(names))
+    first: dict[ComparisonId, int] = {}
     for alpha in dict.fromkeys(alphas.tolist()):
-        held = [each for each, own in zip(spent, alphas.tolist(), strict=True) if own == alpha]
-        decided[alpha] = _first_outside(cubes, held, alpha, asked, complete)
-    return [
-        _of_estimates(
-            each, names, cubes, periods, alpha, decided[alpha].get(each), asked, complete, overdue
-        )
-        for (each, periods), alpha in zip(spent.items(), alphas.tolist(), strict=True)
-    ]
+        held = np.flatnonzero(alphas == alpha).tolist()
+        first |= _first_outside(cubes, ids, held, alpha, asked, complete, limits, mirrors)
+    found = []
+    for i, (each, periods) in enumerate(spent.items()):
+        mirror = mirrors.get(i)
+        of = None if mirror is None or np.isfinite(mirror.until) else ids[mirror.of]
+        raised = first.get(of or each)
+        at = len(names) - 1 if raised is None else raised
+        made = _of_estimates(
+            each, names, cubes, periods, float(alphas[i]), raised,
+            (float(limits[0][at, i]), float(limits[1][at, i])), asked, complete, overdue,
+        )  # fmt: skip
+        found.append(made if of is None else replace(made, mirror_of=of.group))
+    return found
 
 
 def _first_outside(
     cubes: Sequence[Cube],
-    held: Sequence[ComparisonId],
+    ids: Sequence[ComparisonId],
+    held: Sequence[int],
     alpha: float,
     asked: MonitorSpec,
     complete: int,
+    limits: tuple[Array, Array],
+    mirrors: Mapping[int, Mirror],
 ) -> dict[ComparisonId, int]:
     """Return the first period of every comparison whose whole interval is not tolerated."""
     confidence = 1 - alpha / asked.horizon
-    rules = list(dict.fromkeys(each.rule for each in held))
+    rules = list(dict.fromkeys(ids[i].rule for i in held))
     first: dict[ComparisonId, int] = {}
     for t, cube in enumerate(cubes):
-        for each, estimate in period_estimates(cube, asked, rules, confidence).items():
-            rule = asked.rules[each.rule]
-            if each not in held or each in first:
+        estimates = period_estimates(cube, asked, rules, confidence)
+        for i in held:
+            each, estimate = ids[i], estimates.get(ids[i])
+            if estimate is None or each in first or (i in mirrors and t < mirrors[i].until):
                 continue
-            if t >= complete and needs_label(rule.metric, asked):
+            if t >= complete and needs_label(asked.rules[each.rule].metric, asked):
                 continue
-            if outside(estimate, rule.low, rule.high):
+            if outside(estimate, float(limits[0][t, i]), float(limits[1][t, i])):
                 first[each] = t
     return first
 
@@ -152,6 +170,7 @@ def _of_estimates(
     periods: Mapping[int, Estimate],
     alpha: float,
     first: int | None,
+    limits: tuple[float, float],
     asked: MonitorSpec,
     complete: int,
     overdue: bool,
@@ -164,7 +183,7 @@ def _of_estimates(
     )
     alarm = None
     if first is not None:
-        alarm = _alarm(each, names, cubes, first, periods[first], asked, entered)
+        alarm = _alarm(each, names, cubes, first, periods[first], limits, asked, entered)
     held_against = next(iter(periods.values())).reference
     alone = each.group == ALL_GROUPS or held_against is None
     state = _state(points[:entered], asked, two_sided=not alone)
@@ -182,8 +201,8 @@ def _of_estimates(
         detector=Detector.ALPHA_SPENDING,
         alpha=alpha,
         threshold=None,
-        low=rule.low,
-        high=rule.high,
+        low=limits[0],
+        high=limits[1],
         baseline=None,
         points=points,
         state=state,
@@ -197,6 +216,7 @@ def _alarm(
     cubes: PeriodCubes,
     at: int,
     estimate: Estimate,
+    limits: tuple[float, float],
     asked: MonitorSpec,
     entered: int,
 ) -> Alarm:
@@ -212,8 +232,7 @@ def _alarm(
     now = _pooled(names[begin], names[entered - 1], found, chosen=False)
     if now.low is None or now.high is None:
         return replace(alarm, now=now)
-    rule = asked.rules[each.rule]
-    return replace(alarm, now=now, currently=Currently.of(now.low, now.high, (rule.low, rule.high)))
+    return replace(alarm, now=now, currently=Currently.of(now.low, now.high, limits))
 
 
 def _pooled(first: str, last: str, estimate: Estimate, *, chosen: bool) -> PooledPeriods:

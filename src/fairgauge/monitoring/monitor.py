@@ -32,6 +32,7 @@ from fairgauge.monitoring._detection import baseline_limits, detect, divide_alph
 from fairgauge.monitoring._fold import LARGEST, Fold, key_of, read_fold, write_fold
 from fairgauge.monitoring._history_checks import check_history
 from fairgauge.monitoring._largest_groups import largest_groups, with_references
+from fairgauge.monitoring._mirrors import Mirror, mirrors_of_counts, mirrors_of_estimates
 from fairgauge.monitoring._period_rows import counted_rows, fingerprint, rows_of_periods
 from fairgauge.monitoring._period_values import check_values
 from fairgauge.monitoring._spending import estimated, needs_label, spending
@@ -418,8 +419,15 @@ def _follow(
     if kept is not None and not kept.fits(counts):
         kept = None  # a group that is new changes the shapes, and nothing that was decided
     spent = spending(cubes, asked, others)
+    held = _baseline_counts(asked, counts, rates)
+    of_counts = mirrors_of_counts(counts, asked.rules, rates, held)
+    of_estimates = mirrors_of_estimates(spent, asked.rules, len(cubes))
     arrivals = [*counts.arrivals, *(min(periods) for periods in spent.values())]
-    alphas = divide_alpha(asked.alpha, arrivals)
+    shift = len(counts.ids)
+    mirrors = of_counts | {
+        shift + i: Mirror(shift + of, until) for i, (of, until) in of_estimates.items()
+    }
+    alphas = divide_alpha(asked.alpha, arrivals, mirrors)
     exact, approximate = alphas[: len(counts.ids)], alphas[len(counts.ids) :]
     last = _last_complete(counts, asked)
     labelled = any(map(_needs_label, rates.values()))
@@ -427,13 +435,30 @@ def _follow(
     without = [names[i] for i in np.flatnonzero(counts.unlabelled).tolist()] if labelled else []
     due = _labels_due(names, without, asked, decisions, keep=keep) if labelled else None
     overdue = [] if due is None else _overdue(counts, asked, due)
-    baselines = _baselines(asked, counts, exact, rates)
-    detected = detect(counts, exact, asked, rates, baselines, kept)
+    baselines = {
+        each: baseline_limits(held[each], alpha, rates[each.rule], asked.rules[each.rule])
+        for each, alpha in zip(counts.ids, exact.tolist(), strict=True)
+        if each in held
+    }
+    detected = detect(counts, exact, asked, rates, baselines, of_counts, kept)
     found = [
         *_counted(
-            names, cubes, counts, exact, asked, rates, last, bool(overdue), detected, baselines
+            names,
+            cubes,
+            counts,
+            exact,
+            asked,
+            rates,
+            last,
+            bool(overdue),
+            detected,
+            baselines,
+            held,
+            of_counts,
         ),
-        *estimated(names, cubes, spent, approximate, asked, last, overdue=bool(overdue)),
+        *estimated(
+            names, cubes, spent, approximate, asked, last, of_estimates, overdue=bool(overdue)
+        ),
     ]
     ids = [*counts.ids, *spent]
     order = sorted(range(len(found)), key=lambda i: (ids[i].rule, ids[i].feature))
@@ -520,14 +545,20 @@ def _counted(
     overdue: bool,
     detected: Detected,
     baselines: Mapping[ComparisonId, Baseline],
+    held: Mapping[ComparisonId, SideCounts],
+    mirrors: Mapping[int, Mirror],
 ) -> list[MonitoredComparison]:
     """Return the comparisons that counts decide exactly."""
-    held = _baseline_counts(asked, counts, rates)
     found = []
     for i, each in enumerate(counts.ids):
         rate, rule = rates[each.rule], asked.rules[each.rule]
         entered = complete if _needs_label(rate) else len(names)
+        mirror = mirrors.get(i)
         crossed = np.flatnonzero(detected.evidence[:entered, i] >= detected.threshold[i])
+        if mirror is not None and np.isfinite(mirror.until):
+            crossed = crossed[crossed >= mirror.until]
+        at = int(crossed[0]) if crossed.size else len(names) - 1
+        low, high = float(detected.low[at, i]), float(detected.high[at, i])
         alarm: Alarm | None = None
         if crossed.size:
             baseline = rule.baseline
@@ -536,8 +567,8 @@ def _counted(
                 rate,
                 counts.counts[:entered, i],
                 names[:entered],
-                int(crossed[0]),
-                Tolerated(detected.low[i], detected.high[i], rate.by),
+                at,
+                Tolerated(low, high, rate.by),
                 cubes.together,
                 asked.question,
                 (held[each], baseline.cube) if baseline is not None and each in held else None,
@@ -555,8 +586,11 @@ def _counted(
                 detector=Detector.E_DETECTOR,
                 alpha=float(alphas[i]),
                 threshold=float(f"{detected.threshold[i]:.12g}"),  # 18250, not 18249.999999999996
-                low=float(detected.low[i]),
-                high=float(detected.high[i]),
+                low=low,
+                high=high,
+                mirror_of=None
+                if mirror is None or np.isfinite(mirror.until)
+                else counts.ids[mirror.of].group,
                 baseline=baselines.get(each),
                 points=points,
                 state=_state(
@@ -574,21 +608,6 @@ def _counted(
             )
         )
     return found
-
-
-def _baselines(
-    asked: MonitorSpec,
-    counts: ComparisonCounts,
-    alphas: Array,
-    rates: Mapping[int, MonitoredRate],
-) -> dict[ComparisonId, Baseline]:
-    """Return the baselines of the comparisons that have one, with their limits."""
-    held = _baseline_counts(asked, counts, rates)
-    return {
-        each: baseline_limits(held[each], alpha, rates[each.rule], asked.rules[each.rule])
-        for each, alpha in zip(counts.ids, alphas.tolist(), strict=True)
-        if each in held
-    }
 
 
 def _baseline_counts(

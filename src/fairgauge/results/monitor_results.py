@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Outcome, ReferenceRule
+from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.describers import in_words
 from fairgauge.results.history_health import HistoryFinding
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
 from fairgauge.results.verdicts import exit_code
 from fairgauge.values import Saved
 
@@ -28,7 +28,6 @@ SMALLEST_GROUP = 20
 """Rows below which a group's data are insufficient for a monitor, unless ``min_n`` is given."""
 
 
-_PAIR = 2
 PERIODS_NOW = (7, 28)
 """The fewest and most periods after an alarm that state what is now, where there are so many."""
 
@@ -219,6 +218,8 @@ class MonitoredComparison:
     points : the periods.
     state, alarm : what it came to.
     lacks_baseline : whether the rule has a baseline without such a group: no value can then alarm.
+    mirror_of : the other group, where just two are compared with each other and this comparison is
+        the mirror image of that one: both are one comparison, with one share of alpha.
     definition : the metric itself, or the rate.
     """
 
@@ -240,6 +241,7 @@ class MonitoredComparison:
     state: MonitorState
     alarm: Alarm | None
     lacks_baseline: bool = False
+    mirror_of: str | None = None
     definition: Metric | Statistic = field(
         default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED
     )
@@ -264,46 +266,19 @@ class MonitoredComparison:
         return in_words("monitor_sentences:describe_comparison", self)
 
 
-def gaps_of(
-    comparisons: Sequence[MonitoredComparison],
-) -> tuple[tuple[MonitoredComparison, ...], ...]:
-    """Return comparisons by the gap that they are of.
-
-    Two groups that are each compared with the other are one gap, seen from both.
-    """
-    by_rule: dict[tuple[str, str, str | None], list[MonitoredComparison]] = {}
-    for each in comparisons:
-        by_rule.setdefault((each.rule, each.feature, each.class_), []).append(each)
-    gaps: list[tuple[MonitoredComparison, ...]] = []
-    for each in comparisons:
-        pair = by_rule[each.rule, each.feature, each.class_]
-        if len(pair) != _PAIR or not _mirrors(*pair):
-            gaps.append((each,))
-        elif each is pair[0]:
-            gaps.append(tuple(pair))
-    return tuple(gaps)
-
-
 def mirror_of(
     one: MonitoredComparison, comparisons: Sequence[MonitoredComparison]
 ) -> MonitoredComparison | None:
-    """Return the same gap seen from the other of two groups; None where there is none."""
-    gap = next(gap for gap in gaps_of(comparisons) if any(each is one for each in gap))
-    return next((each for each in gap if each is not one), None)
-
-
-def _mirrors(one: MonitoredComparison, other: MonitoredComparison) -> bool:
-    """Return whether the two sides of one are, in every period, those of the other turned."""
-    sides = [
-        (point.n_group, point.n_reference, point.rate_group, point.rate_reference)
-        for point in one.points
-    ]
-    turned = [
-        (point.n_reference, point.n_group, point.rate_reference, point.rate_group)
-        for point in other.points
-    ]
-    of_others = one.reference == other.reference == ReferenceRule.OTHERS
-    return of_others and sides == turned and any(each[0] and each[1] for each in sides)
+    """Return the same comparison seen from the other of two groups; None where there is none."""
+    place = one.rule, one.feature, one.class_, one.group
+    return next(
+        (
+            each
+            for each in comparisons
+            if place == (each.rule, each.feature, each.class_, each.mirror_of)
+        ),
+        None,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -411,7 +386,7 @@ class MonitorReport(ResultOfMetrics):
         its rows; None where they never do, and where none has come yet.
     late_groups : groups that were not in the first period, each with its first.
     horizon, alpha : the promise: at most alpha for at least one false alarm in so many periods.
-    comparisons : every rule for every group.
+    comparisons : every rule for every group; of two groups that mirror each other, both.
     unmatched : groups that rules name and no period has; with one there is no pass.
     sparse_groups : groups with insufficient data in all periods together, as of a stray value.
     imported : values of earlier systems.
@@ -422,7 +397,8 @@ class MonitorReport(ResultOfMetrics):
 
     KIND: ClassVar = ResultKind(
         name="monitor",
-        schema="fairgauge.monitor_report/1",
+        schema="fairgauge.monitor_report/2",
+        older={"fairgauge.monitor_report/1": as_before},
         title="Report of a monitor",
         called="the report of a monitor",
         document="fairgauge.render.documents.monitor_document:monitor_document",
@@ -456,15 +432,20 @@ class MonitorReport(ResultOfMetrics):
     imported: tuple[ImportedValue, ...] = ()
 
     @property
+    def tested(self) -> tuple[MonitoredComparison, ...]:
+        """Return the comparisons without those that only mirror another."""
+        return tuple(each for each in self.comparisons if each.mirror_of is None)
+
+    @property
     def alarms(self) -> tuple[MonitoredComparison, ...]:
         """Return the comparisons that raised an alarm, the earliest first."""
-        raised = [each for each in self.comparisons if each.alarm is not None]
+        raised = [each for each in self.tested if each.alarm is not None]
         return tuple(sorted(raised, key=lambda each: each.alarm.period if each.alarm else ""))
 
     @property
     def undefined(self) -> tuple[MonitoredComparison, ...]:
         """Return the comparisons without a value in the last period that decides."""
-        return tuple(each for each in self.comparisons if each.undefined)
+        return tuple(each for each in self.tested if each.undefined)
 
     @property
     def state(self) -> MonitorState:
@@ -496,5 +477,5 @@ class MonitorReport(ResultOfMetrics):
     def __repr__(self) -> str:
         return (
             f"<MonitorReport of {len(self.periods):,} periods: {len(self.alarms):,} alarms in "
-            f"{len(self.comparisons):,} comparisons; print() shows it>"
+            f"{len(self.tested):,} comparisons; print() shows it>"
         )

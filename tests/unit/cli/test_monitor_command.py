@@ -99,7 +99,7 @@ def test_status_shows_what_run_decided_in_every_format(sixty_days, tmp_path):
         "\n    ", " "
     )
     found = json.loads((tmp_path / "r.json").read_text())
-    assert found["schema"] == "fairgauge.monitor_report/1"
+    assert found["schema"] == "fairgauge.monitor_report/2"
     assert found["verdict"] == "fail"
     alarms = [each["alarm"]["period"] for each in found["comparisons"] if each["alarm"]]
     assert alarms == [first]

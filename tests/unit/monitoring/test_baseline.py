@@ -124,7 +124,7 @@ def test_false_alarms_with_an_estimated_baseline(rows):
     def alarms(limits):
         found = detect(
             ComparisonCounts(ids, [0] * years, [""] * years, counts, np.zeros(days, bool)),
-            alphas, spec, {0: rate}, dict(zip(ids, limits, strict=True)),
+            alphas, spec, {0: rate}, dict(zip(ids, limits, strict=True)), {},
         )  # fmt: skip
         return (found.evidence >= found.threshold).any(axis=0).mean()
 

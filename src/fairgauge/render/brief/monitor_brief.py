@@ -26,7 +26,7 @@ from fairgauge.render.words.monitor_sentences import (
 )
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.monitor_results import Currently, MonitorState, gaps_of, mirror_of
+from fairgauge.results.monitor_results import Currently, MonitorState, mirror_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,10 +39,7 @@ _MOST_ALARMS, _MOST_STEPS, _MOST_NAMED, _MOST_LIMITS = 2, 3, 4, 4
 def monitor_brief(report: MonitorReport) -> Brief:
     """Return the brief of a monitor."""
     words = _vocabulary(report)
-    alarms = [
-        min((_Alarmed(report, words, each) for each in gap), key=lambda each: not each.is_worse)
-        for gap in gaps_of(report.alarms)
-    ]
+    alarms = [_Alarmed(report, words, _worse_off(report, words, each)) for each in report.alarms]
     return Brief(
         headline=_headline(report, alarms),
         verdict=tuple(_verdict(report)),
@@ -77,9 +74,10 @@ class _Alarmed:
         self.subject = words.group(each.feature, each.group)
         others = report.spec.get("reference") == ReferenceRule.OTHERS
         mirror = mirror_of(each, report.comparisons)
+        other = each.mirror_of if mirror is None else mirror.group
         self.other = f"all other {words.noun}"
-        if mirror is not None:
-            self.other = words.group(each.feature, mirror.group)
+        if other is not None:
+            self.other = words.group(each.feature, other)
         elif not others or each.reference != ReferenceRule.OTHERS:
             self.other = words.group(each.feature, each.reference)
 
@@ -161,6 +159,14 @@ class _Alarmed:
         return f"{text}; {others}."
 
 
+def _worse_off(
+    report: MonitorReport, words: Vocabulary, each: MonitoredComparison
+) -> MonitoredComparison:
+    """Return an alarm as it is of the worse off of two groups that mirror each other."""
+    mirror = mirror_of(each, report.comparisons)
+    return mirror if mirror is not None and _Alarmed(report, words, mirror).is_worse else each
+
+
 def _shares(*sides: tuple[float | None, int]) -> list[Share] | None:
     if any(rate is None or not 0 <= rate <= 1 for rate, _ in sides):
         return None
@@ -181,13 +187,13 @@ def _headline(report: MonitorReport, alarms: list[_Alarmed]) -> Sentence:
 
 
 def _verdict(report: MonitorReport) -> Iterator[Sentence]:
-    every = len(gaps_of(report.comparisons))
+    every = len(report.tested)
     of = f"{every:,} monitored comparisons"
     if alarms := report.alarms:
         first = min(each.alarm.period for each in alarms if each.alarm is not None)
         text = f"The monitored comparison raised an alarm, {within_period(first)}."
         if every > 1:
-            raised = f"{len(gaps_of(alarms)):,} of {of} raised an alarm"
+            raised = f"{len(alarms):,} of {of} raised an alarm"
             text = f"{raised}, the first {within_period(first)}."
         yield Sentence(text, ("comparisons",))
     elif every:
@@ -198,7 +204,7 @@ def _verdict(report: MonitorReport) -> Iterator[Sentence]:
         yield Sentence(f"{capitalised(describe_insufficient(report))}.", ("comparisons",))
     if report.state is MonitorState.WAITING:
         yield Sentence(f"{capitalised(describe_waiting(report))}.", ("comparisons",))
-    if undefined := len(gaps_of(report.undefined)):
+    if undefined := len(report.undefined):
         have = plural(undefined, "comparison has", "comparisons have")
         yield Sentence(f"{undefined:,} {have} no value in the last period.", ("comparisons",))
 
@@ -218,7 +224,7 @@ def _looked_at(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         yield Sentence(f"Periods without counts: {named}.", ("absent",))
     rules = dict.fromkeys(each.rule for each in report.comparisons)
     if rules:
-        every, texts = len(gaps_of(report.comparisons)), [called(each) for each in rules]
+        every, texts = len(report.tested), [called(each) for each in rules]
         yield Sentence(
             f"{every:,} {plural(every, 'comparison', 'comparisons')} by the "
             f"{plural(len(rules), 'rule', 'rules')} {listing(texts, most=_MOST_NAMED)}.",
@@ -253,7 +259,7 @@ def _certainty(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Senten
             yield Sentence(text, each.source)
         stated.add(text)
     if not alarms:
-        with_evidence = [e for e in report.comparisons if e.threshold and e.evidence is not None]
+        with_evidence = [e for e in report.tested if e.threshold and e.evidence is not None]
         if with_evidence:
             strongest = max(with_evidence, key=lambda e: (e.evidence or 0.0) / (e.threshold or 1.0))
             place = report.comparisons.index(strongest)

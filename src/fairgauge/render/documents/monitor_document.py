@@ -34,7 +34,7 @@ from fairgauge.render.words.monitor_sentences import (
     within_period,
     without_baseline,
 )
-from fairgauge.results.monitor_results import Detector, MonitorState, gaps_of
+from fairgauge.results.monitor_results import Detector, MonitorState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,9 +93,7 @@ def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTre
         verdict=_verdict(report),
         tone=_tone(report),
         sections=sections,
-        subject=numbers.listing(
-            [name_of(gap[0]) for gap in gaps_of(report.alarms)], most=_MOST_NAMED
-        ),
+        subject=numbers.listing(list(map(name_of, report.alarms)), most=_MOST_NAMED),
         file_name="monitor",
     )
 
@@ -110,7 +108,7 @@ def _span(report: MonitorReport) -> str:
 
 
 def _verdict(report: MonitorReport) -> str:
-    alarms = len(gaps_of(report.alarms))
+    alarms = len(report.alarms)
     if alarms:
         return f"ALARM: {alarms:,} {numbers.plural(alarms, 'comparison', 'comparisons')}"
     state = str(report.state).upper()
@@ -125,7 +123,7 @@ def _verdict(report: MonitorReport) -> str:
     }
     if report.state in undecided:
         return f"{state}: {undecided[report.state](report)}"
-    count = len(gaps_of(report.undefined))
+    count = len(report.undefined)
     if report.state is MonitorState.UNDEFINED:
         words = numbers.plural(count, "comparison has", "comparisons have")
         return f"{state}: {count:,} {words} no value in the last period"
@@ -144,7 +142,7 @@ def _tone(report: MonitorReport) -> Tone:
 
 def _alarms(report: MonitorReport) -> Iterator[Block]:
     if report.alarms:
-        yield Items(tuple(gap[0].says for gap in gaps_of(report.alarms)))
+        yield Items(tuple(each.says for each in report.alarms))
 
 
 def _comparisons(report: MonitorReport) -> Iterator[Block]:
@@ -152,11 +150,22 @@ def _comparisons(report: MonitorReport) -> Iterator[Block]:
         yield Paragraph("No period has a group that a rule is for.")
         return
     yield _overview(report)
+    mirrors = dict.fromkeys(
+        f"{called(each.group)} mirrors {called(each.mirror_of)}"
+        for each in report.comparisons
+        if each.mirror_of is not None
+    )
     baselines = [
         f"{name_of(each)}. {describe_baseline(each, each.baseline)}"
-        for each in report.comparisons
+        for each in report.tested
         if each.baseline is not None
     ]
+    if mirrors:
+        yield Paragraph(
+            f"One comparison stands for both of two groups, and its limits hold for both: "
+            f"{numbers.listing(list(mirrors), most=_MOST_NAMED)}.",
+            Tone.SOFT,
+        )
     if baselines:
         yield Items(tuple(baselines))
 
@@ -171,7 +180,7 @@ def _overview(report: MonitorReport) -> Table:
         Column("evidence"),
         Column("alarm at", joined=True),
     )
-    return Table("Every rule for every group", columns, tuple(map(_row, report.comparisons)))
+    return Table("Every rule for every group", columns, tuple(map(_row, report.tested)))
 
 
 def _row(each: MonitoredComparison) -> tuple[Cell, ...]:
@@ -213,7 +222,7 @@ def evidence_text(value: float | None) -> str:
 
 def _series(report: MonitorReport) -> Iterator[Section]:
     """Yield the charts of every comparison, those with an alarm first."""
-    ordered = sorted(report.comparisons, key=lambda each: each.state is not MonitorState.ALARM)
+    ordered = sorted(report.tested, key=lambda each: each.state is not MonitorState.ALARM)
     parts = tuple(
         Section(f"series-{i}", name_of(each), tuple(_charts(each, report.absent)),
                 folded=each.alarm is None and len(ordered) > 1)
@@ -305,7 +314,7 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
     ]
     notes += [
         f"{name_of(each)}: {without_baseline(each)}"
-        for each in report.comparisons
+        for each in report.tested
         if each.lacks_baseline
     ][:_MOST_NAMED]
     notes += list(map(describe_sparse_group, report.sparse_groups))[:_MOST_NAMED]
@@ -402,14 +411,13 @@ def _method(report: MonitorReport) -> Iterator[Block]:
     if Detector.ALPHA_SPENDING in detectors:
         yield Paragraph(_SPENDING)
     if report.comparisons:
-        gaps, tests = len(gaps_of(report.comparisons)), len(report.comparisons)
         shares = sorted({each.alpha for each in report.comparisons})
         ends = f"{shares[0]:.2g}" if len(shares) == 1 else f"{shares[0]:.2g} to {shares[-1]:.2g}"
         length = f"{report.horizon:,} {report.length}s"
         promise = f"at most {100 * report.alpha:g}% within {length}, over all comparisons"
         facts = {
             "probability of a false alarm": promise,
-            "comparisons": f"{gaps:,}{'' if gaps == tests else f' ({tests:,} tests)'}",
+            "comparisons": f"{len(report.tested):,}",
             "share of alpha of each": ends,
             "history": report.history,
             **{

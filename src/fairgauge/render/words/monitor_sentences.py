@@ -24,7 +24,6 @@ from fairgauge.results.monitor_results import (
     Currently,
     Detector,
     MonitorState,
-    gaps_of,
 )
 
 if TYPE_CHECKING:
@@ -74,9 +73,9 @@ def describe_comparison(each: MonitoredComparison) -> str:
 
 def describe_insufficient(report: MonitorReport) -> str:
     """Describe how many comparisons have insufficient data, and why."""
-    every = report.comparisons
-    insufficient = gaps_of([e for e in every if e.state is MonitorState.INSUFFICIENT])
-    without = sum(gap[0].lacks_baseline for gap in insufficient)
+    every = report.tested
+    insufficient = [e for e in every if e.state is MonitorState.INSUFFICIENT]
+    without = sum(each.lacks_baseline for each in insufficient)
     few = len(insufficient) - without
     parts = []
     if few:
@@ -95,24 +94,24 @@ def describe_insufficient(report: MonitorReport) -> str:
 
 def describe_waiting(report: MonitorReport) -> str:
     """Describe how many comparisons wait for labels, and of which periods."""
-    waiting = gaps_of([e for e in report.comparisons if e.state is MonitorState.WAITING])
+    waiting = [e for e in report.tested if e.state is MonitorState.WAITING]
     if report.overdue:
         wait = numbers.plural(len(waiting), "waits", "wait")
         due = numbers.plural(len(report.overdue), report.length, f"{report.length}s")
         return (
-            f"{_share_of(len(waiting), report.comparisons)} {wait} for labels that are due, of "
+            f"{_share_of(len(waiting), report.tested)} {wait} for labels that are due, of "
             f"{len(report.overdue):,} {due} from {report.overdue[0]} on"
         )
     wait = numbers.plural(len(waiting), "has", "have")
     periods = f"{len(report.waiting):,} {numbers.plural(len(report.waiting), 'period', 'periods')}"
     return (
-        f"{_share_of(len(waiting), report.comparisons)} {wait} no period with all labels; "
+        f"{_share_of(len(waiting), report.tested)} {wait} no period with all labels; "
         f"{periods} {numbers.plural(len(report.waiting), 'waits', 'wait')}"
     )
 
 
 def _share_of(count: int, every: Sequence[MonitoredComparison]) -> str:
-    size = len(gaps_of(every))
+    size = len(every)
     return f"{count:,} of {size:,} {numbers.plural(size, 'comparison', 'comparisons')}"
 
 
@@ -163,7 +162,7 @@ def _undefined(each: MonitoredComparison) -> str:
 
 def describe_promise(report: MonitorReport) -> str:
     """State the probability of a false alarm, and what it covers."""
-    size = len(gaps_of(report.comparisons))
+    size = len(report.tested)
     covered = numbers.plural(size, "comparison", "comparisons")
     horizon = f"{report.horizon:,} {report.length}s" if report.horizon != 1 else "1 period"
     approximate = [e for e in report.comparisons if e.detector is Detector.ALPHA_SPENDING]

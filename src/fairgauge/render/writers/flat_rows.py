@@ -289,13 +289,15 @@ PERIOD_TYPES = {name: kind for kind, names in _OF_PERIODS.items() for name in na
 def periods_of(report: MonitorReport) -> FlatTable:
     """Return one row for every period of every comparison; ``alarm`` is true from the alarm on.
 
+    Of two groups that mirror each other there is one comparison.
+
     A tolerated range without a lower or upper limit has none in its column.
     """
     return FlatTable(tuple(PERIOD_TYPES), tuple(_periods(report)))
 
 
 def _periods(report: MonitorReport) -> Iterator[tuple[Cell, ...]]:
-    for each in report.comparisons:
+    for each in report.tested:
         raised = each.alarm.period if each.alarm else None
         place = {point.period: t for t, point in enumerate(each.points)}
         for t, point in enumerate(each.points):

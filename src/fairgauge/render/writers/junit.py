@@ -26,7 +26,7 @@ _LONGEST = 1_000
 def write(report: Report | MonitorReport) -> str:
     """Write the verdicts as JUnit XML; what could not be decided counts as skipped."""
     if isinstance(report, MonitorReport):
-        cases = [_monitored(each, report.outcome(each.state)) for each in report.comparisons]
+        cases = [_monitored(each, report.outcome(each.state)) for each in report.tested]
         name = report.model
     else:
         cases = [_judged(each) for each in report.verdicts]

@@ -74,10 +74,10 @@ def _findings(report: MonitorReport) -> Iterator[str]:
 
 def _states(report: MonitorReport) -> Iterator[str]:
     """Yield the state of every comparison and of all: 1 for the state, 0 for the others."""
-    if report.comparisons:
+    if report.tested:
         yield "# HELP fairgauge_state 1 for the state of a monitored comparison, 0 for the others."
         yield "# TYPE fairgauge_state gauge"
-    for each in report.comparisons:
+    for each in report.tested:
         for state in MonitorState:
             inside = _inside({**_subject(report, each), "state": str(state)})
             yield f"fairgauge_state{{{inside}}} {int(each.state is state)}"
@@ -94,7 +94,7 @@ def _gauge(
     report: MonitorReport,
     value: Callable[[MonitoredComparison], float | None],
 ) -> Iterator[str]:
-    samples = [(each, value(each)) for each in report.comparisons]
+    samples = [(each, value(each)) for each in report.tested]
     held = [(each, number) for each, number in samples if number is not None]
     if not held:
         return

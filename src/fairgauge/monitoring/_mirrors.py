@@ -1,0 +1,197 @@
+"""Two groups that are each compared with the other: one comparison, with one share of alpha.
+
+What is tolerated holds for both groups at once: what a rule tolerates of the other group, turned,
+is tolerated of the one that stands for both. They are one for as long as no further group has rows.
+From then on each is compared with others than the other alone: the one that stood for both has the
+limits of the rule, and the other a share of alpha of its own, as a group that is new has one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from fairgauge.enums import ReferenceRule
+from fairgauge.monitoring._comparison_counts import SideCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId
+    from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.stats.arrays import Array
+
+Ends: TypeAlias = "tuple[float, float]"
+Mask: TypeAlias = "NDArray[np.bool_]"
+Turn: TypeAlias = "Callable[[Ends], Ends]"
+
+_PAIR = 2
+_TURNED = [2, 3, 0, 1]
+"""The columns of counts seen from the other side."""
+
+
+class Mirror(NamedTuple):
+    """A comparison that only mirrors another.
+
+    ``of`` is the number of the other, which stands for both; ``until`` that of the first period in
+    which they are two, infinite where there is none.
+    """
+
+    of: int
+    until: float
+
+
+def turn_of(metric: Metric) -> Turn | None:
+    """Return how limits are seen from the other side; None where that is no range of values."""
+    low, _ = metric.range
+    if metric.neutral == 1:
+        return _inverse if low >= 0 else None
+    return _negative if low < 0 else lambda ends: ends
+
+
+def _negative(ends: Ends) -> Ends:
+    return -ends[1], -ends[0]
+
+
+def _inverse(ends: Ends) -> Ends:
+    low, high = ends
+    return 1 / high if high > 0 else math.inf, 1 / low if low > 0 else math.inf
+
+
+def tolerated(
+    ids: Sequence[ComparisonId],
+    rules: Sequence[MonitorRule],
+    baselines: Mapping[ComparisonId, Ends],
+    mirrors: Mapping[int, Mirror],
+    periods: int,
+) -> tuple[Array, Array]:
+    """Return what is tolerated of every comparison: two arrays of shape (periods, comparisons).
+
+    ``baselines`` are the confidence limits of baselines, around which the limits of a rule then
+    are. Of a group that its baseline does not have, everything is tolerated.
+    """
+    found = np.empty((2, periods, len(ids)))
+    for i, each in enumerate(ids):
+        rule = rules[each.rule]
+        lacking = rule.baseline is not None and each not in baselines
+        own = (-math.inf, math.inf) if lacking else _limits(rule, baselines.get(each))
+        found[..., i] = np.reshape(own, (2, 1))
+    for i, mirror in mirrors.items():
+        rule, baseline = rules[ids[i].rule], baselines.get(ids[mirror.of])
+        turn = None if rule.definition is None else turn_of(rule.definition)
+        alike = slice(0, int(min(mirror.until, periods)))
+        if turn is not None and np.isfinite(found[:, alike, mirror.of]).any():
+            low, high = _limits(rule, baseline)
+            other_low, other_high = turn(_limits(rule, turn(baseline) if baseline else None))
+            both = max(low, other_low), min(high, other_high)
+            found[:, alike, mirror.of] = np.reshape(both, (2, 1))
+            found[:, alike, i] = np.reshape(turn(both), (2, 1))
+    return found[0], found[1]
+
+
+def _limits(rule: MonitorRule, baseline: Ends | None) -> Ends:
+    low, high = baseline or (0.0, 0.0)
+    return low + rule.low, high + rule.high
+
+
+def _folds(rule: MonitorRule, metric: Metric | None) -> bool:
+    """Return whether a rule can hold for two groups that mirror each other: for "no difference"."""
+    if metric is None or turn_of(metric) is None:
+        return False
+    neutral = metric.neutral if rule.baseline is None else 0.0
+    return rule.low <= neutral <= rule.high
+
+
+def mirrors_of_counts(
+    counts: ComparisonCounts,
+    rules: Sequence[MonitorRule],
+    rates: Mapping[int, MonitoredRate],
+    baselines: Mapping[ComparisonId, SideCounts],
+) -> dict[int, Mirror]:
+    """Return the comparisons of counts that only mirror another, by their numbers."""
+    absent = SideCounts(0.0, 0.0, 0.0, 0.0)
+
+    def compare(i: int, j: int) -> tuple[Mask, Mask]:
+        """Compare the baseline, then every period."""
+        sides = (
+            np.vstack([baselines.get(counts.ids[k], absent), counts.counts[:, k]]) for k in (i, j)
+        )
+        one, other = sides
+        compared = (one[:, 1] * one[:, 3] > 0) | (other[:, 1] * other[:, 3] > 0)
+        return compared, (one == other[:, _TURNED]).all(axis=1)
+
+    def rows(i: int) -> float:
+        """Return the rows of a group in the first period that compares it."""
+        _, n_d, _, n_a = counts.counts[:, i].T
+        own = n_a if rates[counts.ids[i].rule].turned else n_d
+        return float(own[np.argmax(n_d * n_a > 0)])
+
+    folds = [
+        reference == ReferenceRule.OTHERS and _folds(rules[each.rule], rules[each.rule].definition)
+        for each, reference in zip(counts.ids, counts.references, strict=True)
+    ]
+    found = _mirrors(counts.ids, counts.arrivals, folds, compare, rows)
+    return {i: Mirror(of, until - 1) for i, (of, until) in found.items() if until > 1}
+
+
+def mirrors_of_estimates(
+    spent: Mapping[ComparisonId, Mapping[int, Estimate]],
+    rules: Sequence[MonitorRule],
+    periods: int,
+) -> dict[int, Mirror]:
+    """Return the comparisons of estimates that only mirror another, by their numbers."""
+    ids = list(spent)
+
+    def compare(i: int, j: int) -> tuple[Mask, Mask]:
+        pairs = [(spent[ids[i]].get(t), spent[ids[j]].get(t)) for t in range(periods)]
+        alike = [
+            one is not None
+            and other is not None
+            and (one.mirror_of == other.group or other.mirror_of == one.group)
+            for one, other in pairs
+        ]
+        return np.array([one is not None or other is not None for one, other in pairs]), np.array(
+            alike
+        )
+
+    def rows(i: int) -> float:
+        return next((float(e.n_group) for e in spent[ids[i]].values() if e.n_group), 0.0)
+
+    arrivals = [min(held) for held in spent.values()]
+    folds = [_folds(rules[each.rule], rules[each.rule].definition) for each in ids]
+    return _mirrors(ids, arrivals, folds, compare, rows)
+
+
+def _mirrors(
+    ids: Sequence[ComparisonId],
+    arrivals: Sequence[int],
+    folds: Sequence[bool],
+    compare: Callable[[int, int], tuple[Mask, Mask]],
+    rows: Callable[[int], float],
+) -> dict[int, Mirror]:
+    """Return mirrors among the first two comparisons of every rule, feature and class.
+
+    ``compare`` returns where either of two is compared with something, and where they are mirrored.
+    """
+    alike: dict[tuple[int, str, str | None], list[int]] = {}
+    for i, each in enumerate(ids):
+        if folds[i]:
+            alike.setdefault((each.rule, each.feature, each.class_), []).append(i)
+    found: dict[int, Mirror] = {}
+    for held in alike.values():
+        first = sorted(held, key=lambda i: arrivals[i])[:_PAIR]
+        if len(first) < _PAIR:
+            continue
+        compared, mirrored = compare(*first)
+        apart = np.flatnonzero(compared & ~mirrored)
+        until = float(apart[0]) if len(apart) else math.inf
+        if compared[: int(min(until, len(compared)))].any():
+            of, mirror = sorted(first, key=rows)
+            found[mirror] = Mirror(of, until)
+    return found
