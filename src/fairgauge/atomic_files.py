@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
+from fairgauge.object_stores import is_object, write_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,7 +24,8 @@ _WINDOWS = os.name == "nt"
 def write_whole(path: str | Path, content: str | bytes) -> None:
     """Write a file, of text or of bytes: first beside the target, then renamed over it.
 
-    A link is followed; a device or a pipe (``/dev/stdout``) is written to as it is.
+    A link is followed; a device or a pipe (``/dev/stdout``) is written to as it is, and so is an
+    object of a store, which appears whole.
 
     Raises
     ------
@@ -42,13 +44,16 @@ def write_all(contents: Mapping[str | Path, str | bytes]) -> None:
         As for `write_whole`.
     """
     waiting: dict[Path, Path] = {}
-    streams = [path for path in contents if _is_stream(Path(path))]
+    objects = [path for path in contents if is_object(path)]
+    streams = [path for path in contents if path not in objects and _is_stream(Path(path))]
     path: str | Path = ""
     try:
         for path in contents:
-            if path not in streams:
+            if path not in streams and path not in objects:
                 target = _target(Path(path))
                 waiting[target] = _write_beside(target, contents[path])
+        for path in objects:  # each whole; what is written before one fails stays
+            write_object(str(path), _as_bytes(contents[path]))
         for path in streams:
             _write_stream(Path(path), contents[path])
         for path in list(waiting):

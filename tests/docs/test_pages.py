@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from page_blocks import DOCS, Page, blocks, matches
+from tests.object_servers import s3_bucket
 
 from fairgauge.cli._demo_data import admissions, loans
 
@@ -30,13 +31,24 @@ PAGES.append(DOCS.parent / "README.md")
 TABLES = {"berkeley.csv": admissions(), "loans.csv": loans()}
 """What `fairgauge demo --output demo` writes, which every page may use."""
 
+SERVERS = {"object-stores.md": "bank"}
+"""Pages whose code needs a server, and the fixture that starts it."""
+
+
+@pytest.fixture
+def bank():
+    with s3_bucket("bank"):
+        yield
+
 
 def name_of(path: Path) -> str:
     return path.relative_to(DOCS.parent).as_posix()
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
-def test_every_block_runs_and_prints_what_is_shown(path, tmp_path, monkeypatch):
+def test_every_block_runs_and_prints_what_is_shown(path, tmp_path, monkeypatch, request):
+    if path.name in SERVERS:
+        request.getfixturevalue(SERVERS[path.name])
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "demo").mkdir()

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.errors import DataError, FairgaugeError, quote
+from fairgauge.object_stores import Object, address, find_objects, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairgauge.cube.cube import Cube
+    from fairgauge.object_stores import Place
     from fairgauge.scan.input_files import StandardInput
     from fairgauge.scan.source import Source
     from fairgauge.scan.sql_query import Query
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 CUBE_SUFFIX = ".cube.json"
 STANDARD_INPUT = "-"
 _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
-_STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "ftp", "hdfs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,8 @@ def where(
 
 
 def is_url(data: str) -> bool:
-    """Return whether DATA is a URL, such as that of a database."""
-    return _SCHEME.match(data) is not None
+    """Return whether DATA is the URL of a database."""
+    return _SCHEME.match(data) is not None and not is_object(data)
 
 
 def read_data(asked: Sequence[str], at: Where | None = None) -> object:
@@ -91,7 +92,7 @@ def read_data(asked: Sequence[str], at: Where | None = None) -> object:
         return _of_standard_input()
     for each in asked:
         _refuse_streams(each)
-    cubes = [each.casefold().endswith(CUBE_SUFFIX) for each in asked]
+    cubes = [str(Object(each)).casefold().endswith(CUBE_SUFFIX) for each in asked]
     if not any(cubes):
         return asked[0] if len(asked) == 1 else list(asked)
     if not all(cubes):
@@ -145,11 +146,11 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     from fairgauge.errors import CubeError
 
     total: Cube | None = None
-    seen: list[tuple[Path, Cube]] = []
-    paths = files(asked)
+    seen: list[tuple[Place, Cube]] = []
+    paths = _places(asked)
     _check_different(paths)
     for path in paths:
-        cube = load(path)
+        cube = load(address(path))
         if not isinstance(cube, Cube):
             raise CubeError(f"{quote(path)} is no cube of counts; fairgauge count makes one")
         same = next((name for name, each in seen if cube.has_counts_of(each)), None)
@@ -184,15 +185,15 @@ def _differing(one: Cube, other: Cube) -> list[str]:
     return [key for key in mine if mine[key] != theirs[key]]
 
 
-def _check_different(paths: Sequence[Path]) -> None:
+def _check_different(paths: Sequence[Place]) -> None:
     """Refuse a cube that is named twice, also by a link: its rows would count twice."""
-    seen: dict[tuple[int, int], Path] = {}
+    seen: dict[object, Place] = {}
     for path in paths:
         try:
-            at = path.stat()
+            at = None if isinstance(path, Object) else path.stat()
         except (OSError, ValueError):
             continue  # opening it raises the error
-        first = seen.setdefault((at.st_dev, at.st_ino), path)
+        first = seen.setdefault((at.st_dev, at.st_ino) if at else path, path)
         if first is not path:
             also = "" if first == path else f" (as {quote(first)})"
             raise DataError(
@@ -204,6 +205,15 @@ def _warn(message: str) -> None:
     from fairgauge.cli._streams import print_message
 
     print_message(message, prefix="Warning: ")
+
+
+def _places(asked: Sequence[str]) -> list[Place]:
+    """Return the files and the objects of stores that are named, as `files` does."""
+    return [
+        place
+        for each in asked
+        for place in (find_objects(each) if is_object(each) else files([each]))
+    ]
 
 
 def files(asked: Sequence[str]) -> list[Path]:
@@ -219,6 +229,8 @@ def files(asked: Sequence[str]) -> list[Path]:
 
 def _refuse_streams(asked: str) -> None:
     """Refuse a named pipe or device: reading its header would consume it."""
+    if is_object(asked):
+        return
     try:
         mode = Path(asked).stat().st_mode if asked != STANDARD_INPUT else stat.S_IFREG
     except FileNotFoundError:
@@ -244,11 +256,6 @@ def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Query:
             "--table and --query need one DATA, the URL of a database (such as postgresql://HOST/NAME)"
         )
     scheme = urls[0].partition(":")[0]
-    if scheme in _STORES:
-        raise FairgaugeError(
-            f"cannot read {scheme}:// addresses; copy the files here and name them, or pipe their "
-            "rows in as CSV and name it -"
-        )
     if (at.table is None) == (at.query is None):
         raise FairgaugeError(
             f"rows of a {scheme}:// database: give either --table NAME or --query SELECT"

@@ -10,11 +10,13 @@ import click
 from fairgauge.cli._data_arguments import CUBE_SUFFIX, STANDARD_INPUT, files
 from fairgauge.cli._streams import print_result, terminal_style
 from fairgauge.errors import DataError, quote
+from fairgauge.object_stores import Object, is_object
 from fairgauge.render.formats import format_of, names, suffixes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from fairgauge.object_stores import Place
     from fairgauge.results.shown_result import ShownResult
 
 Command = TypeVar("Command", bound="Callable[..., object]")
@@ -132,22 +134,24 @@ def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
     DataError
         An output is an input, is named twice, or lies in no folder that can be written.
     """
-    read = [_place(path) for path in files([each for each in inputs if each != STANDARD_INPUT])]
-    written: list[Path] = []
+    here = [each for each in inputs if each != STANDARD_INPUT and not is_object(each)]
+    read: list[Place] = [_place(path) for path in files(here)]
+    read += [Object(each) for each in inputs if is_object(each)]
+    written: list[Place] = []
     for each in outputs:
-        place = _place(Path(each))
+        place = _place(Object(each) if is_object(each) else Path(each))
         if place in read:
             raise DataError(f"the output {quote(each)} is also an input; choose another name")
         if place in written:
             raise DataError(f"the output {quote(each)} is named twice")
-        if not each or place.is_dir():
+        if isinstance(place, Path) and (not each or place.is_dir()):
             raise DataError(f"the output {quote(each)} is a folder; name a file")
-        if not place.parent.is_dir():
+        if isinstance(place, Path) and not place.parent.is_dir():
             raise DataError(f"cannot write {quote(each)}: there is no folder {quote(place.parent)}")
         written.append(place)
 
 
-def _place(path: Path) -> Path:
+def _place(path: Place) -> Place:
     """Return a path with its links resolved."""
     try:
         return path.resolve()

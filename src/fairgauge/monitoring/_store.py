@@ -11,15 +11,15 @@ import contextlib
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from fairgauge.atomic_files import create_whole, replace_whole
-from fairgauge.errors import DataError, MissingExtra, quote, shown
+from fairgauge.errors import DataError, quote, shown
+from fairgauge.object_stores import explained, filesystem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_LONGEST_CAUSE = 300
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss"})
 _URL = re.compile(r"[a-z][a-z0-9+.\-]+://", re.IGNORECASE)
 
@@ -143,42 +143,22 @@ def _explained(what: str, doing: str) -> Iterator[None]:
         raise DataError(f"cannot {doing} {quote(what)}: {error.strerror or error}") from None
 
 
-@contextlib.contextmanager
-def _answered(what: str, doing: str) -> Iterator[None]:
-    """Explain what an object store answers: its clients raise errors of many libraries."""
-    try:
-        yield
-    except Exception as error:
-        text = " ".join(str(error).split())[:_LONGEST_CAUSE] or type(error).__name__
-        raise DataError(f"cannot {doing} {quote(what)}: {text}") from None
-
-
 class FsspecStore:
     """A prefix of an object store, by fsspec: objects appear whole, and are created exclusively."""
 
     def __init__(self, url: str) -> None:
-        try:
-            import fsspec
-        except ImportError as error:
-            raise MissingExtra(f"the history {quote(url)}", "cloud", error) from None
-        try:
-            files, root = fsspec.core.url_to_fs(url)
-        except ImportError as error:
-            raise MissingExtra(f"the history {quote(url)}", "cloud", error) from None
-        except ValueError as error:
-            raise DataError(f"cannot use the history {quote(url)}: {error}") from None
-        self._files: Any = files
-        self._root = str(root).rstrip("/")
+        self._files, root = filesystem(url)
+        self._root = root.rstrip("/")
         self.name = url
 
     def names(self, file: str) -> list[str]:
-        with _answered(self.name, "read"):
+        with explained(self.name, "read"):
             self._files.invalidate_cache()
             found = self._files.glob(f"{self._root}/*/{file}")
             return sorted(str(path).split("/")[-2] for path in found)
 
     def read(self, name: str) -> str | None:
-        with _answered(f"{self.name}/{name}", "read"):
+        with explained(f"{self.name}/{name}", "read"):
             try:
                 data: bytes = self._files.cat_file(f"{self._root}/{name}")
             except FileNotFoundError:
@@ -189,14 +169,14 @@ class FsspecStore:
         if not names:
             return []
         paths = [f"{self._root}/{name}" for name in names]
-        with _answered(self.name, "read"):  # all at once: one after the other waits for each
+        with explained(self.name, "read"):  # all at once: one after the other waits for each
             found: dict[str, bytes] = self._files.cat(paths, on_error="omit")
         texts = {path: data.decode("utf-8", errors="replace") for path, data in found.items()}
         return [texts.get(path) for path in paths]
 
     def create(self, name: str, text: str) -> bool:
         path = f"{self._root}/{name}"
-        with _answered(f"{self.name}/{name}", "write"):
+        with explained(f"{self.name}/{name}", "write"):
             try:
                 self._make_folder(path)
                 self._files.pipe_file(path, text.encode(), mode="create")
@@ -205,7 +185,7 @@ class FsspecStore:
             return True
 
     def replace(self, name: str, text: str) -> None:
-        with _answered(f"{self.name}/{name}", "write"):
+        with explained(f"{self.name}/{name}", "write"):
             path = f"{self._root}/{name}"
             self._make_folder(path)
             self._files.pipe_file(path, text.encode())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.object_stores import is_object, read_object
 from fairgauge.strict_json import AmbiguousJsonError, read_json
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def read_saved(path: str | Path) -> Saved:
     CubeError
         The file states no schema, or is truncated.
     """
-    text = _read(Path(path))
+    text = _text(read_object(str(path)), path) if is_object(path) else _read(Path(path))
     try:
         values: Saved = read_json(text)
         values["schema"]
@@ -35,6 +36,13 @@ def read_saved(path: str | Path) -> Saved:
             "-o FILE.cube.json makes a cube, fairgauge audit DATA -o FILE.json a report"
         ) from None
     return values
+
+
+def _text(content: bytes, name: str | Path) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise CubeError(f"{quote(name)} is no saved result of fairgauge: not UTF-8") from None
 
 
 def _read(path: Path) -> str:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.object_stores import read_object
 from fairgauge.scan._duckdb_connection import reason
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan.duckdb_files import check_same_columns
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
 
+    from fairgauge.object_stores import Place
     from fairgauge.scan.source import Source
 
 
-def open_arrow(paths: list[Path], name: str) -> Source:
+def open_arrow(paths: list[Place], name: str) -> Source:
     """Open Arrow files or streams that have the same columns, in any order.
 
     Raises
@@ -40,27 +41,30 @@ def open_arrow(paths: list[Path], name: str) -> Source:
         raise DataError(f"cannot read {quote(name)} together: {reason(error)}") from None
 
 
-def _read(path: Path) -> pa.Table:
+def _read(path: Place) -> pa.Table:
     import pyarrow as pa
     from pyarrow import ipc
 
     try:
-        held = pa.memory_map(str(path))
-        try:
-            return ipc.open_file(held).read_all()
-        except pa.ArrowInvalid:
-            held.seek(0)
-            return ipc.open_stream(held).read_all()
+        local = isinstance(path, Path)
+        with pa.memory_map(str(path)) if local else pa.PythonFile(path.open("rb")) as held:
+            try:
+                return ipc.open_file(held).read_all()
+            except pa.ArrowInvalid:
+                held.seek(0)
+                return ipc.open_stream(held).read_all()
     except (pa.ArrowException, OSError):
         raise DataError(f"{quote(path)} is truncated, or not an Arrow file") from None
 
 
-def _open_with_polars(paths: list[Path], name: str, missing: ImportError) -> Source:
+def _open_with_polars(paths: list[Place], name: str, missing: ImportError) -> Source:
     try:
         import polars as pl
     except ImportError:
         raise MissingExtra("reading .arrow and .feather files", "arrow", missing) from None
-    frames = [pl.scan_ipc(path) for path in paths]
+    frames = [
+        pl.scan_ipc(path if isinstance(path, Path) else read_object(path.url)) for path in paths
+    ]
     try:
         columns = [frame.collect_schema().names() for frame in frames]
     except (pl.exceptions.PolarsError, OSError) as error:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
+from fairgauge.object_stores import open_unzipped
 from fairgauge.scan._duckdb_relation import not_a_number, text_as_number
 from fairgauge.scan._sql import Columns, literal
 from fairgauge.scan.duckdb_files import DuckFiles, check_same_columns, listed
 from fairgauge.scan.source import check_unique_names
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from fairgauge.object_stores import Place
     from fairgauge.scan.source import Source
 
 _SNIFFED_LINES = 1_000
@@ -25,7 +25,7 @@ _BUFFER = 1 << 23
 _DELIMITERS = ",;\t|"
 
 
-def open_csv(paths: list[Path], name: str) -> Source:
+def open_csv(paths: list[Place], name: str) -> Source:
     """Open CSV files that have the same columns, in any order.
 
     Raises
@@ -37,7 +37,7 @@ def open_csv(paths: list[Path], name: str) -> Source:
     columns = dialects[0].header
     for each in dialects[1:]:
         check_same_columns(columns, each.header, paths[0], each.path)
-    alike: dict[tuple[str, tuple[str, ...]], list[Path]] = {}
+    alike: dict[tuple[str, tuple[str, ...]], list[Place]] = {}
     for each in dialects:
         alike.setdefault((each.delimiter, each.header), []).append(each.path)
     parts = [_read_csv(found, *dialect, columns) for dialect, found in alike.items()]
@@ -53,7 +53,7 @@ def open_csv(paths: list[Path], name: str) -> Source:
 
 
 def _read_csv(
-    paths: list[Path], delimiter: str, header: tuple[str, ...], columns: tuple[str, ...]
+    paths: list[Place], delimiter: str, header: tuple[str, ...], columns: tuple[str, ...]
 ) -> str:
     types = ", ".join(f"'h{i}': 'VARCHAR'" for i in range(len(header)))
     chosen = ", ".join(f"h{header.index(column)} AS c{i}" for i, column in enumerate(columns))
@@ -69,12 +69,12 @@ def _read_csv(
 class _Dialect:
     """What separates the columns of a CSV file, and their names."""
 
-    path: Path
+    path: Place
     delimiter: str
     header: tuple[str, ...]
 
 
-def _dialect(path: Path) -> _Dialect:
+def _dialect(path: Place) -> _Dialect:
     lines = _first_lines(path)
     delimiter = "\t" if ".tsv" in path.suffixes else _delimiter(lines[0])
     try:
@@ -93,11 +93,10 @@ def _delimiter(line: str) -> str:
     return max(_DELIMITERS, key=outside.count)
 
 
-def _first_lines(path: Path) -> list[str]:
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
+def _first_lines(path: Place) -> list[str]:
     try:
-        with opened(path, mode="rt", encoding="utf-8-sig", newline="") as handle:
-            lines = [str(line) for line in islice(handle, _SNIFFED_LINES)]
+        with open_unzipped(path) as found, io.TextIOWrapper(found, "utf-8-sig", newline="") as text:
+            lines = list(islice(text, _SNIFFED_LINES))
     except UnicodeDecodeError:
         raise DataError(
             f"{quote(path)} is not UTF-8 text; convert it, for example with iconv -f latin1 -t utf8"

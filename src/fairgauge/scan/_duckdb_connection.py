@@ -29,6 +29,9 @@ def unknown() -> None:
 FETCHED = 65_536
 """How many records are fetched at a time."""
 
+_OURS = re.compile(r"\bDataError: (.*?)\s*(?:\n\s*At:|\Z)", re.DOTALL)
+"""An error of ours that passed through DuckDB, which called us to read an object."""
+
 _CSV_ERRORS = {
     r"Expected Number of Columns: (\d+) Found: (\d+)": r"the header has \1 columns, this line \2",
     "unterminated quote": "a quote is not closed, or text follows a closing quote",
@@ -80,6 +83,9 @@ def engine_errors(name: str) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
+        own = _OURS.search(str(error))
+        if own:
+            raise DataError(own[1]) from None
         raise DataError(f"cannot read {quote(name)}: {reason(error)}") from None
     except RuntimeError as error:
         if "interrupted" in str(error):
@@ -99,6 +105,14 @@ def reason(error: Exception) -> str:
     first = " ".join(lines[:3])
     kind, _, message = first.partition(": ")
     return (message if kind.endswith("Error") and message else first)[:400]
+
+
+@cache
+def read_objects() -> None:
+    """Let the connection open objects of stores."""
+    from fairgauge.scan._duckdb_objects import ObjectFiles
+
+    _connection().register_filesystem(ObjectFiles())
 
 
 @cache

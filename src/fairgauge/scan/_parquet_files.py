@@ -12,15 +12,14 @@ from fairgauge.scan.duckdb_files import DuckFiles, check_same_columns, listed
 from fairgauge.scan.source import check_unique_names
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from fairgauge.object_stores import Place
     from fairgauge.scan.source import Source
 
 _MAGIC = b"PAR1"
 _SMALLEST = 12
 
 
-def open_parquet(paths: list[Path], name: str) -> Source:
+def open_parquet(paths: list[Place], name: str) -> Source:
     """Open Parquet files that have the same columns, in any order.
 
     Raises
@@ -32,7 +31,7 @@ def open_parquet(paths: list[Path], name: str) -> Source:
         _check_whole(path)
     schemas = {path: _schema(path) for path in paths}
     first = schemas[paths[0]]
-    alike: dict[_Schema, list[Path]] = {}
+    alike: dict[_Schema, list[Place]] = {}
     for path, schema in schemas.items():
         check_same_columns(first.names, schema.names, paths[0], path)
         alike.setdefault(schema, []).append(path)
@@ -51,19 +50,19 @@ def open_parquet(paths: list[Path], name: str) -> Source:
     return DuckFiles(name, first.names, relation, columns, rows)
 
 
-def _read(paths: list[Path], held: tuple[str, ...], columns: tuple[str, ...]) -> str:
+def _read(paths: list[Place], held: tuple[str, ...], columns: tuple[str, ...]) -> str:
     """Write files of one schema as columns c0, c1 ...: by position, names may differ in case."""
     names = ", ".join(f"h{i}" for i in range(len(held)))
     chosen = ", ".join(f"h{held.index(column)} AS c{i}" for i, column in enumerate(columns))
     return f"SELECT {chosen} FROM {_rows(paths)} AS held({names})"
 
 
-def _rows(paths: list[Path]) -> str:
+def _rows(paths: list[Place]) -> str:
     options = "hive_partitioning=true, hive_types_autocast=false"
     return f"read_parquet({listed(paths)}, {options})"
 
 
-def _check_whole(path: Path) -> None:
+def _check_whole(path: Place) -> None:
     with path.open("rb") as handle:
         start = handle.read(4)
         size = handle.seek(0, 2)
@@ -82,7 +81,7 @@ class _Schema:
     partitions: tuple[str, ...]
 
 
-def _schema(path: Path) -> _Schema:
+def _schema(path: Place) -> _Schema:
     tree = run(f"SELECT name, num_children FROM parquet_schema({listed([path])})", str(path))
     names = _top_level([(str(name), int(children or 0)) for name, children in tree])
     check_unique_names(names, quote(path))

@@ -7,22 +7,23 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, quote
+from fairgauge.object_stores import address
 from fairgauge.scan._duckdb_connection import run, unknown
 from fairgauge.scan._sql import Columns, count_by_sql, literal, select
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
+    from fairgauge.object_stores import Place
     from fairgauge.scan.scan_progress import Rows
     from fairgauge.scan.source import Fetched, Record
 
 
-def listed(paths: Iterable[Path]) -> str:
+def listed(paths: Iterable[Place]) -> str:
     """Write paths as a list in SQL, so that ``*``, ``?`` and ``[`` in them mean themselves."""
-    return f"[{', '.join(literal(glob.escape(str(path))) for path in paths)}]"
+    return f"[{', '.join(literal(glob.escape(address(path))) for path in paths)}]"
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def _as_it_is(value: object) -> object:
 
 
 def check_same_columns(
-    first: Collection[str], other: Collection[str], path: Path, second: Path
+    first: Collection[str], other: Collection[str], path: Place, second: Place
 ) -> None:
     """Check that a further file has the columns of the first, in any order.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import glob
-import gzip
 import os
 import re
 import shutil
@@ -15,6 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, quote
+from fairgauge.object_stores import (
+    Object,
+    Place,
+    address,
+    find_objects,
+    is_object,
+    open_unzipped,
+    shown_address,
+)
 from fairgauge.scan.sql_query import database_url
 
 if TYPE_CHECKING:
@@ -93,7 +101,7 @@ def open_standard_input(copied: StandardInput) -> Source:
 
 
 def open_files(data: str | Path | Sequence[str | Path]) -> Source:
-    """Open a path, a folder, a glob, several of them, or ``-`` for standard input.
+    """Open a path, a folder, a glob, the address of objects, several, or ``-`` (standard input).
 
     Raises
     ------
@@ -102,7 +110,7 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
     """
     asked = [data] if isinstance(data, (str, Path)) else list(data)
     _refuse_repeated(asked)
-    read: dict[Path, Path] = {}
+    read: dict[Place, Place] = {}
     for path in (path for each in asked for path in _paths(str(each))):
         read.setdefault(path.resolve(), path)  # a file with two names is read once
     paths = list(read.values())
@@ -110,20 +118,24 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
     if len(formats) > 1:
         raise DataError(f"files of different formats cannot be read together: {listing(paths)}")
     kind = formats.pop()
+    if any(isinstance(path, Object) for path in paths):
+        from fairgauge.scan._duckdb_connection import read_objects
+
+        read_objects()
     for path in paths:
         check_readable(path, kind)
-    return _open(kind, paths, ", ".join(str(each) for each in asked))
+    return _open(kind, paths, ", ".join(shown_address(str(each)) for each in asked))
 
 
 def _refuse_repeated(asked: Sequence[str | Path]) -> None:
     """Refuse a file that is named twice by itself; a glob may find it again."""
-    names = [os.path.abspath(path) for path in asked]  # noqa: PTH100 - of "./a.csv" and "a.csv"
+    names = [path if is_object(path) else os.path.abspath(path) for path in asked]  # noqa: PTH100 - of "./a.csv" and "a.csv"
     for i, name in enumerate(names):
         if name in names[:i]:
             raise DataError(f"{quote(asked[i])} is named twice: its rows would count twice")
 
 
-def _open(kind: str, paths: list[Path], name: str) -> Source:
+def _open(kind: str, paths: list[Place], name: str) -> Source:
     if kind == "csv":
         from fairgauge.scan._csv_files import open_csv
 
@@ -141,11 +153,13 @@ def _open(kind: str, paths: list[Path], name: str) -> Source:
     return open_arrow(paths, name)
 
 
-def _paths(asked: str) -> list[Path]:
+def _paths(asked: str) -> Sequence[Place]:
     if asked == "-":
         copied = read_standard_input()
         _refuse_saved(copied.path, copied.saved)
         return [copied.path]
+    if is_object(asked):
+        return find_objects(asked)
     path = Path(asked)
     if path.is_dir():
         return _inside(path)
@@ -170,13 +184,13 @@ def _inside(folder: Path) -> list[Path]:
     return found
 
 
-def _format(path: Path) -> str:
+def _format(path: Place) -> str:
     suffixes = [s.lower() for s in path.suffixes[-2:]]
     zipped = suffixes[-1:] == [".gz"]
     last = suffixes[-2] if zipped and len(suffixes) > 1 else "".join(suffixes[-1:])
     found = FORMATS.get(last)
     if found is None:
-        refuse_database(path)
+        refuse_database(address(path))
     if found is None or (zipped and found not in _COMPRESSED):
         if last in _WORKBOOKS:
             raise DataError(f"{quote(path)} is {_WORKBOOK}")
@@ -200,7 +214,7 @@ def refuse_database(path: str | Path) -> None:
         )
 
 
-def check_readable(path: Path, kind: str) -> None:
+def check_readable(path: Place, kind: str) -> None:
     """Check that a file can be read, is not empty, holds rows and, where compressed, is whole.
 
     Raises
@@ -221,7 +235,7 @@ def check_readable(path: Path, kind: str) -> None:
         _check_whole_gzip(path)
 
 
-def _refuse_other_formats(path: Path, head: bytes, kind: str) -> None:
+def _refuse_other_formats(path: Place, head: bytes, kind: str) -> None:
     """Refuse what tools save under the name of a text file: a workbook, or UTF-16."""
     if kind not in ("csv", "json") or path.suffix.lower() == ".gz":
         return
@@ -235,9 +249,9 @@ def _refuse_other_formats(path: Path, head: bytes, kind: str) -> None:
         )
 
 
-def _refuse_saved(path: Path, saved: str | None) -> None:
+def _refuse_saved(path: Place, saved: str | None) -> None:
     """Refuse what fairgauge saved: counts and reports are no rows."""
-    piped = path.parent in _copies
+    piped = isinstance(path, Path) and path.parent in _copies
     name = "standard input" if piped else quote(path)
     if saved == "cube" and piped:
         raise DataError(
@@ -254,10 +268,10 @@ def _refuse_saved(path: Path, saved: str | None) -> None:
         raise DataError(f"{name} holds a {saved}, not rows; {show}")
 
 
-def _check_whole_gzip(path: Path) -> None:
+def _check_whole_gzip(path: Place) -> None:
     """Read a compressed file to its end: a truncated one would otherwise pass as a shorter one."""
     try:
-        with gzip.open(path) as handle:
+        with open_unzipped(path) as handle:
             while handle.read(1 << 20):
                 pass
     except (OSError, EOFError, ValueError):

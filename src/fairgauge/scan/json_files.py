@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
+import io
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
+from fairgauge.object_stores import open_unzipped
 from fairgauge.scan._duckdb_relation import not_a_number, text_as_number
 from fairgauge.scan._sql import Columns, literal
 from fairgauge.scan.duckdb_files import DuckFiles, listed
@@ -15,17 +16,17 @@ from fairgauge.scan.source import check_unique_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
+    from fairgauge.object_stores import Place
     from fairgauge.scan.source import Fetched, Source
 
 _SNIFFED = 1 << 20
 _LARGEST_OBJECT = 1 << 24
 
 
-def open_json(paths: list[Path], name: str) -> Source:
+def open_json(paths: list[Place], name: str) -> Source:
     """Open JSON files; the columns are the keys of the first objects of each.
 
     Raises
@@ -55,7 +56,7 @@ class JsonFiles:
     """JSON files: a key may be absent from an object, but not of a whole file."""
 
     files: DuckFiles
-    held: dict[Path, tuple[str, ...]]
+    held: dict[Place, tuple[str, ...]]
 
     @property
     def name(self) -> str:
@@ -105,22 +106,21 @@ def _path(column: str) -> str:
     return literal("/" + column.replace("~", "~0").replace("/", "~1"))
 
 
-def _shape(path: Path) -> str:
+def _shape(path: Place) -> str:
     if _head(path, 1 << 10).lstrip()[:1] == "[":
         return "array"
     return "unstructured" if ".json" in path.suffixes else "newline_delimited"
 
 
-def _head(path: Path, length: int) -> str:
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
+def _head(path: Place, length: int) -> str:
     try:
-        with opened(path, mode="rt", encoding="utf-8-sig") as handle:
-            return str(handle.read(length))
+        with open_unzipped(path) as found, io.TextIOWrapper(found, "utf-8-sig") as text:
+            return text.read(length)
     except UnicodeDecodeError:
         raise DataError(f"{quote(path)} is not UTF-8 text") from None
 
 
-def _columns(path: Path) -> tuple[str, ...]:
+def _columns(path: Place) -> tuple[str, ...]:
     found = list(_objects(_head(path, _SNIFFED))) or list(_objects(_head(path, _LARGEST_OBJECT)))
     keys: dict[str, None] = {}
     for pairs in found:

@@ -480,7 +480,10 @@ def test_counts_are_added_as_rows_are(folder):
         (("run", "history", "0.csv", "--period", "today"), "'today' is no period"),
         (("run", "history", "no.csv", "--period", "2026-01-09"), "no.csv"),
         (("run", "0.csv", "0.csv", "--period", "2026-01-09"), "is a file, not a folder"),
-        (("run", "s4://bucket/x", "0.csv", "--period", "2026-01-09"), "cannot use the history"),
+        (
+            ("run", "s4://bucket/x", "0.csv", "--period", "2026-01-09"),
+            "cannot read 's4://bucket/x': Protocol not known",
+        ),
         (("status", "history", "--table", "t.xlsx"), "neither .parquet nor .csv"),
         (("status", "history", "-o", "t.xlsx"), "names no format of a monitor"),
         (("status", "history", "--table", "no/t.parquet"), "cannot write 'no/t.parquet'"),

@@ -2,71 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from tests.monitored_days import RATIO, asked, cube
-from tests.needs import missing
+from tests.object_servers import s3_bucket
 
 import fairgauge as fg
 from fairgauge.monitoring.monitor_spec import read_monitor_spec
 from fairgauge.monitoring.periods import parse_period
 
-ROOT = Path(__file__).resolve().parents[3]
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-def wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and server.poll() is None:
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    pytest.fail("the S3 server did not start")
-
 
 @pytest.fixture(scope="module")
 def bucket():
-    """Start moto's S3 server with an empty bucket; it is stopped when the module is done."""
-    s3fs = pytest.importorskip("s3fs")
-    program = ROOT / ".clients" / "moto" / "bin" / "moto_server"
-    if not program.exists():
-        missing("moto's server", "tests/prepare")
-    port = free_port()
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    server = subprocess.Popen([program, "-H", "127.0.0.1", "-p", str(port)], env=environment,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
-    account = {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-        "AWS_ACCESS_KEY_ID": "none",
-        "AWS_SECRET_ACCESS_KEY": "none",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }
-    before = dict(os.environ)
-    os.environ.update(account)
-    try:
-        wait_for(port, server)
-        files = s3fs.S3FileSystem(skip_instance_cache=True)
-        files.mkdir("monitors")
-        yield "s3://monitors"
-    finally:
-        server.terminate()
-        server.wait(20)
-        os.environ.clear()
-        os.environ.update(before)
+    with s3_bucket("monitors") as url:
+        yield url
 
 
 def test_a_history_in_a_bucket_is_one_in_a_folder(bucket, tmp_path, shifted):

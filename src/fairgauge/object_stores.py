@@ -1,0 +1,276 @@
+"""Objects in stores (S3, Google Cloud, Azure ...) and on the web: found, read in ranges, written.
+
+fsspec reaches them, with the credentials that the tools of each store use (environment, profiles).
+An `Object` has what the readers of files use of a path, so that they take either.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
+
+from fairgauge.errors import DataError, FairgaugeError, MissingExtra, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STORES = (
+    "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss", "hdfs", "http", "https",
+)  # fmt: skip
+"""The schemes of addresses that name objects; all others are those of databases."""
+
+_WEB = ("http", "https")
+_LONGEST_CAUSE = 300
+_AHEAD = 1 << 20
+_CREDENTIALS = {
+    "s3": "AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "gs": "GOOGLE_APPLICATION_CREDENTIALS, or gcloud auth application-default login",
+    "az": "AZURE_STORAGE_CONNECTION_STRING, or AZURE_STORAGE_ACCOUNT_NAME and "
+    "AZURE_STORAGE_ACCOUNT_KEY",
+}
+_WHOLE_ONLY = "its server sends files as a whole only, not in parts; download it, and name the file"
+_SAME = {"s3a": "s3", "gcs": "gs", "abfs": "az", "abfss": "az", "adl": "az"}
+_REFUSED = re.compile(r"credential|authenti|authoriz|forbidden|access denied|account_name", re.I)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Object:
+    """An object of a store, by its address.
+
+    Attributes
+    ----------
+    url : the address, with what a web address may hold to be let in; shown without that.
+    """
+
+    url: str
+
+    def __str__(self) -> str:
+        return shown_address(self.url)
+
+    @property
+    def suffix(self) -> str:
+        """Return the last suffix of its name."""
+        return PurePosixPath(str(self)).suffix
+
+    @property
+    def suffixes(self) -> list[str]:
+        """Return all suffixes of its name."""
+        return PurePosixPath(str(self)).suffixes
+
+    def resolve(self) -> Object:
+        """Return itself: an object has one address."""
+        return self
+
+    def open(self, mode: str = "rb") -> Ranges | io.BufferedReader:
+        """Open the object for reading: of Parquet just the bytes that are asked for are fetched."""
+        assert mode == "rb"
+        files, path = filesystem(self.url)
+        with explained(self.url):
+            handle = files.open(path, "rb", cache_type="none")
+        if getattr(handle, "size", None) is None or not handle.seekable():
+            raise DataError(f"cannot read {quote(self)}: {_WHOLE_ONLY}")
+        ranges = Ranges(self.url, handle)
+        whole = self.suffix.lower() not in (".parquet", ".pq")
+        return io.BufferedReader(ranges, _AHEAD) if whole else ranges
+
+
+Place: TypeAlias = Path | Object
+"""Where a file is: on this machine, or in a store."""
+
+
+def is_object(address: object) -> bool:
+    """Return whether an address is one of a store or of the web.
+
+    >>> is_object("s3://bucket/rows.parquet"), is_object("postgresql://host/db"), is_object("a.csv")
+    (True, False, False)
+    """
+    scheme, found, _ = str(address).partition("://")
+    return bool(found) and scheme.lower() in STORES
+
+
+def shown_address(url: str) -> str:
+    """Return an address without what lets someone in: the query of a web address, and passwords.
+
+    >>> shown_address("https://me:secret@host/rows.csv?signature=secret")
+    'https://host/rows.csv'
+    """
+    if not url.lower().startswith(_WEB):
+        return url
+    scheme, _, rest = url.partition("?")[0].partition("#")[0].partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
+
+
+def address(place: Place) -> str:
+    """Return where a place is, as a reader of files takes it."""
+    return place.url if isinstance(place, Object) else str(place)
+
+
+@contextmanager
+def open_unzipped(place: Place) -> Iterator[IO[bytes]]:
+    """Open a file for reading; one whose name ends in .gz is decompressed."""
+    with place.open("rb") as found:
+        file = cast("IO[bytes]", found)
+        if place.suffix.lower() != ".gz":
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file) as unzipped:
+            yield cast("IO[bytes]", unzipped)
+
+
+def find_objects(url: str) -> list[Object]:
+    """Return the objects of an address: one, those of a glob, or the Parquet files below.
+
+    Raises
+    ------
+    DataError
+        There are none, or the store refuses.
+    MissingExtra
+        The library that reads such addresses is not installed.
+    """
+    files, path = filesystem(url)
+    glob = any(character in shown_address(url) for character in "*?[")
+    with explained(url):
+        files.invalidate_cache()
+        try:
+            found = {path: files.info(path)}
+        except FileNotFoundError:
+            if not glob:
+                raise
+            found = files.glob(path, detail=True)
+        names = [name for name, of in found.items() if of["type"] != "directory"] or [
+            name for above in found for name in files.find(above) if str(name).endswith(".parquet")
+        ]
+    if not names:
+        what = "nothing matches" if glob else "no .parquet files below"
+        raise DataError(f"{what} {quote(shown_address(url))}")
+    return [Object(_address_of(str(name), url)) for name in sorted(names)]
+
+
+def _address_of(name: str, url: str) -> str:
+    """Return the address of what a store calls ``bucket/name``, found by another address."""
+    scheme, _, rest = url.partition("://")
+    if scheme.lower() in _WEB:
+        return name
+    return f"{scheme}://{rest.partition('/')[0]}/{name.lstrip('/').partition('/')[2]}"
+
+
+def read_object(url: str) -> bytes:
+    """Return a whole object.
+
+    Raises
+    ------
+    DataError
+        There is no such object, or it cannot be read.
+    """
+    files, path = filesystem(url)
+    with explained(url):
+        files.invalidate_cache()
+        content: bytes = files.cat_file(path)
+        return content
+
+
+def write_object(url: str, content: bytes) -> None:
+    """Write an object: readers see the former one or the whole new one.
+
+    Raises
+    ------
+    DataError
+        The store refuses, or has no such bucket.
+    """
+    if url.lower().startswith(_WEB):
+        raise DataError(
+            f"cannot write {quote(shown_address(url))}: a web address can only be read; name a "
+            "file, or an address of a store such as s3://BUCKET/NAME"
+        )
+    files, path = filesystem(url)
+    with explained(url, "write"):
+        files.pipe_file(path, content)
+
+
+def filesystem(url: str) -> tuple[Any, str]:
+    """Return the store of an address as fsspec knows it, and the name that the address has there.
+
+    Raises
+    ------
+    DataError
+        The address is of no known kind, or names no account.
+    MissingExtra
+        The library that reaches the store is not installed.
+    """
+    try:
+        import fsspec
+
+        with explained(url):
+            files, path = fsspec.core.url_to_fs(url)
+    except ImportError as error:
+        raise MissingExtra(f"reading {quote(shown_address(url))}", "cloud", error) from None
+    return files, str(path)
+
+
+@contextmanager
+def explained(url: str, doing: str = "read") -> Iterator[None]:
+    """Explain what a store answers: its clients raise errors of many libraries."""
+    what = quote(shown_address(url))
+    try:
+        yield
+    except (FairgaugeError, ImportError):
+        raise
+    except FileNotFoundError:
+        raise DataError(f"cannot {doing} {what}: there is no such object or bucket") from None
+    except Exception as error:
+        text = " ".join(str(error).split()).replace(url, shown_address(url))
+        text = _WHOLE_ONLY if "range request" in text else text
+        cause = text[:_LONGEST_CAUSE] or type(error).__name__
+        scheme = url.partition("://")[0].lower()
+        known = _CREDENTIALS.get(_SAME.get(scheme, scheme))
+        refused = isinstance(error, PermissionError) or _REFUSED.search(type(error).__name__ + text)
+        advice = f"; credentials come from {known}" if refused and known else ""
+        raise DataError(f"cannot {doing} {what}: {cause}{advice}") from None
+
+
+class Ranges(io.RawIOBase):
+    """An object that is open for reading; what ends before its time is an error."""
+
+    def __init__(self, url: str, handle: Any) -> None:
+        self.size = int(handle.size)
+        self._url = url
+        self._handle = handle
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return int(self._handle.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._handle.tell())
+
+    def readinto(self, buffer: Any) -> int:
+        at = self.tell()
+        wanted = min(len(buffer), max(self.size - at, 0))
+        with explained(self._url):
+            found = self._handle.read(wanted) if wanted else b""
+        if len(found) != wanted:
+            raise DataError(
+                f"cannot read {quote(shown_address(self._url))}: it has {self.size:,} bytes, and "
+                f"its server sent {len(found):,} of {wanted:,} from byte {at:,} on; it was cut "
+                "off or replaced meanwhile"
+            )
+        buffer[:wanted] = found
+        return wanted
+
+    def readall(self) -> bytes:
+        return self.read(self.size - self.tell()) or b""
+
+    def close(self) -> None:
+        self._handle.close()
+        super().close()

@@ -1,0 +1,280 @@
+"""Objects of stores are counted as the files they are: same cubes, few bytes, one clear message."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import http.server
+import json
+import os
+import re
+import socketserver
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from tests.object_servers import gcs_bucket, s3_bucket
+
+import fairgauge as fg
+from fairgauge.cli import main
+from fairgauge.errors import DataError
+from fairgauge.object_stores import Ranges, find_objects, write_object
+
+ASKED = {"label": "y", "prediction": "p", "sensitive": ["g", {"column": "age", "cuts": [40]}]}
+FLAGS = ["--label", "y", "--prediction", "p", "--sensitive", "g"]
+
+
+def table(rows: int, seed: int = 0) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table({
+        "g": rng.choice(["a", "b", "ü"], rows), "y": rng.integers(0, 2, rows),
+        "p": rng.integers(0, 2, rows), "age": rng.integers(20, 60, rows),
+        "long": rng.random(rows),
+    })  # fmt: skip
+
+
+ROWS = table(2_000)
+
+
+def write_all(folder: Path) -> dict[str, str]:
+    """Write the rows in every format; return what each names, below the folder."""
+    pyarrow.csv.write_csv(ROWS, folder / "rows.csv")
+    (folder / "rows.csv.gz").write_bytes(gzip.compress((folder / "rows.csv").read_bytes()))
+    lines = "\n".join(json.dumps(row) for row in ROWS.to_pylist())
+    (folder / "rows.jsonl").write_text(lines, encoding="utf-8")
+    (folder / "rows.json").write_text(f"[{','.join(lines.splitlines())}]", encoding="utf-8")
+    pyarrow.feather.write_feather(ROWS, folder / "rows.arrow")
+    pq.write_table(ROWS, folder / "rows.parquet")
+    for i in range(4):
+        (folder / f"days/day={i}").mkdir(parents=True)
+        pq.write_table(ROWS.slice(500 * i, 500), folder / f"days/day={i}/part [{i}].parquet")
+    single = [each.name for each in folder.iterdir() if each.is_file()]
+    return {name: name for name in single} | {
+        "a glob": "days/day=*/*.parquet", "a folder": "days", "a glob of folders": "days/day=*",
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rows")
+    return folder, write_all(folder)
+
+
+@pytest.fixture(scope="module")
+def s3():
+    with s3_bucket("people") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def gs():
+    with gcs_bucket("people") as url:
+        yield url
+
+
+@pytest.fixture(scope="module", params=("s3", "gs"))
+def bucket(request, written):
+    folder, _ = written
+    url = request.getfixturevalue(request.param)
+    for file in folder.rglob("*"):
+        if file.is_file():
+            write_object(f"{url}/{file.relative_to(folder).as_posix()}", file.read_bytes())
+    return url
+
+
+def test_every_format_is_counted_as_the_file(bucket, written):
+    _, names = written
+    whole = fg.count(ROWS, **ASKED)
+    for what, name in names.items():
+        assert fg.count(f"{bucket}/{name}", **ASKED) == whole, what
+    by_day = {"label": "y", "sensitive": "day"}
+    assert fg.count(f"{bucket}/days", **by_day) == fg.count(str(written[0] / "days"), **by_day)
+    several = [f"{bucket}/days/day={i}/*.parquet" for i in range(4)]
+    assert fg.count(several, **ASKED) == whole
+
+
+def test_metrics_of_rows_and_the_name_in_the_report(bucket):
+    report = fg.audit(f"{bucket}/rows.parquet", metrics="consistency", features=["age"], **ASKED)
+    assert report.data.source == f"{bucket}/rows.parquet"
+    assert report["consistency"].value == pytest.approx(
+        fg.audit(ROWS, metrics="consistency", features=["age"], **ASKED)["consistency"].value
+    )
+
+
+def test_only_the_columns_that_are_asked_for_are_fetched(s3, monkeypatch, tmp_path):
+    big = table(300_000)
+    pq.write_table(big, tmp_path / "big.parquet", row_group_size=50_000)
+    write_object(f"{s3}/big.parquet", (tmp_path / "big.parquet").read_bytes())
+    fetched = []
+    read = Ranges.readinto
+    monkeypatch.setattr(
+        Ranges, "readinto", lambda self, buffer: fetched.append(len(buffer)) or read(self, buffer)
+    )
+    fg.count(f"{s3}/big.parquet", label="y", sensitive="g")
+    metadata = pq.read_metadata(tmp_path / "big.parquet")
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    needed = sum(group.column(i).total_compressed_size for group in groups for i in (0, 1))
+    first, footers = 1 << 16, 12 * (1 << 14)
+    assert needed < sum(fetched) < needed + first + footers
+    assert sum(fetched) < (tmp_path / "big.parquet").stat().st_size / 4
+
+
+def test_results_and_counts_in_a_bucket(bucket, tmp_path):
+    run = CliRunner().invoke
+    for day in (0, 1):
+        data = f"{bucket}/days/day={day}/*.parquet"
+        counted = run(main, ["count", data, *FLAGS, "-o", f"{bucket}/out/{day}.cube.json"])
+        assert counted.exit_code == 0, counted.output
+    written = ["-o", f"{bucket}/out/report.json", "-o", str(tmp_path / "report.json")]
+    done = run(main, ["audit", f"{bucket}/out/*.cube.json", *FLAGS[4:], *written])
+    assert done.exit_code == 0, done.output
+    there, here = (fg.load(f"{each}/report.json") for each in (f"{bucket}/out", tmp_path))
+    assert there == here
+    assert there.data.rows == 1_000
+    same = run(main, ["audit", f"{bucket}/rows.csv", *FLAGS, "-o", f"{bucket}/rows.csv"])
+    assert same.exit_code == 2
+    assert "is also an input" in same.stderr or "names no format" in same.stderr
+
+
+def test_what_is_not_there(bucket, s3, tmp_path):
+    for name, message in (
+        ("none.csv", "there is no such object or bucket"),
+        ("none/*.csv", "nothing matches"),
+        ("days/day=0/*.csv", "nothing matches"),
+    ):
+        with pytest.raises(DataError, match=message):
+            fg.count(f"{bucket}/{name}", **ASKED)
+    with pytest.raises(DataError, match=r"cannot read 's3://no-such-bucket/a\.csv'"):
+        fg.count("s3://no-such-bucket/a.csv", **ASKED)
+    here = tmp_path / "r.json"
+    failed = CliRunner().invoke(
+        main, ["audit", f"{bucket}/rows.csv", *FLAGS, "-o", str(here), "-o",
+               "s3://no-such-bucket/r.json"],
+    )  # fmt: skip
+    assert failed.exit_code == 2
+    assert "cannot write 's3://no-such-bucket/r.json'" in failed.stderr
+    assert not here.exists()
+
+
+def test_a_file_that_was_cut_off(s3, written):
+    folder, _ = written
+    for name in ("rows.parquet", "rows.csv.gz", "rows.arrow"):
+        content = (folder / name).read_bytes()
+        write_object(f"{s3}/cut/{name}", content[: len(content) // 2])
+        with pytest.raises(DataError, match=r"'s3://people/cut/rows\..*is truncated"):
+            fg.count(f"{s3}/cut/{name}", **ASKED)
+
+
+def test_missing_credentials(s3, monkeypatch):
+    import s3fs
+
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
+    s3fs.S3FileSystem.clear_instance_cache()
+    try:
+        with pytest.raises(DataError, match=r"credentials come from AWS_PROFILE"):
+            fg.count(f"{s3}/big.parquet", label="y", sensitive="g")
+    finally:
+        s3fs.S3FileSystem.clear_instance_cache()
+
+
+class WebFiles(http.server.SimpleHTTPRequestHandler):
+    """A web server of files, with ranges; it may end what it sends after some bytes."""
+
+    protocol_version = "HTTP/1.1"
+    ranges = True
+    ends_after: int | None = None
+
+    def log_message(self, *message: object) -> None: ...
+
+    def do_HEAD(self) -> None:
+        self._send(body=False)
+
+    def do_GET(self) -> None:
+        self._send(body=True)
+
+    def _send(self, *, body: bool) -> None:
+        path = Path(self.translate_path(self.path))
+        if not path.is_file():
+            self.send_error(404)
+            return
+        content = path.read_bytes()
+        size, asked = len(content), re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers["Range"] or "")
+        self.send_response(206 if asked and self.ranges else 200)
+        if self.ranges:
+            self.send_header("Accept-Ranges", "bytes")
+        if asked and self.ranges:
+            last = min(int(asked[2] or size - 1), size - 1)
+            content = content[int(asked[1]) : last + 1]
+            self.send_header("Content-Range", f"bytes {asked[1]}-{last}/{size}")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if body and self.ends_after is not None and len(content) > self.ends_after:
+            self.wfile.write(content[: self.ends_after])
+            self.close_connection = True
+        elif body:
+            self.wfile.write(content)
+
+
+@contextmanager
+def web(folder: Path, **how: object):
+    handler = type("Files", (WebFiles,), how)
+    made = functools.partial(handler, directory=str(folder))
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), made) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+def test_the_web(written):
+    pytest.importorskip("fsspec")
+    folder, _ = written
+    whole = fg.count(ROWS, **ASKED)
+    with web(folder) as url:
+        for name in ("rows.parquet", "rows.csv", "rows.csv.gz", "rows.jsonl", "rows.arrow"):
+            assert fg.count(f"{url}/{name}", **ASKED) == whole, name
+        report = fg.audit(f"{url}/rows.csv?signature=secret", **ASKED)
+        assert report.data.source == f"{url}/rows.csv"
+        with pytest.raises(DataError, match="no such object") as caught:
+            fg.count(f"{url}/none.csv?signature=secret", **ASKED)
+        assert "secret" not in str(caught.value)
+        with pytest.raises(DataError, match="a web address can only be read"):
+            fg.count(ROWS, **ASKED).save(f"{url}/rows.cube.json")
+    with web(folder, ranges=False) as url, pytest.raises(DataError, match="in parts"):
+        fg.count(f"{url}/rows.parquet", **ASKED)
+
+
+def test_a_server_that_stops_half_way(written):
+    pytest.importorskip("fsspec")
+    folder, _ = written
+    big = table(200_000)
+    pq.write_table(big, folder / "big.parquet")
+    pyarrow.csv.write_csv(big, folder / "big.csv")
+    with web(folder, ends_after=100_000) as url:
+        for name in ("big.parquet", "big.csv"):
+            with pytest.raises(DataError, match=rf"cannot read '{url}/{name}'"):
+                fg.count(f"{url}/{name}", **ASKED)
+    with web(folder) as url:  # and the connection is as good as before
+        assert fg.count(f"{url}/big.parquet", **ASKED) == fg.count(big, **ASKED)
+
+
+def test_addresses_of_accounts_are_kept(monkeypatch):
+    """What is found below an address of Azure keeps the account in it."""
+    from fairgauge.object_stores import _address_of
+
+    url = "abfss://box@account.dfs.core.windows.net/days/*.parquet"
+    found = _address_of("box/days/1.parquet", url)
+    assert found == "abfss://box@account.dfs.core.windows.net/days/1.parquet"
+    monkeypatch.delenv("AZURE_STORAGE_CONNECTION_STRING", raising=False)
+    pytest.importorskip("adlfs")
+    with pytest.raises(DataError, match="credentials come from AZURE_STORAGE_CONNECTION_STRING"):
+        find_objects("az://box/a.csv")
