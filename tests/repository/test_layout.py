@@ -147,7 +147,7 @@ def test_a_name_of_two_files_is_found() -> None:
 
 
 def test_few_modules_stand_outside_a_package() -> None:
-    assert len(list(SOURCE.glob("*.py"))) <= 11
+    assert len(list(SOURCE.glob("*.py"))) <= 12
 
 
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|raise NotImplementedError")
