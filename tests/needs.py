@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from typing import NoReturn
 
 import pytest
@@ -19,6 +20,13 @@ POSIX = pytest.mark.skipif(
 NOT_ROOT = pytest.mark.skipif(
     os.name != "posix" or os.geteuid() == 0, reason="root may read and write everything"
 )
+
+
+def need(*modules: str, install: str = "make .venv/bin/.dev") -> None:
+    """Do as `missing` does where a library cannot be imported."""
+    for module in modules:
+        if find_spec(module) is None:
+            missing(module, install)
 
 
 def missing(what: str, install: str = "tests/prepare --install") -> NoReturn:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.needs import missing
+from tests.needs import missing, need
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -59,8 +59,7 @@ def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
 @contextmanager
 def s3_bucket(name: str) -> Iterator[str]:
     """Start moto's S3 server with an empty bucket, and give its address."""
-    if _absent("s3fs"):
-        missing("s3fs", "pip install 'fairgauge[cloud]'")
+    need("s3fs")
     import s3fs
 
     program = ROOT / ".clients" / "moto" / "bin" / "moto_server"
@@ -83,9 +82,7 @@ def s3_bucket(name: str) -> Iterator[str]:
 @contextmanager
 def gcs_bucket(name: str) -> Iterator[str]:
     """Start an emulator of Google Cloud Storage with an empty bucket, and give its address."""
-    for module in ("gcsfs", "gcp_storage_emulator"):
-        if _absent(module):
-            missing(module, "make .venv/bin/.dev")
+    need("gcsfs", "gcp_storage_emulator")
     import gcsfs
 
     port = free_port()
@@ -100,9 +97,3 @@ def gcs_bucket(name: str) -> Iterator[str]:
         files = gcsfs.GCSFileSystem(token="anon", skip_instance_cache=True)
         files.mkdir(name)
         yield f"gs://{name}"
-
-
-def _absent(module: str) -> bool:
-    import importlib.util
-
-    return importlib.util.find_spec(module) is None

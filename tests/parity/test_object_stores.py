@@ -20,6 +20,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from tests.needs import need
 from tests.object_servers import gcs_bucket, s3_bucket
 
 import fairgauge as fg
@@ -236,7 +237,7 @@ def web(folder: Path, **how: object):
 
 
 def test_the_web(written):
-    pytest.importorskip("fsspec")
+    need("fsspec")
     folder, _ = written
     whole = fg.count(ROWS, **ASKED)
     with web(folder) as url:
@@ -254,7 +255,7 @@ def test_the_web(written):
 
 
 def test_a_server_that_stops_half_way(written):
-    pytest.importorskip("fsspec")
+    need("fsspec")
     folder, _ = written
     big = table(200_000)
     pq.write_table(big, folder / "big.parquet")
@@ -275,6 +276,6 @@ def test_addresses_of_accounts_are_kept(monkeypatch):
     found = _address_of("box/days/1.parquet", url)
     assert found == "abfss://box@account.dfs.core.windows.net/days/1.parquet"
     monkeypatch.delenv("AZURE_STORAGE_CONNECTION_STRING", raising=False)
-    pytest.importorskip("adlfs")
+    need("adlfs")
     with pytest.raises(DataError, match="credentials come from AZURE_STORAGE_CONNECTION_STRING"):
         find_objects("az://box/a.csv")
