@@ -568,6 +568,7 @@ class SearchedValues(StrEnum):
     CUTS = "cuts"
     QUINTILES = "quintiles"
     MOST_FREQUENT = "most_frequent"
+    ONE_HOT = "one_hot"
 
 
 class SearchedReference(StrEnum):

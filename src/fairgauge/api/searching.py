@@ -7,6 +7,7 @@ import inspect
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairgauge.api.audit import check_held, check_same_rows, repeated_people
@@ -69,6 +70,7 @@ def find(
     alpha: float = 0.05,
     multiplicity: str = "familywise",
     missing: str = "group",
+    one_hot: bool = False,
     config: Config = None,
     **options: Any,
 ) -> SubgroupSearch:
@@ -107,6 +109,9 @@ def find(
         Hochberg; not proven for subgroups that overlap).
     missing : {"group", "exclude", "error"}
         Whether a missing value of a feature is a value, is none, or is an error.
+    one_hot : bool
+        Whether a feature that is no column stands for the columns whose names begin with it and
+        ``_``, of which one in each row is 1 and the others are 0, as encoders make them.
     config : str, Path or mapping, optional
         A specification file (.toml, .yaml, .json), or its keys, which the options override.
     **options
@@ -172,8 +177,9 @@ def find(
     if problems or row is None or side is None:
         raise SpecError(problems)
     asked = rows | {"metrics": [row], "missing": missing}
-    cube, source, spec = _counted(data, features, asked)
-    cells, searched = searched_cells(cube, spec, row)
+    prefixes = _names(features) if one_hot else []
+    cube, source, spec = _counted(data, features, asked, prefixes)
+    cells, searched = searched_cells(cube, spec, row, _one_hot(prefixes, _columns_of(cube)))
     question = SearchQuestion(
         rate=row.name,
         worse=side,
@@ -295,12 +301,42 @@ def _worse_side(worse: str | None, row: Rate | None, problems: list[Problem]) ->
     return Worse.LOWER if row.better is Better.HIGHER else Worse.HIGHER
 
 
+def _names(features: Any) -> list[str]:
+    """Return the features that are named and no more."""
+    listed = [features] if isinstance(features, str) else features
+    return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
+
+
+def _columns_of(cube: Cube) -> list[str]:
+    return [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
+
+
+def _one_hot(prefixes: Sequence[str], columns: Sequence[str]) -> dict[str, list[str]]:
+    """Return the one-hot columns of every feature that is no column."""
+    found = {
+        name: [column for column in columns if column.startswith(f"{name}_")]
+        for name in prefixes
+        if name not in columns
+    }
+    return {name: columns for name, columns in found.items() if columns}
+
+
+def _with_columns(features: Any, prefixes: Sequence[str], columns: Sequence[str]) -> Any:
+    """Return the features with one-hot columns in place of what their names begin with."""
+    one_hot = _one_hot(prefixes, columns)
+    if not one_hot:
+        return features
+    listed = [features] if isinstance(features, str) else features
+    named = (one_hot.get(each, [each]) if isinstance(each, str) else [each] for each in listed)
+    return [*chain(*named)]
+
+
 def _counted(
-    data: object, features: Any, options: Mapping[str, Any]
+    data: object, features: Any, options: Mapping[str, Any], prefixes: Sequence[str]
 ) -> tuple[Cube, Source | None, Spec]:
     """Return counts of all features together, the source they are of, and the question."""
     try:
-        return _counts_of(data, features, options)
+        return _counts_of(data, features, options, prefixes)
     except SpecError as error:  # of the options of an audit, by which features are counted
         named = (
             replace(each, path=re.sub(r"^sensitive(?=$|\[|\.)", "features", each.path))
@@ -310,11 +346,13 @@ def _counted(
 
 
 def _counts_of(
-    data: object, features: Any, options: Mapping[str, Any]
+    data: object, features: Any, options: Mapping[str, Any], prefixes: Sequence[str]
 ) -> tuple[Cube, Source | None, Spec]:
     if isinstance(data, Cube):
+        features = _with_columns(features, prefixes, _columns_of(data))
         return data, None, _asked_of_counts(data, features, options)
     source, named = open_rows(data, {**options, "sensitive": features})
+    named = {**named, "sensitive": _with_columns(named["sensitive"], prefixes, source.columns)}
     spec = ask(source.columns, **named)
     columns = tuple(feature.column for feature in spec.sensitive)
     _check_features(spec, columns)

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.enums import Role, SearchedValues, Task
-from fairgauge.errors import Problem, SpecError
+from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.identity import GroupId, MissingValue, ValueSet, bins, group_names
 from fairgauge.resolve.group_counts import group_columns
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
+from fairgauge.values import MISSING_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -37,6 +38,9 @@ _MOST_NUMBERS = 12
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)
 _MOST_VALUES = 50
 OTHER_VALUES = "other values"
+NONE_OF_THESE = "none of these"
+_MISSING, _EXCLUDED = 2, 3
+_ONES_AND_ZEROS = {"1": 1, "true": 1, "True": 1, "0": 0, "false": 0, "False": 0}
 _NEGATIVE, _POSITIVE, _UNKNOWN = 0, 1, 2
 _CELL_OF = np.array([[3, 1, 3], [2, 0, 0], [3, 0, 0]])
 """TP, FP, FN or TN by label and prediction; where one is not known, by the other alone."""
@@ -63,14 +67,17 @@ class OutcomeCells:
 
 
 def searched_cells(
-    cube: Cube, spec: Spec, rate: Rate
+    cube: Cube, spec: Spec, rate: Rate, one_hot: Mapping[str, Sequence[str]]
 ) -> tuple[OutcomeCells, tuple[SearchedFeature, ...]]:
     """Return the cells of a rate by the values of all features, and these values.
+
+    Columns of ``one_hot`` are values of one feature, which is at the place of the first of them.
 
     Raises
     ------
     SpecError
-        The outcomes are not binary, or a value is asked for that the data do not have.
+        The outcomes are not binary, a value is asked for that the data do not have, or columns are
+        not one-hot.
     CubeError
         The counts do not hold all features together.
     """
@@ -79,8 +86,16 @@ def searched_cells(
     columns = [part.axis for part in groupings]
     table = cube.marginal([*columns, *outcomes])
     rows = table.sums.get("n", table.sums["rows"])
+    codes_of = {
+        part.axis.column: codes for part, codes in zip(groupings, table.codes.T, strict=False)
+    }
+    by_column = {part.axis.column: part for part in groupings}
+    of_feature = {column: name for name, columns in one_hot.items() for column in columns}
     found = [
-        _values(part, codes, rows) for part, codes in zip(groupings, table.codes.T, strict=False)
+        _from_one_hot(name, [(by_column[c], codes_of[c]) for c in one_hot[name]], rows)
+        if name in one_hot
+        else _values(by_column[name], codes_of[name], rows)
+        for name in dict.fromkeys(of_feature.get(column, column) for column in by_column)
     ]
     n, events = _events(cube, spec, rate, table.codes[:, len(columns) :])
     cells = OutcomeCells(
@@ -116,6 +131,65 @@ def _events(cube: Cube, spec: Spec, rate: Rate, codes: Codes) -> tuple[Array, Ar
         counted &= known[Role(need)] != _UNKNOWN
     of, among = (np.array(each.coefficients)[cell] * counted for each in (rate.of, rate.among))
     return among.astype(np.float64), of.astype(np.float64)
+
+
+def _from_one_hot(
+    name: str, columns: Sequence[tuple[Grouping, Codes]], rows: Array
+) -> tuple[Codes, SearchedFeature]:
+    """Return the value of every cell by which of several columns is 1, and the values."""
+    states = np.stack([_ones_and_zeros(part)[codes] for part, codes in columns])
+    ones = (states == 1).sum(axis=0)
+    if (several := float(rows[ones > 1].sum())) > 0:
+        message = (
+            f"{several:,.0f} rows have 1 in more than one of the columns {quote(name + '_*')}, "
+            "which are not one-hot; name the columns themselves (--features)"
+        )
+        raise SpecError(Problem("features", message))
+    names = [part.axis.column for part, _ in columns]
+    values = [column.removeprefix(f"{name}_") for column in names]
+    found = np.where(ones == 1, (states == 1).argmax(axis=0), len(values))
+    conditions = dict.fromkeys(values, 1)
+    neither = ones == 0
+    for other, cells in (
+        (NONE_OF_THESE, neither & (states == 0).all(axis=0)),
+        (MISSING_NAME, neither & (states == _MISSING).any(axis=0)),
+    ):
+        if cells.any():
+            found[cells] = len(values)
+            values.append(_unlike(other, values))
+    found[(states == _EXCLUDED).any(axis=0)] = len(values)
+    return found, SearchedFeature(
+        name=name,
+        made=SearchedValues.ONE_HOT,
+        values=tuple(values),
+        conditions=dict(conditions),
+        columns=tuple(names),
+    )
+
+
+def _ones_and_zeros(part: Grouping) -> Codes:
+    """Return what each level of a one-hot column is."""
+    states = []
+    for group in part.groups:
+        text = group.name() if isinstance(group, ValueSet) else None
+        if group == MissingValue():
+            states.append(_MISSING)
+        elif text in _ONES_AND_ZEROS:
+            states.append(_ONES_AND_ZEROS[text])
+        else:
+            message = (
+                f"{quote(part.axis.column)} has the value {quote(str(group.name()))}; one-hot "
+                "columns hold 0 and 1. Name the column itself (--features)"
+            )
+            raise SpecError(Problem("features", message))
+    return np.array([*states, _EXCLUDED])[part.group_of]
+
+
+def _unlike(name: str, others: Sequence[str]) -> str:
+    """Return a name of ours, in as many quotation marks as it takes to be no value of the data."""
+    while name in others:
+        name = f'"{name}"'
+    return name
 
 
 def _values(part: Grouping, codes: Codes, rows: Array) -> tuple[Codes, SearchedFeature]:
@@ -207,7 +281,5 @@ def _most_frequent(
     position[kept] = np.arange(len(kept))
     position[-1] = -1
     left = [names[i] for i in kept.tolist()]
-    pooled = OTHER_VALUES
-    while pooled in left:
-        pooled = f'"{pooled}"'
-    return np.where(inside, position[of_cells], -1), [*left, pooled]
+    others = _unlike(OTHER_VALUES, left)
+    return np.where(inside, position[of_cells], -1), [*left, others]

@@ -31,19 +31,22 @@ class SearchedFeature:
 
     Attributes
     ----------
-    name : its column.
+    name : its column, or what the names of its one-hot columns begin with.
     made : how its values were made: as they are, cut as asked, cut into fifths of the rows without
-        looking at outcomes, or the most frequent ones with all others as one.
+        looking at outcomes, the most frequent ones with all others as one, or each from a one-hot
+        column.
     values : the names of its values, in order.
     cuts : the cut points of a number, none of other columns.
     conditions : by the name of each value, what chooses its rows (``where``); all others together
         have none.
+    columns : its one-hot columns, those of the first values; none of other features.
     """
 
     name: str
     made: SearchedValues
     values: tuple[str, ...]
     cuts: tuple[Finite, ...] = ()
+    columns: tuple[str, ...] = ()
     conditions: Saved = field(default_factory=dict)
 
 

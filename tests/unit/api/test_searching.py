@@ -388,3 +388,64 @@ def test_where_a_search_cannot_or_need_not_do_so_nothing_names_it(other):
         options.pop("positive")
     report = fg.audit(PLANTED, **options)
     assert "fairgauge find" not in str(report) + render(report, full=True) + render(report, "html")
+
+
+def one_hot(frame, drop_first):
+    encoded = frame.to_pandas()
+    for name in ("sex", "race"):
+        values = sorted(encoded[name].unique())[drop_first:]
+        for value in values:
+            encoded[f"{name}_{value}"] = (encoded[name] == value).astype(float)
+        encoded = encoded.drop(columns=name)
+    return encoded
+
+
+def test_one_hot_columns_are_one_feature_when_asked():
+    found = fg.find(PLANTED, features=CUT, **ASKED)
+    again = fg.find(one_hot(PLANTED, 0), features=CUT, one_hot=True, **ASKED)
+    assert again.worse == found.worse
+    assert again.examined == found.examined
+    assert again.question.features[0].columns == ("sex_F", "sex_M")
+    assert "one-hot columns sex_F and sex_M were searched as values of sex" in str(again)
+    # the base category of encoders that leave it out has no column
+    base = fg.find(one_hot(PLANTED, 1), features=CUT, one_hot=True, **ASKED)
+    assert base.summary == ("sex = none of these & race = B",)
+    assert [each.low for each in base.worse] == [each.low for each in found.worse]
+    cube = fg.count(one_hot(PLANTED, 0), label="y", prediction="p",
+                    sensitive=["sex_F", "sex_M", "region"],
+                    intersections=[["sex_F", "sex_M", "region"]])  # fmt: skip
+    of_counts = fg.find(cube, rate="fpr", features=["sex", "region"], one_hot=True)
+    assert of_counts.worse == fg.find(PLANTED, features=["sex", "region"], **ASKED).worse
+
+
+def test_columns_that_are_not_one_hot_are_refused():
+    encoded = one_hot(PLANTED, 0)
+    with pytest.raises(SpecError, match=r"features\[0\]: no column 'sex'"):
+        fg.find(encoded, features=["sex"], **ASKED)
+    both = encoded.assign(sex_X=encoded["sex_F"])
+    with pytest.raises(SpecError, match="rows have 1 in more than one of the columns 'sex_"):
+        fg.find(both, features=["sex"], one_hot=True, **ASKED)
+    with pytest.raises(SpecError, match="'sex_n' has the value '2'"):
+        fg.find(encoded.assign(sex_n=2), features=["sex"], one_hot=True, **ASKED)
+    gaps = encoded.assign(sex_F=encoded["sex_F"].where(encoded.index > 100))
+    missing = fg.find(gaps, features=["sex"], one_hot=True, **ASKED)
+    assert missing.question.features[0].values == ("F", "M", "(missing)")
+
+
+def test_arrays_beside_a_frame_and_its_dtypes_are_taken_as_they_are():
+    frame = PLANTED.to_pandas()
+    features = frame[["sex", "race", "region"]].assign(
+        sex=frame["sex"].astype("category"), region=frame["region"].astype("Int64"),
+        young=(frame["age"] < 40).astype("boolean"), race=frame["race"].astype("string"),
+    ).set_index(frame.index + 7)  # fmt: skip
+    asked = {"positive": 1, "rate": "fpr", "features": ["sex", "race", "region", "young"]}
+    whole = features.assign(y=frame["y"].to_numpy(), p=frame["p"].to_numpy())
+    found = fg.find(whole, label="y", prediction="p", **asked)
+    label, prediction = frame["y"].to_numpy(), frame["p"].to_numpy()
+    for labels, predictions in (
+        (label, prediction), (label.tolist(), prediction == 1), (frame["y"], frame["p"]),
+    ):  # fmt: skip
+        again = fg.find(features, label=labels, prediction=predictions, **asked)
+        assert again.worse == found.worse
+        assert again.examined == found.examined
+    assert any(each.conditions.get("young") for each in found.undecided)

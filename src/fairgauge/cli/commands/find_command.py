@@ -33,6 +33,11 @@ _SEARCH: dict[str, dict[str, Any]] = {
         "help": "Columns to search, protected or not. Numbers after a column are its cut points: "
         "sex,age:40,60. Repeatable.",
     },
+    "one_hot": {
+        "is_flag": True,
+        "default": None,
+        "help": "A feature without a column of its name stands for the one-hot columns NAME_*.",
+    },
     "worse": {
         "type": click.Choice([*map(str, Worse)]),
         "help": "Side that is worse (default: that of the rate).",

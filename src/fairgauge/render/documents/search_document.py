@@ -333,6 +333,9 @@ def _values_made(question: SearchQuestion) -> Iterator[str]:
                 f"Of {called(feature.name)} the {len(feature.values) - 1} most frequent values "
                 f"were searched, and all others together as {called(feature.values[-1])}."
             )
+        elif feature.made is SearchedValues.ONE_HOT:
+            columns = numbers.listing([*map(called, feature.columns)], most=_MOST_LABELS)
+            yield f"The one-hot columns {columns} were searched as values of {called(feature.name)}."
 
 
 def _cuts(feature: SearchedFeature) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.errors import Problem
     from fairgauge.question.options import Option
     from fairgauge.results.report import Report
-    from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
+    from fairgauge.results.subgroup_search import SearchedFeature, Subgroup, SubgroupSearch
 
 _FILE = re.compile(r"[./]")
 
@@ -39,9 +39,11 @@ def command_inside(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
 
     None where only a specification file asks all of it, or a condition is on all other values.
     """
-    values = {feature.name: feature.conditions for feature in found.question.features}
+    by_name = {feature.name: feature for feature in found.question.features}
+    conditions = [(by_name[name], value) for name, value in subgroup.conditions.items()]
     where = {
-        column: values[column].get(value, _POOLED) for column, value in subgroup.conditions.items()
+        _column(feature, value): feature.conditions.get(value, _POOLED)
+        for feature, value in conditions
     }
     if _POOLED in where.values() or set(where) & set(found.spec.get("where") or {}):
         return None
@@ -50,11 +52,18 @@ def command_inside(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
         {**each, "cuts": cuts[each["column"]]} if each["column"] in cuts else each
         for each in found.spec["sensitive"]
     ]  # a search cuts numbers without cuts itself, an audit has a group for each
-    features = [each for each in every if each["column"] not in where]
+    stated = {column for feature, _ in conditions for column in feature.columns or (feature.name,)}
+    features = [each for each in every if each["column"] not in stated]
     asked = {name: found.spec.get(name) for name in OF_ROWS}
     asked |= {"sensitive": features or every}
     flags = flags_of(asked | {"where": {**(found.spec.get("where") or {}), **where}})
     return None if flags is None else shlex.join(["fairgauge", "audit", _data(found), *flags])
+
+
+def _column(feature: SearchedFeature, value: str) -> str:
+    """Return the column whose values choose the rows of a value of a feature."""
+    at = feature.values.index(value)
+    return feature.columns[at] if at < len(feature.columns) else feature.name
 
 
 _POOLED = "pooled"
