@@ -406,7 +406,7 @@ def test_one_hot_columns_are_one_feature_when_asked():
     assert again.worse == found.worse
     assert again.examined == found.examined
     assert again.question.features[0].columns == ("sex_F", "sex_M")
-    assert "one-hot columns sex_F and sex_M were searched as values of sex" in str(again)
+    assert "one-hot columns sex_F and sex_M were searched as sex" in str(again)
     # the base category of encoders that leave it out has no column
     base = fg.find(one_hot(PLANTED, 1), features=CUT, one_hot=True, **ASKED)
     assert base.summary == ("sex = none of these & race = B",)

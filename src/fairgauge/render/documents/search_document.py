@@ -335,7 +335,7 @@ def _values_made(question: SearchQuestion) -> Iterator[str]:
             )
         elif feature.made is SearchedValues.ONE_HOT:
             columns = numbers.listing([*map(called, feature.columns)], most=_MOST_LABELS)
-            yield f"The one-hot columns {columns} were searched as values of {called(feature.name)}."
+            yield f"The one-hot columns {columns} were searched as {called(feature.name)}."
 
 
 def _cuts(feature: SearchedFeature) -> str:
