@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Never, Unpack
 
 from fairgauge.catalogue.facts import described
+from fairgauge.cube.answer_plan import is_of_answers
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, plan
@@ -188,7 +189,8 @@ def count(
     """Count the rows that an audit needs, and nothing else.
 
     Takes the arguments of `audit`, and raises its errors. The cube can be saved, added to cubes of
-    other rows, and audited at any time.
+    other rows, and audited at any time. With ``item`` and ``variant`` it takes those of `pairs`,
+    and counts answers.
 
     Examples
     --------
@@ -197,7 +199,12 @@ def count(
     >>> fg.count(rows, label="y", sensitive="sex")
     <Cube of 3 rows in 3 cells: feature sex, label y>
     """
-    return counted(data, arrays, with_config(config, options))[0]
+    asked = with_config(config, options)
+    if "item" in asked or "variant" in asked:
+        from fairgauge.api.pairing import counted_answers
+
+        return counted_answers(data, asked)[0]
+    return counted(data, arrays, asked)[0]
 
 
 def counted_with_warnings(
@@ -406,8 +413,12 @@ def check_held(cube: Cube, spec: Spec) -> None:
     Raises
     ------
     CubeError
-        A column is not counted, or is cut elsewhere.
+        A column is not counted, or is cut elsewhere, or the counts are of answers.
     """
+    if is_of_answers(cube.plan):
+        raise CubeError(
+            "these are counts of answers under swapped names; compare them (fairgauge pairs)"
+        )
     decision = cube.plan.axis(Role.PREDICTION)
     median = decision.cuts[0] if decision is not None and decision.cuts else None
     for axis in plan(spec, median).axes:

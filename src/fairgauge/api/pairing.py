@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.cube.answer_plan import answer_plan
+from fairgauge.cube.answer_plan import answer_plan, is_of_answers
 from fairgauge.cube.cube import Cube
-from fairgauge.errors import DataError, Problem, SpecError, nearest, quote
+from fairgauge.errors import CubeError, Problem, SpecError, nearest, quote
 from fairgauge.measure.swap_differences import compare_swaps
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.swap_question import (
+    COLUMNS,
+    SHARED,
+    SwapQuestion,
     check_swap_columns,
     check_swap_options,
     read_swap_question,
@@ -59,8 +63,9 @@ def pairs(
 
     Parameters
     ----------
-    data : frame, path, glob or list of paths
-        A row for each answer; a missing score or prediction is an answer that was not given.
+    data : frame, path, glob, list of paths, or Cube
+        A row for each answer; a missing score or prediction is an answer that was not given. Of
+        counts that `fairgauge.count` made of them, the columns need not be named again.
     item : str
         Column of what was asked (résumé, prompt, posting).
     variant : str, or mapping of columns to groups
@@ -101,6 +106,8 @@ def pairs(
         listed.
     DataError
         The data cannot be read, or a score is no finite number.
+    CubeError
+        The data are counts of something else.
 
     Notes
     -----
@@ -134,15 +141,8 @@ def pairs(
     check_swap_options(options)
     asked: Any = options | {name: value for name, value in named.items() if value is not None}
     asked = with_config(config, asked)
-    if isinstance(data, Cube):
-        raise DataError("answers are compared from rows; give the table of answers, not counts")
-    source, _ = open_rows(data, {})
     columns = asked.get("variant")
-    if isinstance(columns, Mapping):
-        source, asked = _made_long(source, asked, columns)
-    question = read_swap_question(asked)
-    check_swap_columns(question, source.columns)
-    cube = source.count(answer_plan(question), _MOST_VALUES)
+    cube, name, question = counted_answers(data, asked)
     answers = read_answers(cube, question)
     compared = compare_swaps(answers, question)
     there = answers.n > 0
@@ -150,7 +150,8 @@ def pairs(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         data=AnswerCounts(
-            source=source.name,
+            source=name,
+            fingerprint=cube.digest,
             answers=int(answers.n.sum()),
             missing=int(answers.missing.sum()),
             items=len(np.unique(answers.item[there])),
@@ -168,6 +169,51 @@ def pairs(
         answered=compared.answered,
         notes=compared.notes,
     )
+
+
+def counted_answers(data: object, asked: Mapping[str, Any]) -> tuple[Cube, str, SwapQuestion]:
+    """Return the counts of answers, what the data are called, and the question.
+
+    Raises
+    ------
+    SpecError
+        The question is wrong.
+    DataError
+        The data cannot be read.
+    CubeError
+        The data are counts of something else.
+    """
+    if isinstance(data, Cube):
+        question = read_swap_question(_asked_of_counts(data, asked))
+        if answer_plan(question).axes != data.plan.axes:
+            raise CubeError(
+                "these counts are of other columns or other decisions; count the answers again"
+            )
+        return data, "counts", question
+    source, _ = open_rows(data, {})
+    columns = asked.get("variant")
+    if isinstance(columns, Mapping):
+        source, asked = _made_long(source, asked, columns)
+    question = read_swap_question(asked)
+    check_swap_columns(question, source.columns)
+    cube = source.count(answer_plan(question), _MOST_VALUES)
+    return replace(cube, question=question.spec), source.name, question
+
+
+def _asked_of_counts(cube: Cube, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of counts of answers, with those that are asked in their place."""
+    columns = {str(axis.role): axis.column for axis in cube.plan.axes}
+    if not is_of_answers(cube.plan):
+        raise CubeError(
+            "these counts are of people, not of answers under swapped names; audit them "
+            "(fairgauge audit)"
+        )
+    saved = {name: value for name, value in cube.asked.to_dict().items() if name in SHARED}
+    held = {name: columns.get(name) for name in COLUMNS}
+    wide = isinstance(asked.get("variant"), Mapping)
+    made = ("variant", "sensitive", "score", "prediction") if wide else ()
+    given = {name: value for name, value in asked.items() if name not in made}
+    return saved | held | given
 
 
 def _made_long(

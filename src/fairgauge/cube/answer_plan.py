@@ -41,3 +41,8 @@ def answer_plan(question: SwapQuestion) -> Plan:
         moments = (Moment(SUM, answer, ("x",)), Moment(SQUARES, answer, ("x", "x")))
     asked = Spec(sensitive=spec.sensitive, intersections=spec.intersections, count=spec.count)
     return Plan(tuple(axes), (tuple(range(len(axes))),), asked, moments)
+
+
+def is_of_answers(plan: Plan) -> bool:
+    """Return whether a plan counts answers under swapped names."""
+    return plan.axis(Role.ITEM) is not None

@@ -15,10 +15,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.api.audit import audit
+from fairgauge.api.pairing import pairs
 from fairgauge.enums import DiagnosticCode
 from fairgauge.question.options import BY_NAME
+from fairgauge.question.swap_question import COLUMNS
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.formats import render
+from fairgauge.results.name_swaps import PairsAudit
 from fairgauge.results.report import Report
 from fairgauge.results.verification import DifferentNumber
 
@@ -43,6 +46,8 @@ _SENTENCES = {"says", "message"}
 _TOLERANCE = 1e-11
 """Relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
 scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics."""
+Sealed: TypeAlias = Report | PairsAudit
+"""What follows from counts alone, and can be sealed with them."""
 Leaf: TypeAlias = tuple[str, str, object, object]
 """A path, what is there, and its values in two reports."""
 _NAMES = ("metric", "rule", "feature", "group", "stratum", "class")
@@ -61,27 +66,27 @@ class Recomputation:
     from_rows : the metrics and diagnostics that counts cannot give.
     """
 
-    again: Report
+    again: Sealed
     different: tuple[DifferentNumber, ...]
     deviations: tuple[float, ...]
     texts: tuple[DifferentNumber, ...]
     from_rows: tuple[str, ...]
 
 
-def recompute(cube: Cube, sealed: Report, saved: Saved) -> Recomputation:
+def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     """Compute a report again from its counts and its specification, and compare every field.
 
     Parameters
     ----------
     cube : Cube
         The counts.
-    sealed : Report
+    sealed : Report or PairsAudit
         The report, as it was read.
     saved : plain values
         The same report, as it stands in its file: what reading ignores is compared as well.
     """
-    again = audit(cube, **_options(cube, sealed.spec))
-    from_rows = _from_rows(again)
+    again = _computed(cube, sealed)
+    from_rows = _from_rows(again) if isinstance(again, Report) else ()
     reading, other = sealed.to_dict(), again.to_dict()
     another = sealed.version != again.version or saved["schema"] != other["schema"]
     older = saved["schema"] != other["schema"]
@@ -89,19 +94,23 @@ def recompute(cube: Cube, sealed: Report, saved: Saved) -> Recomputation:
     if older:  # what its format did not state, such as the counts of a rate, cannot differ
         one = _filled(saved, other)
     settled = dict(one) | {"schema": other["schema"]}  # an older one is read, not compared
-    _settle_diagnostics(cube, settled, other)
+    if isinstance(sealed, Report):
+        _settle_diagnostics(cube, settled, other)
     compared = _Comparison(from_rows, another=another)
     compared.compare_values(settled, other)
     compared.compare_sentences(one, reading)
-    if sealed.own:  # a cube file cannot hold them, and their titles are not those of this version
+    notes = sealed.diagnostics if isinstance(sealed, Report) else ()
+    if (
+        isinstance(sealed, Report) and sealed.own
+    ):  # a cube file cannot hold them, and their titles are not those of this version
         names = ", ".join(rate.name for rate in sealed.own)
         compared.different.append(DifferentNumber("metrics", "metrics", names, _text(None)))
-    for i, each in enumerate(sealed.diagnostics):
+    for i, each in enumerate(notes):
         if each.code in _OF_ROWS:
             compared.deviations.pop(f"diagnostics[{i}].message", None)
     if any(compared.deviations.values()):
-        compared.different += printed_differences(reading, other, _TOLERANCE)
-    of_rows = [f"diagnostic {each.code}" for each in sealed.diagnostics if each.code in _OF_ROWS]
+        compared.different += printed_differences(sealed, other, _TOLERANCE)
+    of_rows = [f"diagnostic {each.code}" for each in notes if each.code in _OF_ROWS]
     differ = {number.path for number in compared.different}
     agree = (each for path, each in compared.deviations.items() if path not in differ)
     return Recomputation(
@@ -113,9 +122,16 @@ def recompute(cube: Cube, sealed: Report, saved: Saved) -> Recomputation:
     )
 
 
-def drawn_numbers(cube: Cube, report: Report) -> frozenset[str]:
+def _computed(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
+    """Return a report computed again from its counts and its specification."""
+    if isinstance(sealed, PairsAudit):
+        return pairs(cube, **{**sealed.spec, **options})
+    return audit(cube, **{**_options(cube, sealed.spec), **options})
+
+
+def drawn_numbers(cube: Cube, report: Sealed) -> frozenset[str]:
     """Return the places of numbers that rest on random draws: those that another seed changes."""
-    other = audit(cube, **{**report.spec, "seed": report.spec.get("seed", 0) + 1})
+    other = _computed(cube, report, seed=report.spec.get("seed", 0) + 1)
     compared = _Comparison((), another=False)
     compared.compare_values(_without(report.to_dict(), "spec"), _without(other.to_dict(), "spec"))
     return frozenset(number.path for number in compared.different)
@@ -127,7 +143,7 @@ def options_beside(cube: Cube, spec: Saved) -> tuple[str, ...]:
     return tuple(
         name
         for name, value in spec.items()
-        if name != "document" and asked.get(name, _default(name)) != value
+        if name not in ("document", *COLUMNS) and asked.get(name, _default(name)) != value
     )
 
 
@@ -254,7 +270,9 @@ def _leaves(one: Saved, other: Saved) -> Iterator[tuple[str, str, object, object
 
 def _default(name: str) -> object:
     """Return the default of an option as a report has it: one of an older version lacks it."""
-    option = BY_NAME[name]
+    option = BY_NAME.get(name)
+    if option is None:  # one of audits by swapped names alone, which have no defaults
+        return None
     return option.type.plain(option.default)
 
 
@@ -305,7 +323,7 @@ FORMATS = ("text", "markdown", "html")
 """The formats whose every line is compared."""
 
 
-def printed_differences(sealed: Plain, again: Plain, near: float) -> Iterator[DifferentNumber]:
+def printed_differences(sealed: Sealed, again: Plain, near: float) -> Iterator[DifferentNumber]:
     """Yield the lines that a report prints otherwise with numbers computed again.
 
     Numbers that hardly differ may still be rounded to different digits. The report is rendered
@@ -316,7 +334,8 @@ def printed_differences(sealed: Plain, again: Plain, near: float) -> Iterator[Di
     sealed, again : the report, and the same computed again, as plain values.
     near : the largest relative difference of numbers that count as the same.
     """
-    reports = [Report.from_dict(each) for each in (sealed, with_numbers(sealed, again, near))]
+    plain = sealed.to_dict()
+    reports = [type(sealed).from_dict(each) for each in (plain, with_numbers(plain, again, near))]
     for name in FORMATS:
         options = {} if name == "html" else {"full": True}
         one, other = (render(each, name, **options).splitlines() for each in reports)

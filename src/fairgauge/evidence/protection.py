@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.api.loading import load
+from fairgauge.cube.answer_plan import is_of_answers
 from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
 from fairgauge.enums import Role, Task
 from fairgauge.errors import CubeError, DataError, quote
@@ -270,6 +271,9 @@ def _check_protectable(cube: Cube) -> None:
 def _obstacles(cube: Cube) -> Iterator[str]:
     """Return what protection is not proven for."""
     plan = cube.plan
+    if is_of_answers(plan):
+        yield "they are of answers under swapped names, not of people; share them as they are"
+        return
     if cube.min_cell is not None:
         yield f"they are protected already (smallest cell {cube.min_cell:,}); give the exact counts"
     if plan.weight:

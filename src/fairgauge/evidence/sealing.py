@@ -7,7 +7,7 @@ import platform
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from fairgauge.api.loading import load
 from fairgauge.atomic_files import write_whole
@@ -25,6 +25,7 @@ from fairgauge.evidence.bundle import (
     pack,
 )
 from fairgauge.evidence.bundle import unpack as read_bundle
+from fairgauge.results.name_swaps import PairsAudit
 from fairgauge.results.report import Report, read_report
 from fairgauge.results.saved_files import read_saved
 from fairgauge.results.verification import (
@@ -39,7 +40,7 @@ from fairgauge.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairgauge.evidence._recomputation import Recomputation
+    from fairgauge.evidence._recomputation import Recomputation, Sealed
     from fairgauge.values import Saved
 
 
@@ -48,18 +49,18 @@ _STATED_OF_MANIFEST = ("created", "tool", "libraries")
 _FIELDS = {"schema", "counts", "from_rows", "parts", *_STATED_OF_MANIFEST}
 """The fields of a manifest."""
 _MAKE = "fairgauge audit COUNTS.cube.json -o REPORT.json"
-Kind = TypeVar("Kind", Report, Cube)
 
 
 def seal(
-    report: Report | str | Path, counts: Cube | str | Path, path: str | Path, key: str | Path = ""
+    report: Sealed | str | Path, counts: Cube | str | Path, path: str | Path, key: str | Path = ""
 ) -> Verification:
     """Write a report with the counts it rests on into one file that others can verify.
 
     Parameters
     ----------
-    report : Report or path
-        The report; of metrics of single rows alone its numbers are taken as they are.
+    report : Report, PairsAudit or path
+        The report, or the audit by swapped names; of metrics of single rows alone its numbers are
+        taken as they are.
     counts : Cube or path
         The counts that it was made of.
     path : path
@@ -89,8 +90,8 @@ def seal(
     >>> str(found.finding)
     'reproduced'
     """
-    sealed, cube = _loaded(report, Report, "report"), load_counts(counts)
-    saved = sealed.to_dict() if isinstance(report, Report) else read_saved(report)
+    sealed, cube = _loaded_report(report), load_counts(counts)
+    saved = read_saved(report) if isinstance(report, (str, Path)) else sealed.to_dict()
     if not str(path).endswith(SUFFIX):
         raise DataError(f"a bundle ends in {SUFFIX}; {quote(path)} does not")
     if sealed.data.fingerprint != cube.digest:
@@ -98,7 +99,7 @@ def seal(
             "the report was not made of these counts: it names the fingerprint "
             f"{sealed.data.fingerprint[:19]}..., they have {cube.digest[:19]}..."
         )
-    if sealed.version != __version__ or saved["schema"] != Report.KIND.schema:
+    if sealed.version != __version__ or saved["schema"] != sealed.KIND.schema:
         raise DataError(
             f"the report is of fairgauge {sealed.version}, and this is {__version__}: seal it with "
             f"that version, or make it with this one: {_MAKE}"
@@ -199,7 +200,7 @@ def verify(path: str | Path, signed_by: str = "") -> Verification:
 
 
 def _with_comparison(
-    stated: Verification, cube: Cube, sealed: Report, checked: Recomputation
+    stated: Verification, cube: Cube, sealed: Sealed, checked: Recomputation
 ) -> Verification:
     """Add to a verification what became of the report."""
     different = checked.different
@@ -223,8 +224,10 @@ def _with_comparison(
     return replace(found, report=sealed if agrees else None)
 
 
-def _read(saved: Saved) -> Report:
+def _read(saved: Saved) -> Sealed:
     """Read the report of a bundle, which has the format of those that are sealed."""
+    if saved["schema"] == PairsAudit.KIND.schema:
+        return PairsAudit.from_dict(saved)
     sealed = read_report(saved, REPORT)
     if saved["schema"] == "fairgauge.report/1":
         raise DataError(
@@ -233,7 +236,7 @@ def _read(saved: Saved) -> Report:
     return sealed
 
 
-def _unfitting(manifest: Saved, cube: Cube, sealed: Report, checked: Recomputation) -> list[str]:
+def _unfitting(manifest: Saved, cube: Cube, sealed: Sealed, checked: Recomputation) -> list[str]:
     """Return what a manifest states that its parts do not."""
     stated = manifest["tool"]["version"]
     if stated != sealed.version:
@@ -255,7 +258,10 @@ def load_counts(counts: Cube | str | Path) -> Cube:
     DataError
         The path leads to no cube.
     """
-    return _loaded(counts, Cube, "cube of counts")
+    found = load(counts) if isinstance(counts, (str, Path)) else counts
+    if not isinstance(found, Cube):
+        raise DataError(f"{quote(counts)} is no cube of counts")
+    return found
 
 
 def find_counts(report: str | Path) -> Path:
@@ -266,7 +272,7 @@ def find_counts(report: str | Path) -> Path:
     DataError
         The path leads to no report, or no counts beside it have the digest that it states.
     """
-    made_of = _loaded(report, Report, "report").data.fingerprint
+    made_of = _loaded_report(report).data.fingerprint
     for path in sorted(Path(report).parent.glob("*.cube.json")):
         try:
             if load_counts(path).digest == made_of:
@@ -279,10 +285,10 @@ def find_counts(report: str | Path) -> Path:
     )
 
 
-def _loaded(value: object, kind: type[Kind], what: str) -> Kind:
-    found = load(value) if isinstance(value, (str, Path)) else value
-    if not isinstance(found, kind):
-        raise DataError(f"{quote(value)} is no {what}")
+def _loaded_report(report: Sealed | str | Path) -> Sealed:
+    found = load(report) if isinstance(report, (str, Path)) else report
+    if not isinstance(found, (Report, PairsAudit)):
+        raise DataError(f"{quote(report)} is no report")
     return found
 
 

@@ -74,6 +74,7 @@ class AnswerCounts:
     Attributes
     ----------
     source : what the data are called.
+    fingerprint : the digest of the counts.
     answers, missing : answers, and those that are missing (a refusal, an empty field).
     items, variants, models : how many there are; one model where no column names them.
     runs : the most answers to one item under one variant.
@@ -81,6 +82,7 @@ class AnswerCounts:
     """
 
     source: str
+    fingerprint: str
     answers: int
     missing: int
     items: int

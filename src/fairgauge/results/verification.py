@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fairgauge.results.describers import in_words
 
 if TYPE_CHECKING:
+    from fairgauge.results.name_swaps import PairsAudit
     from fairgauge.results.report import Report
 
 NAME_OF_SIGNATURE = "the signature"
@@ -91,7 +92,7 @@ class Verification:
     expected_signer: str = ""
     not_computed: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
-    report: Report | None = field(default=None, repr=False)
+    report: Report | PairsAudit | None = field(default=None, repr=False)
 
     @property
     def finding(self) -> VerificationResult:

@@ -105,6 +105,11 @@ def crossed_difference(
     Where every item has every name, the terms are those of means: with N names in a group, variance
     s^2 of their means, I items, variance of the items' differences, and q the mean square of item
     by name in the group, they are the sum of s^2 / N, s^2(difference) / I and the sum of q / (N I).
+
+    Elsewhere the variance of names is that of their least-squares effects, which the effects of
+    items do not shrink, less what single cells add to it; clusters of residuals alone underestimate
+    it (`bench.swapped_names`). Its degrees of freedom are at most those of groups that vary alike:
+    where few names vary more than the others, Satterthwaite's depend on the few by chance.
     """
     complete = len(item) == (int(item.max()) + 1) * (int(name.max()) + 1)
     weight = np.ones(len(y)) if complete else answers.astype(np.float64)
@@ -113,22 +118,48 @@ def crossed_difference(
     scale = float(weight @ centred_side**2)
     value = float((weight * centred_side) @ y) / scale
     influence = weight * centred_side * (centred - value * centred_side) / scale
-    group_of_name = np.zeros(int(name.max()) + 1, dtype=np.bool_)
-    group_of_name[name[in_group]] = True
+    of_name = np.bincount(name, weight * centred_side) / scale
     by_name = np.bincount(name, influence).astype(np.float64)
-    names = Variance(tuple(_clustered(by_name[group_of_name == g]) for g in (True, False)))
     items = Variance((_clustered(np.bincount(item, influence).astype(np.float64)),))
     return CrossedDifference(
         value=value,
         mean_group=float(np.average(y[in_group], weights=weight[in_group])),
         mean_reference=float(np.average(y[~in_group], weights=weight[~in_group])),
-        names=names,
+        names=_names(_name_fit(item, name, y, weight), of_name, by_name, 1 / scale),
         items=items,
         residual=_residual(item, name, in_group, y, weight, scale, complete=complete),
-        of_names=_squares(np.bincount(name, weight * centred_side) / scale),
+        of_names=_squares(of_name),
         of_items=_squares(np.bincount(item, weight * centred_side**2) / scale),
         of_cells=_squares(weight * centred_side / scale),
     )
+
+
+def _names(fit: _NameFit, of_name: Array, by_name: Array, of_cells: float) -> Variance:
+    """Return the variance that names add to a difference.
+
+    Parameters
+    ----------
+    fit : the names' effects
+    of_name : by how much the effect of each name is multiplied in the difference
+    by_name : the sums of the cells' influences on the difference
+    of_cells : by how much the variance of a cell is multiplied in the difference
+    """
+    parts, clusters, alike = [], [], []
+    for side in (of_name > 0, of_name <= 0):
+        factor = of_name[side]
+        share = _squares(factor)
+        n = len(factor)
+        centring = np.eye(n) - np.abs(factor) / np.abs(factor).sum()
+        scaled = factor[:, None] * centring
+        clusters.append(_clustered(by_name[side]))
+        value, df = _clustered(scaled @ fit.effects[side])
+        of_fit = float(np.trace(scaled @ fit.covariance[np.ix_(side, side)] @ scaled.T))
+        noise = of_fit * n / (n - 1) - of_cells * share / _squares(of_name) if n > 1 else 0.0
+        parts.append((value - fit.mean_square * noise, df))
+        alike.append((share, df))
+    names = max(Variance(tuple(parts)), Variance(tuple(clusters)), key=lambda term: term.value)
+    df = min(names.degrees_of_freedom, Variance(tuple(alike)).degrees_of_freedom)
+    return Variance(((names.value, df),))
 
 
 def _squares(values: Array) -> float:
@@ -171,8 +202,27 @@ def _within(item: Codes, y: Array, weight: Array) -> Array:
     return y - (np.bincount(item, weight * y) / np.where(total > 0, total, 1.0))[item]
 
 
-def _name_fit(item: Codes, name: Codes, y: Array, weight: Array) -> tuple[Array, Array, int]:
-    """Return the effects of names beside those of items, the residuals, and the effects' rank."""
+@dataclass(frozen=True, slots=True)
+class _NameFit:
+    """Effects of names beside those of items, by least squares.
+
+    Attributes
+    ----------
+    effects, covariance : of the names, the covariance where the variance of a cell is 1.
+    squares, degrees_of_freedom : of the residuals.
+    """
+
+    effects: Array
+    covariance: Array
+    squares: float
+    degrees_of_freedom: int
+
+    @property
+    def mean_square(self) -> float:
+        return self.squares / self.degrees_of_freedom if self.degrees_of_freedom > 0 else 0.0
+
+
+def _name_fit(item: Codes, name: Codes, y: Array, weight: Array) -> _NameFit:
     items, names = int(item.max()) + 1, int(name.max()) + 1
     present = np.zeros((items, names))
     present[item, name] = weight
@@ -180,17 +230,19 @@ def _name_fit(item: Codes, name: Codes, y: Array, weight: Array) -> tuple[Array,
     shares = present / present.sum(axis=1, keepdims=True)
     normal = np.diag(present.sum(axis=0)) - present.T @ shares
     sums = np.bincount(name, weight * centred, names)
-    effects: Array = np.linalg.pinv(normal, hermitian=True) @ sums
+    covariance = np.linalg.pinv(normal, hermitian=True)
+    effects: Array = covariance @ sums
     rank = int(np.linalg.matrix_rank(normal, hermitian=True))
-    return effects, centred - _within(item, effects[name], weight), rank
+    residuals = centred - _within(item, effects[name], weight)
+    return _NameFit(effects, covariance, float(weight @ residuals**2), len(y) - items - rank)
 
 
 def _interaction(item: Codes, name: Codes, y: Array, weight: Array) -> tuple[float, int]:
     """Return the sum of squares of item by name, and its degrees of freedom."""
     _, item = np.unique(item, return_inverse=True)
     _, name = np.unique(name, return_inverse=True)
-    _, residuals, rank = _name_fit(item, name, y, weight)
-    return float(weight @ residuals**2), len(y) - (int(item.max()) + 1) - rank
+    fit = _name_fit(item, name, y, weight)
+    return fit.squares, fit.degrees_of_freedom
 
 
 def name_effects(item: Codes, name: Codes, y: Array) -> Array:
@@ -199,7 +251,7 @@ def name_effects(item: Codes, name: Codes, y: Array) -> Array:
     Where every item has every name, these are the names' means less their mean.
     """
     _, item = np.unique(item, return_inverse=True)
-    effects, _, _ = _name_fit(item, name, y, np.ones(len(y)))
+    effects = _name_fit(item, name, y, np.ones(len(y))).effects
     centred: Array = effects - effects.mean()
     return centred
 

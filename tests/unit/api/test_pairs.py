@@ -235,7 +235,7 @@ def test_options_that_mean_nothing_here_are_refused_and_nothing_else_is_blamed()
     assert refused(study(), label="score").startswith("label: is no option of pairs")
     assert refused(study(), confidence=2) == "confidence: must be a number between 0 and 1, not 2"
     cube = fg.confusion("group", {"Black": {"tp": 1}, "White": {"tp": 1}})
-    assert "not counts" in refused(cube)
+    assert "of people, not of answers" in refused(cube)
 
 
 def test_a_file_that_several_functions_share_may_have_other_options():
@@ -530,3 +530,58 @@ def test_an_audit_shows_no_more_digits_than_its_interval_supports():
     (only,) = found.differences
     wide = replace(only, value=-12.345, low=-30.0, high=5.0)
     assert "(−12, 95% CI −30 to +5)" in wide.says
+
+
+@pytest.mark.parametrize("asked", [{}, {"margins": {"score": 0.5}, "placebo": "edit"}])
+def test_counts_of_answers_give_what_the_answers_give(asked, tmp_path):
+    table = study((4, 4), 9, 3, delta=-0.4, placebos=4, seed=3)
+    whole = audit(table, **asked)
+    part = np.random.default_rng(0).random(len(table)) < 0.4
+    shards = [fg.count(table[part], **ASKED), fg.count(table[~part], **ASKED)]
+    for i, shard in enumerate(shards):
+        shard.save(tmp_path / f"{i}.cube.json")
+    counts = fg.load(tmp_path / "0.cube.json") + fg.load(tmp_path / "1.cube.json")
+    added = fg.pairs(counts, reference=WHITE, **asked)  # sums of scores differ in the last digit
+    assert added.differences[0].value == pytest.approx(whole.differences[0].value, rel=1e-9)
+    assert added.verdict == whole.verdict
+    fg.count(table, **ASKED).save(tmp_path / "all.cube.json")
+    again = fg.pairs(fg.load(tmp_path / "all.cube.json"), reference=WHITE, **asked)
+    one, other = whole.to_dict(), again.to_dict()
+    for name in one.keys() - {"created", "data"}:
+        assert one[name] == other[name]
+    assert one["data"] | {"source": "counts"} == other["data"]
+
+
+def test_counts_of_answers_answer_no_other_question(tmp_path):
+    table = study((3, 3), 5, 1)
+    answers = fg.count(table, **ASKED)
+    for verb in (fg.audit, fg.thresholds):
+        with pytest.raises(fg.CubeError, match="answers under swapped names; compare them"):
+            verb(answers)
+    with pytest.raises(fg.CubeError, match="of answers under swapped names, not of people"):
+        fg.protect(answers, 10)
+    people = fg.count(pl.DataFrame({"y": [1, 0], "g": ["a", "b"]}), label="y", sensitive="g")
+    with pytest.raises(fg.CubeError, match="of people, not of answers"):
+        fg.pairs(people)
+    with pytest.raises(fg.CubeError, match="of other columns"):
+        fg.pairs(answers, model="model")
+    with pytest.raises(fg.SpecError, match="variant: name the column of names"):
+        fg.count(table, item="item", sensitive="group", score="score")
+
+
+def test_the_command_counts_answers_and_compares_the_counts(tmp_path):
+    study((3, 3), 6, 2).to_csv(tmp_path / "answers.csv", index=False)
+    cube = str(tmp_path / "answers.cube.json")
+    columns = [f"--{name}={column}" for name, column in ASKED.items()]
+    counted = CliRunner().invoke(
+        main, ["count", str(tmp_path / "answers.csv"), *columns, "-o", cube]
+    )
+    assert (counted.exit_code, counted.output) == (0, "")
+    of_rows, of_counts = (
+        CliRunner().invoke(main, ["pairs", data, *asked, "--format", "json"])
+        for data, asked in ((str(tmp_path / "answers.csv"), columns), (cube, []))
+    )
+    assert of_rows.exit_code == of_counts.exit_code != 2
+    rows, counts = json.loads(of_rows.stdout), json.loads(of_counts.stdout)
+    assert rows["differences"] == counts["differences"]
+    assert rows["data"]["fingerprint"] == counts["data"]["fingerprint"] == fg.load(cube).digest

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="File of the cube, .cube.json, or of the query (default standard output).",
 )
+@click.option("--item", metavar="COL", help="Of answers under swapped names (pairs): the item.")
+@click.option("--variant", metavar="COL", help="Likewise: the name, or the edit.")
+@click.option("--model", metavar="COL", help="Likewise: the model.")
+@click.option("--run", metavar="COL", help="Likewise: the repetition.")
 @click.option(
     "--min-cell",
     type=int,
@@ -49,13 +53,18 @@ def command(
     min_cell: int | None,
     show_sql: bool,
     quiet: bool,
+    item: str | None,
+    variant: str | None,
+    model: str | None,
+    run: str | None,
     **flags: Texts,
 ) -> None:
     """Count the rows that an audit needs, and keep the counts instead of the rows.
 
     The cube can be audited ("fairgauge audit day.cube.json"), and cubes of other rows can be added
     to it ("fairgauge merge"). With --min-cell they are rounded, and can be shared ("fairgauge
-    protect").
+    protect"). Answers under swapped names are counted with --item and --variant, for "fairgauge
+    pairs".
 
     \b
     fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
@@ -70,17 +79,23 @@ def command(
 
         check_min_cell(min_cell)
     what = asked(config, flags)
+    columns = {"item": item, "variant": variant, "model": model, "run": run}
+    what.options.update({name: column for name, column in columns.items() if column})
+    of_answers = bool({"item", "variant"} & what.options.keys())
     if show_sql:
         _show_query(open_data(data, at), what, output)
         return
     rows = what.read(data, at)
 
-    from fairgauge.api.audit import counted_with_warnings
+    from fairgauge.api.audit import count, counted_with_warnings
     from fairgauge.render.documents.report_notes import opening_warnings
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
-        cube, warnings = counted_with_warnings(rows, **what.options)
+        if of_answers:
+            cube = count(rows, **what.options)
+        else:
+            cube, warnings = counted_with_warnings(rows, **what.options)
     if min_cell is not None:
         from fairgauge.evidence.protection import protect
 
@@ -89,6 +104,8 @@ def command(
         print_result(cube.to_json())
     else:
         cube.save(output)
+    if of_answers:
+        return
     _warn_of_decisions(cube)
     if quiet:
         return

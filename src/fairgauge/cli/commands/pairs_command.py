@@ -14,7 +14,7 @@ from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_opt
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_COLUMNS = {
+COLUMNS = {
     "item": "Column of what was asked (résumé, prompt, posting).",
     "model": "Column of the model that answered.",
     "run": "Column of the repetition.",
@@ -35,7 +35,7 @@ _SHARED = {
 
 
 def _columns(function: Callable[..., object]) -> Callable[..., object]:
-    for name, text in reversed(_COLUMNS.items()):
+    for name, text in reversed(COLUMNS.items()):
         function = click.option(f"--{name}", metavar="COL", help=text)(function)
     for name, (metavar, text) in reversed(_SHARED.items()):
         several = name != "score"
@@ -84,7 +84,8 @@ def command(
 ) -> int:
     """Compare answers to the same items under names of several groups (counterfactual audit).
 
-    DATA has a row for each answer, of whatever called the model; no model is called here. The
+    DATA has a row for each answer, of whatever called the model, or is the counts of such rows
+    (fairgauge count --item COL --variant COL); no model is called here. The
     difference between groups is held against the variation between names of one group, irrelevant
     edits (--placebo), items and runs. The margin (--margin score=0.1, or selection_rate=0.02) is
     the difference that is regarded as equivalent. Exit codes: 0 every difference is equivalent, 1

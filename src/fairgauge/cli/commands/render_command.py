@@ -12,6 +12,7 @@ from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
+    from fairgauge.results.name_swaps import PairsAudit
     from fairgauge.results.report import Report
 
 
@@ -47,7 +48,7 @@ def command(saved: str, format_: str, outputs: tuple[str, ...], full: bool, quie
     return 0
 
 
-def _verified_report(bundle: str) -> Report:
+def _verified_report(bundle: str) -> Report | PairsAudit:
     """Return the report of a sealed bundle, and print on standard error what verifying it found."""
     from fairgauge.evidence.sealing import verify
 

@@ -1,0 +1,58 @@
+"""An audit by swapped names, sealed with the counts of its answers."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from swapped_names import ASKED, study
+
+
+def sealed(audit, counts, folder):
+    fg.seal(audit, counts, folder / "pairs.fairgauge")
+    return fg.verify(folder / "pairs.fairgauge")
+
+
+@pytest.mark.parametrize("rows", [True, False])
+def test_every_value_follows_from_the_counts(rows, tmp_path):
+    table = study((4, 5), 8, 2, delta=-0.3, placebos=4)
+    counts = fg.count(table, **ASKED)
+    asked = {"reference": {"group": "White"}, "placebo": "edit", "margins": {"score": 0.4}}
+    audit = fg.pairs(table, **ASKED, **asked) if rows else fg.pairs(counts, **asked)
+    found = sealed(audit, counts, tmp_path)
+    assert found.finding == "reproduced"
+    assert found.beside == ("placebo", "reference", "margins")
+    assert found.report.differences == audit.differences
+    assert str(found).startswith("REPRODUCED")
+
+
+def test_a_wide_table_is_sealed(tmp_path):
+    groups = {"Ann": "A", "Amy": "A", "Ada": "A", "Bea": "B", "Bob": "B", "Ben": "B"}
+    wide = pl.DataFrame(
+        {"cv": range(6), **{n: [i * k % 7 for k in range(6)] for i, n in enumerate(groups, 2)}}
+    )
+    asked = {"item": "cv", "variant": groups, "sensitive": "group", "score": "score"}
+    found = sealed(fg.pairs(wide, **asked), fg.count(wide, **asked), tmp_path)
+    assert found.finding == "reproduced"
+
+
+@pytest.mark.parametrize("field", ["value", "low", "p_adjusted", "verdict", "says"])
+def test_a_changed_value_is_refused_and_other_counts_are(field, tmp_path):
+    table = study((4, 4), 8, 2)
+    counts = fg.count(table, **ASKED)
+    plain = fg.pairs(table, **ASKED).to_dict()
+    before = plain["differences"][0][field]
+    changed = {"verdict": "differs", "says": "Nothing."}.get(field)
+    plain["differences"][0][field] = before + 0.01 if changed is None else changed
+    assert plain["differences"][0][field] != before
+    path = tmp_path / "pairs.json"
+    path.write_text(json.dumps(plain))
+    with pytest.raises(fg.DataError, match="does not follow from the counts"):
+        fg.seal(path, counts, tmp_path / "pairs.fairgauge")
+    others = fg.count(study((4, 4), 8, 2, seed=5), **ASKED)
+    with pytest.raises(fg.DataError, match="was not made of these counts"):
+        fg.seal(fg.pairs(table, **ASKED), others, tmp_path / "pairs.fairgauge")
+    assert not (tmp_path / "pairs.fairgauge").exists()
