@@ -158,6 +158,8 @@ def _against_baseline(table: pl.DataFrame) -> bool:
 
 _PILOT = Study("", name=(0.07,), cell=0.10, run=0.56)
 _COVERED = "93.5 or more"
+_UNLIKE = "at most 7"
+"""Of few names that vary more than the others: Welch's test exceeds its level there."""
 STUDY_DESIGNS = (
     Study("3 + 3 names, 17 items x 5 runs", (3, 3)),
     Study("5 + 5 names, 17 x 5"),
@@ -167,8 +169,10 @@ STUDY_DESIGNS = (
     Study("5 + 5 names, 17 x 5, groups differ by item (SD .3)", group_item=0.3),
     Study("5 + 5 names, 6 x 5, groups differ by item (SD .3)", items=6, group_item=0.3),
     Study("20 + 20 names, 8 x 1, groups differ by item (SD .3)", (20, 20), 8, 1, group_item=0.3),
-    Study("4 + 8 names, 17 x 5, the 4 vary twice as much", (4, 8), name=(0.2, 0.1)),
-    Study("3 + 8 names, 17 x 5, the 3 vary twice as much", (3, 8), name=(0.2, 0.1)),
+    Study("4 + 8 names, 17 x 5, the 4 vary twice as much", (4, 8), name=(0.2, 0.1),
+          wanted=_UNLIKE),
+    Study("3 + 8 names, 17 x 5, the 3 vary twice as much", (3, 8), name=(0.2, 0.1),
+          wanted=_UNLIKE),
     Study("4 + 4 names, 5 x 1, unstable model (SD of runs 2)", (4, 4), 5, 1, run=2.0),
     Study("5 + 5 names, 17 x 5, scores rounded to 1 ... 10", scale="rounded"),
     Study("decisions, 5 + 5 names, 30 x 1", items=30, runs=1, scale=0.3),
@@ -199,9 +203,10 @@ STUDY_DESIGNS = (
         )
     ),
     Study("3 + 12 names, 17 x 5", (3, 12)),
-    Study("3 + 12 names, 17 x 5, the 3 vary three times as much", (3, 12), name=(0.3, 0.1)),
+    Study("3 + 12 names, 17 x 5, the 3 vary three times as much", (3, 12), name=(0.3, 0.1),
+          wanted=_UNLIKE),
     Study("40 items with 2 + 2 of 4 + 8 names, the 4 vary three times as much", (4, 8), 40, 1,
-          name=(0.3, 0.1), per_item=2),
+          name=(0.3, 0.1), per_item=2, wanted=_UNLIKE),
     Study("200 items with 1 + 1 of 10 + 10 names", (10, 10), 200, 1, per_item=1),
     Study("60 items with 2 + 2 of 6 + 6 names, difference -.2", (6, 6), 60, 1, per_item=2,
           delta=-0.2, wanted=_COVERED),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.cli._streams import print_message
-from fairgauge.cube.answer_plan import is_of_answers
 from fairgauge.enums import Role
 from fairgauge.errors import quote
 
@@ -32,8 +31,8 @@ def print_warnings(report: Report) -> None:
 
 def note_cases_alone(cube: Cube) -> None:
     """Note how many cells hold one case: such a cell shows the values of one person."""
-    alone = cube.cases_alone
-    if alone and not is_of_answers(cube.plan):
+    alone = 0 if cube.plan.axis(Role.ITEM) else cube.cases_alone  # answers are of no person
+    if alone:
         noun = "case" if cube.plan.count else "row"
         cases = f"1 {noun} is" if alone == 1 else f"{alone:,} {noun}s are"
         print_message(

@@ -109,7 +109,7 @@ def crossed_difference(
     Elsewhere the variance of names is that of their least-squares effects, which the effects of
     items do not shrink, less what single cells add to it; clusters of residuals alone underestimate
     it (`bench.swapped_names`). Its degrees of freedom are at most those of groups that vary alike:
-    where few names vary more than the others, Satterthwaite's depend on the few by chance.
+    where few names vary more than the others, Satterthwaite's follow the few too closely.
     """
     complete = len(item) == (int(item.max()) + 1) * (int(name.max()) + 1)
     weight = np.ones(len(y)) if complete else answers.astype(np.float64)
