@@ -14,12 +14,13 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import (
     AfterAdjusting,
     Better,
+    DiagnosticCode,
     FindingReason,
     Outcome,
 )
 from fairgauge.question.features import strata_named
 from fairgauge.results.disparities import after_adjusting, gap, is_significant, singled_out
-from fairgauge.results.finding import Finding
+from fairgauge.results.finding import FamilyOfTests, Finding
 from fairgauge.results.sections import searched_rates, sections_of
 from fairgauge.results.verdicts import before_counting
 
@@ -167,6 +168,7 @@ def _finding(report: Report, searched: _Searched, worst: Estimate) -> Finding:
         estimate=worst,
         interval=singled_out(worst).interval,
         p_adjusted=worst.p_adjusted,
+        family=_family(report, worst),
         ratio=ratio,
         adjusted=adjusted,
         adjusted_for=strata_named(report.spec.get("strata")) if adjusted else None,
@@ -176,6 +178,20 @@ def _finding(report: Report, searched: _Searched, worst: Estimate) -> Finding:
         ratio_limits=_limits_of_rules(report, searched, "ratio"),
         one_of_thresholds=section.several_thresholds and worst.threshold is not None,
     )
+
+
+def _family(report: Report, each: Estimate) -> FamilyOfTests | None:
+    """Return the tests that a report judges together with one; None where it does not hold them.
+
+    A single test has no note, nor have reports of before that kept none.
+    """
+    notes = [e for e in report.diagnostics if e.code is DiagnosticCode.ADJUSTED_P]
+    if notes:
+        tests = notes[0]["homogeneity"] or 0
+        comparisons = notes[0]["comparisons"] - 2 * tests
+        return FamilyOfTests(comparisons=comparisons, homogeneity=tests, all_pairs=tests)
+    alone = each.p_adjusted is not None and each.p_adjusted == each.p_value
+    return FamilyOfTests(comparisons=1) if alone else None
 
 
 def _reasons(

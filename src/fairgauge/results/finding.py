@@ -20,6 +20,30 @@ from fairgauge.results.scopes import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyOfTests:
+    """The tests that a report judges together: adjusted p-values and wider intervals are for these.
+
+    Attributes
+    ----------
+    comparisons : comparisons, of all metrics and features, that the data can decide; a difference
+        and the ratio beside it are one, as are two groups that mirror each other.
+    homogeneity : tests of whether the groups of a feature differ at all in a rate.
+    all_pairs : sets of all pairs of groups, one for each of these.
+    """
+
+    DERIVED_FIRST: ClassVar = ("tests",)
+
+    comparisons: int
+    homogeneity: int = 0
+    all_pairs: int = 0
+
+    @property
+    def tests(self) -> int:
+        """Return how many tests are judged together."""
+        return self.comparisons + self.homogeneity + self.all_pairs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """A disparity that a report leads with: the group of a feature that fares worst in a rate.
 
@@ -32,6 +56,7 @@ class Finding:
     interval : the confidence interval that a report shows of it: the one that holds together with
         those of all comparisons of the report.
     p_adjusted : of "no difference", adjusted for these; None where there is no test.
+    family : the tests that it is adjusted for, its own among them; None where there is no test.
     ratio : the ratio beside a difference.
     adjusted, adjusted_for : the same comparison adjusted for the strata, and their column.
     beside : the significant contrast of the same group in the rate that is reported with this one:
@@ -53,6 +78,7 @@ class Finding:
     why: tuple[FindingReason, ...]
     interval: Inline[Interval | None]
     p_adjusted: Share | None
+    family: FamilyOfTests | None = None
     estimate: Estimate
     ratio: Estimate | None = None
     adjusted: Estimate | None = None

@@ -303,7 +303,9 @@ def _direction(each: Change) -> str:
 def _evidence(each: Change) -> str:
     """Return what is compared, before and after, and the p-value."""
     compared = _furthest(each) if is_of_all_groups(each.definition) else _rates(each)
-    return "; ".join(filter(None, [compared, numbers.probability(each.p_adjusted, "adjusted p")]))
+    return "; ".join(
+        filter(None, [compared, numbers.probability(each.p_adjusted, "adjusted p of the change")])
+    )
 
 
 def _rates(each: Change) -> str:

@@ -42,7 +42,7 @@ PAIRS = ("feature", "rate", "group", "other", "class_scope", "class", "average",
          "rate_group", "rate_other", "difference", "low", "high", "ratio", "ratio_low",
          "ratio_high", "pairs", "p_adjusted", "status", "reason")  # fmt: skip
 FINDINGS = ("metric", "rate", "why", *_SUBJECT, *_INTERVAL, "p_value", "p_adjusted",
-            "rate_group", "rate_reference", "n_group", "n_reference", "ratio",
+            "family_tests", "rate_group", "rate_reference", "n_group", "n_reference", "ratio",
             "ratio_low", "ratio_high", "adjusted", "adjusted_low", "adjusted_high", "adjusted_for",
             "beside", "beside_value", "beside_low", "beside_high", "others", "says")  # fmt: skip
 """The intervals are those that findings show, the simultaneous ones; the order is the reports'."""
@@ -152,6 +152,7 @@ def _finding(finding: Finding) -> Row:
             value = "beside_value" if name == "beside" else name
             row |= {value: shown.value, f"{name}_low": shown.low, f"{name}_high": shown.high}
     row["beside"] = finding.beside.metric if finding.beside else None
+    row["family_tests"] = finding.family.tests if finding.family else None
     row["others"] = ", ".join(str(other.group) for other in finding.others) or None
     return row
 
