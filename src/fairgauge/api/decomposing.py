@@ -175,11 +175,10 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
             "a group (reference COL=VALUE)"
         )
         problems.append(Problem("reference", message))
-    for name in ("weight", "cluster"):
-        if getattr(spec, name) is not None:
-            message = "is not known to the intervals of a decomposition yet; remove it"
-            problems.append(Problem(name, message))
     task = decide_task(cube, spec)
+    if task is Task.REGRESSION and spec.cluster is not None:
+        message = "clusters are known to the decomposition of rates, not of means; remove it"
+        problems.append(Problem("cluster", message))
     if (
         task is Task.MULTICLASS
         or len(getattr(spec.positive, "levels", ()))

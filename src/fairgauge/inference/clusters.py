@@ -521,10 +521,24 @@ class ClustersBySide:
         return self._sums_of_values[needs]
 
     def _summed(self, cells: ClusterCells, needs: frozenset[Need], groups: int) -> ClusterSums:
+        cell = self._cell_of(cells, needs)
+        return ClusterSums(cells, cell, self._measure, groups, len(self._counted.scopes))
+
+    def _cell_of(self, cells: ClusterCells, needs: frozenset[Need]) -> Index:
+        """Return which of TP, FP, FN, TN each cell is, -1 where what is needed is missing."""
         label = _state(cells.label, self._outcome.labels, self._profile)
         prediction = _state(cells.prediction, self._outcome.predictions, self._profile)
-        cell = np.array(_CELL_OF[needs])[label, prediction]
-        return ClusterSums(cells, cell, self._measure, groups, len(self._counted.scopes))
+        found: Index = np.array(_CELL_OF[needs])[label, prediction]
+        return found
+
+    def cells(self, needs: frozenset[Need]) -> tuple[Index, Index, Index, Index, Array]:
+        """Return group, cluster, stratum, which of TP, FP, FN, TN, and the rows of every cell.
+
+        Rows are by weight; a stratum that is missing is the last.
+        """
+        cells = self._cells
+        rows = cells.counts[self._measure]
+        return cells.group, cells.cluster, cells.stratum, self._cell_of(cells, needs), rows
 
     @property
     def blocks(self) -> int:

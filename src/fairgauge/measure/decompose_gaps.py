@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
     ColumnEffects,
     GapPartKind,
@@ -20,10 +19,11 @@ from fairgauge.enums import (
     StratumWeights,
     WhyInconclusive,
 )
+from fairgauge.measure._gap_sides import gap_sides
 from fairgauge.measure.measure import measure
+from fairgauge.measure.slices import Slice
 from fairgauge.resolve.references import resolve_references
 from fairgauge.resolve.resolution import resolve
-from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.gap_decomposition import (
     AdjustedGap,
     ColumnGap,
@@ -57,9 +57,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.crossed_strata import CrossedStrata
+    from fairgauge.measure._gap_sides import GapSides
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.resolution import Resolution
@@ -107,26 +106,6 @@ def _is_gap(estimate: Estimate) -> bool:
     return not alone and estimate.mirror_of is None and estimate.scope.kind is ScopeKind.OVERALL
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _GapSides:
-    """Successes and rows of both sides of a gap in every stratum; of means, sums and squares."""
-
-    x_d: Array
-    n_d: Array
-    x_a: Array
-    n_a: Array
-    squares: tuple[Array, Array] | None = None
-
-    @property
-    def common(self) -> Array:
-        """Return which strata have both sides."""
-        return np.asarray((self.n_d > 0) & (self.n_a > 0))
-
-    def at(self, strata: Array) -> _GapSides:
-        """Return the sides in some strata."""
-        return _GapSides(*(each[strata] for each in (self.x_d, self.n_d, self.x_a, self.n_a)))
-
-
 def _gaps(
     estimate: Estimate,
     counts: GroupCounts,
@@ -136,19 +115,10 @@ def _gaps(
 ) -> Iterator[Gap]:
     metric, spec = estimate.definition, resolution.spec
     assert isinstance(metric, Contrast)
-    by_side = CountsBySide(counts, resolution.outcomes[0], spec.profile)
-    references = resolve_references(counts, by_side, metric, spec)
+    part = Slice(counts, resolution.outcomes[0], spec)
+    references = resolve_references(counts, part.cases, metric, spec)
     group = counts.groups.index(estimate.group or "")
-    slots = np.arange(1, len(counts.strata) + 1)
-    picked = (
-        by_side.pick(np.full_like(slots, side), slots)
-        for side in (group, int(references.sides[group]))
-    )
-    (x_d, n_d, q_d), (x_a, n_a, q_a) = (_sums(metric.of, side) for side in picked)
-    # sums in an order of their own: renaming strata changes no digit
-    order = np.lexsort([x_d, n_d, x_a, n_a])
-    squares = None if isinstance(metric.of, Rate) else (q_d[order], q_a[order])
-    sides = _GapSides(x_d[order], n_d[order], x_a[order], n_a[order], squares)
+    sides, order = gap_sides(part, group, int(references.sides[group]), metric.of)
     crossed = replace(
         crossed, strata=tuple(crossed.strata[s] for s in order), codes=crossed.codes[:, order]
     )
@@ -160,7 +130,7 @@ def _gaps(
     columns = list(crossed.codes) if len(crossed.columns) > 1 else []
     parts = decompose(
         sides.x_d, sides.n_d, sides.x_a, sides.n_a, z,
-        ratio=ratio, columns=columns, squares=squares,
+        ratio=ratio, columns=columns, squares=sides.squares, sampling=sides.sampling,
     )  # fmt: skip
     tests = _tests(sides, crossed, spec.confidence)
     verdict, reason = _verdict(estimate, parts, metric.neutral, margin, varies=tests.varies)
@@ -183,19 +153,10 @@ def _gaps(
         detectable=_detectable(parts, z, lower=estimate.value < metric.neutral, ratio=ratio),
         adjusted=(
             tuple(_adjusted(sides, crossed, spec.confidence))
-            if not ratio and squares is None and _comparable(parts)
+            if not ratio and sides.squares is None and _comparable(parts)
             else ()
         ),
     )
-
-
-def _sums(of: Statistic, side: ConfusionCounts) -> tuple[Array, Array, Array]:
-    """Return successes and rows of one side in every stratum; of means sums, rows and squares."""
-    if isinstance(of, Rate):
-        counts = side.counts(of.needs)
-        return of.of.count(counts), of.among.count(counts), of.of.count(counts)
-    column = "y" if of.needs == {"label"} else "p"
-    return side.moments[column], side.moments["n"], side.moments[2 * column]
 
 
 # ---- whether the difference varies --------------------------------------------------------------
@@ -230,7 +191,7 @@ class _TestsOfGap:
     varies: bool
 
 
-def _tests(sides: _GapSides, crossed: CrossedStrata, confidence: float) -> _TestsOfGap:
+def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float) -> _TestsOfGap:
     """Return the tests, which are two families: of variation, and of single strata and levels.
 
     Of the second, strata and levels have half of the level each, since there may be many strata.
@@ -238,15 +199,13 @@ def _tests(sides: _GapSides, crossed: CrossedStrata, confidence: float) -> _Test
     alpha, common = 1 - confidence, sides.common
     found: list[tuple[HeterogeneityTest, Outlying | None]]
     if sides.squares is None:
-        found = [heterogeneity(sides.x_d, sides.n_d, sides.x_a, sides.n_a)]
-        held = sides.at(common)
+        found = [heterogeneity(*sides.counts)]
+        x_d, n_d, x_a, n_a = (each[common] for each in sides.counts)
         for column in crossed.codes if len(crossed.columns) > 1 and common.any() else ():
             levels = np.unique(column[common], return_inverse=True)[1].ravel()
-            found.append(heterogeneity(held.x_d, held.n_d, held.x_a, held.n_a, levels))
+            found.append(heterogeneity(x_d, n_d, x_a, n_a, levels))
     else:
-        of_means, _ = mean_differences(
-            sides.x_d, sides.n_d, sides.x_a, sides.n_a, sides.squares, 1.0
-        )
+        of_means, _ = mean_differences(*sides.counts, sides.squares, 1.0)
         variance = np.where(common, (of_means.high - of_means.value) ** 2, 0.0)
         found = [(heterogeneity_of_means(of_means.value, variance), None)]
     families = min(len(found), 2)
@@ -271,7 +230,7 @@ def _tests(sides: _GapSides, crossed: CrossedStrata, confidence: float) -> _Test
 
 
 def _by_column(
-    sides: _GapSides, crossed: CrossedStrata, tests: _TestsOfGap, confidence: float
+    sides: GapSides, crossed: CrossedStrata, tests: _TestsOfGap, confidence: float
 ) -> Iterator[ColumnGap]:
     """Yield the difference at the levels of each column, adjusted for the other columns."""
     for k, found in enumerate(tests.of_columns):
@@ -281,7 +240,7 @@ def _by_column(
         }
         codes = np.where(sides.common, crossed.codes[k], -1)
         made = [
-            _level(sides.at(codes == code), names[code], found, i, confidence)
+            _level(sides, codes == code, names[code], found, i, confidence)
             for i, code in enumerate(np.unique(codes[sides.common]).tolist())
         ]
         yield ColumnGap(
@@ -291,20 +250,22 @@ def _by_column(
         )
 
 
-def _level(cells: _GapSides, name: str, found: _StrataTests, i: int, confidence: float) -> LevelGap:
+def _level(
+    sides: GapSides, at: Array, name: str, found: _StrataTests, i: int, confidence: float
+) -> LevelGap:
     """Return the difference within the cells of a level."""
-    weights = cells.n_d * cells.n_a / (cells.n_d + cells.n_a)
-    weights = weights / weights.sum()
-    ends = stratified_difference(
-        cells.x_d, cells.n_d, cells.x_a, cells.n_a, weights, critical(confidence)
-    )
-    method = (IntervalMethod.STRATIFIED_SCORE,)
+    weights = sides.weights[at] / sides.weights[at].sum()
+    x_d, n_d, x_a, n_a = (each[at] for each in sides.counts)
+    ends = stratified_difference(x_d, n_d, x_a, n_a, weights, critical(confidence))
+    rates = sides.x_d[at] / sides.n_d[at], sides.x_a[at] / sides.n_a[at]
     return LevelGap(
         level=name,
-        n_group=float(cells.n_d.sum()),
-        n_reference=float(cells.n_a.sum()),
-        difference=float((weights * (cells.x_d / cells.n_d - cells.x_a / cells.n_a)).sum()),
-        interval=Interval(float(ends.low), float(ends.high), confidence, method),
+        n_group=float(sides.rows_d[at].sum()),
+        n_reference=float(sides.rows_a[at].sum()),
+        difference=float((weights * (rates[0] - rates[1])).sum()),
+        interval=Interval(
+            float(ends.low), float(ends.high), confidence, (IntervalMethod.STRATIFIED_SCORE,)
+        ),
         **_against(found, i, confidence),
     )
 
@@ -413,7 +374,7 @@ def _towards_gap(
 # ---- regression ---------------------------------------------------------------------------------
 
 
-def _adjusted(sides: _GapSides, crossed: CrossedStrata, confidence: float) -> Iterator[AdjustedGap]:
+def _adjusted(sides: GapSides, crossed: CrossedStrata, confidence: float) -> Iterator[AdjustedGap]:
     """Yield the difference adjusted for the columns, with the same effects on both sides and not.
 
     One column by side is the difference within its strata at the composition of both sides.
@@ -422,13 +383,15 @@ def _adjusted(sides: _GapSides, crossed: CrossedStrata, confidence: float) -> It
     for effects in ColumnEffects:
         by_side = effects is ColumnEffects.BY_SIDE
         found = adjusted_effect(
-            sides.x_d, sides.n_d, sides.x_a, sides.n_a, list(crossed.codes), z, by_side=by_side
-        )
+            sides.x_d, sides.n_d, sides.x_a, sides.n_a, list(crossed.codes), z,
+            by_side=by_side, sampling=sides.sampling,
+        )  # fmt: skip
         if found is None:
             continue
         log_odds, error = found.log_odds, found.log_odds_error
-        defined = math.isfinite(log_odds) and abs(log_odds) + z * error < _LARGEST_LOG
-        ends = [math.exp(log_odds + sign * z * error) for sign in (-1, 1)] if defined else []
+        reach = (z if sides.sampling is None else sides.sampling.critical(z)) * error
+        defined = math.isfinite(log_odds) and abs(log_odds) + reach < _LARGEST_LOG
+        ends = [math.exp(log_odds + sign * reach) for sign in (-1, 1)] if defined else []
         yield AdjustedGap(
             effects=effects,
             value=found.difference,
@@ -448,7 +411,7 @@ def _adjusted(sides: _GapSides, crossed: CrossedStrata, confidence: float) -> It
 
 
 def _parts(
-    found: GapParts, sides: _GapSides, columns: tuple[str, ...], metric: Contrast, confidence: float
+    found: GapParts, sides: GapSides, columns: tuple[str, ...], metric: Contrast, confidence: float
 ) -> Iterator[GapPart]:
     few = WhyInconclusive.TOO_FEW if sides.common.any() else WhyInconclusive.NOT_COMPARABLE
     method = IntervalMethod.LOG_DELTA if metric.by == "ratio" else IntervalMethod.DELTA
@@ -486,23 +449,21 @@ def _parts(
         common = _mantel_haenszel(sides, metric, confidence)
         yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.STRATIFIED_SCORE)
     else:
-        _, common = mean_differences(
-            sides.x_d, sides.n_d, sides.x_a, sides.n_a, sides.squares, critical(confidence)
-        )
+        _, common = mean_differences(*sides.counts, sides.squares, critical(confidence))
         yield made(GapPartKind.WITHIN, common, pooled)
 
 
-def _mantel_haenszel(sides: _GapSides, metric: Contrast, confidence: float) -> Part:
+def _mantel_haenszel(sides: GapSides, metric: Contrast, confidence: float) -> Part:
     """Return the difference or the ratio within strata with the weights of Mantel and Haenszel."""
     used = sides.common
     if not used.any():
         undefined = np.asarray(math.nan)
         return Part(undefined, undefined, undefined)
-    x_d, n_d, x_a, n_a = (each[used] for each in (sides.x_d, sides.n_d, sides.x_a, sides.n_a))
-    weights = n_d * n_a / (n_d + n_a)
-    weights = weights / weights.sum()
-    over, under = (weights * x_d / n_d).sum(), (weights * x_a / n_a).sum()
+    weights = sides.weights[used]
+    over = (weights * sides.x_d[used] / sides.n_d[used]).sum()
+    under = (weights * sides.x_a[used] / sides.n_a[used]).sum()
     interval = stratified_ratio if metric.by == "ratio" else stratified_difference
+    x_d, n_d, x_a, n_a = (each[used] for each in sides.counts)
     low, high, _ = interval(x_d, n_d, x_a, n_a, weights, critical(confidence))
     with np.errstate(divide="ignore", invalid="ignore"):
         value = over / under if metric.by == "ratio" else over - under
@@ -510,7 +471,7 @@ def _mantel_haenszel(sides: _GapSides, metric: Contrast, confidence: float) -> P
 
 
 def _strata(
-    sides: _GapSides,
+    sides: GapSides,
     crossed: CrossedStrata,
     tests: _StrataTests,
     confidence: float,
@@ -519,12 +480,12 @@ def _strata(
 ) -> list[StratumGap]:
     """Return the strata that have rows of either side, the largest contribution first."""
     contributions = stratum_parts(sides.x_d, sides.n_d, sides.x_a, sides.n_a)
-    z, counts = critical(confidence), (sides.x_d, sides.n_d, sides.x_a, sides.n_a)
+    z = critical(confidence)
     method = IntervalMethod.NEWCOMBE
     if sides.squares is None:
-        low, high = newcombe(*counts, z)
+        low, high = newcombe(*sides.counts, z)
     else:
-        (_, low, high), _ = mean_differences(*counts, sides.squares, z)
+        (_, low, high), _ = mean_differences(*sides.counts, sides.squares, z)
         method = IntervalMethod.DELTA
     share_d, share_a = sides.n_d / sides.n_d.sum(), sides.n_a / sides.n_a.sum()
     rates = [
@@ -544,8 +505,8 @@ def _strata(
                 column: value.name()
                 for column, value in zip(crossed.columns, crossed.strata[s], strict=True)
             },
-            n_group=float(sides.n_d[s]),
-            n_reference=float(sides.n_a[s]),
+            n_group=float(sides.rows_d[s]),
+            n_reference=float(sides.rows_a[s]),
             share_group=float(share_d[s]),
             share_reference=float(share_a[s]),
             rate_group=rate_d,

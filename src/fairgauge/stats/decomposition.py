@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairgauge.stats.arrays import Array, floats, quiet
+from fairgauge.stats.sampling import Sampling, SquaredWeights, effective
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +78,7 @@ def decompose(
     ratio: bool = False,
     columns: Sequence[NDArray[np.int64]] = (),
     squares: tuple[ArrayLike, ArrayLike] | None = None,
+    sampling: Sampling | None = None,
 ) -> GapParts:
     """Decompose ``x_d/n_d - x_a/n_a``, or their ratio, over strata.
 
@@ -98,6 +100,9 @@ def decompose(
         by Shapley's value, which does not depend on their order.
     squares : pair of array-like of shape (..., S), optional
         Of means in place of rates, the sums of squares of both sides; ``x`` are then sums.
+    sampling : Sampling, optional
+        Of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and arrays of
+        shape (S,) where there are clusters.
 
     References
     ----------
@@ -118,18 +123,38 @@ def decompose(
     crossings = [_crossing(columns, subset) for subset in subsets]
     coefficients = _coefficients(len(columns), subsets)
     of_counts = _Means.of(w_d, w_a, _rates(x_d, held_d), _rates(x_a, held_a), crossings)
-    if squares is None:
-        centred, v_d, v_a = _of_rates(x_d, held_d, x_a, held_a, n_d + n_a, crossings)
-    else:
-        centred, (v_d, v_a) = of_counts, _mean_variances(x_d, held_d, x_a, held_a, squares)
-    covariance = centred.covariance(w_d, w_a, held_d.sum(-1), held_a.sum(-1), v_d, v_a)
-    composition, within, group, reference, *of_columns = (
-        _part(of_counts, centred, covariance, each, z, ratio=ratio) for each in coefficients
-    )
-    sparse = _sparse(centred, covariance)
     q_d, q_a = (x_d, x_a) if squares is None else floats(*squares)
+    if sampling is None:
+        sampling = Sampling(SquaredWeights(n_d, x_d, q_d), SquaredWeights(n_a, x_a, q_a))
+        rows_d, rows_a = (x_d, n_d, q_d), (x_a, n_a, q_a)
+    else:
+        rows_d, rows_a = (
+            effective(x, n, squared, rates=squares is None)
+            for x, n, squared in ((x_d, n_d, sampling.group), (x_a, n_a, sampling.reference))
+        )
+    (y_d, e_d, s_d), (y_a, e_a, s_a) = (
+        [np.where(common, each, 0.0) for each in rows] for rows in (rows_d, rows_a)
+    )
+    if squares is None:
+        centred, v_d, v_a = _of_rates(
+            y_d, e_d, y_a, e_a, rows_d[1] + rows_a[1], w_d, w_a, crossings
+        )
+    else:
+        centred, (v_d, v_a) = of_counts, _mean_variances(y_d, e_d, y_a, e_a, (s_d, s_a))
+    covariance = centred.covariance(
+        _Side.of(x_d, held_d, sampling.group, v_d), _Side.of(x_a, held_a, sampling.reference, v_a)
+    )
+    z = sampling.critical(z)
+
+    def part(row: Array) -> Part:
+        scaled = row / of_counts.value if ratio else row + 0 * of_counts.value
+        raised = of_counts.design_effect(scaled, (x_d, held_d), (x_a, held_a), sampling)
+        return _part(of_counts, centred, raised * covariance, row, z, ratio=ratio)
+
+    composition, within, group, reference, *of_columns = map(part, coefficients)
+    sparse = _sparse(centred, covariance)
     return GapParts(
-        _not_comparable((x_d, n_d, q_d), (x_a, n_a, q_a), common, z, ratio=ratio),
+        _not_comparable((x_d, n_d), (x_a, n_a), common, sampling, z, ratio=ratio),
         composition,
         within,
         group,
@@ -210,11 +235,14 @@ def mean_differences(
 
 
 def _of_rates(
-    x_d: Array, n_d: Array, x_a: Array, n_a: Array, every: Array, crossings: Sequence[_Crossing]
-) -> tuple[_Means, Array, Array]:
-    """Return the means at the centre of the intervals, and the variances of rates."""
+    x_d: Array, n_d: Array, x_a: Array, n_a: Array, every: Array, w_d: Array, w_a: Array,
+    crossings: Sequence[_Crossing],
+) -> tuple[_Means, Array, Array]:  # fmt: skip
+    """Return the means at the centre of the intervals, and the variances of rates.
+
+    Rows are effective ones; ``w_d`` and ``w_a`` are the shares of the strata.
+    """
     common = n_d > 0
-    w_d, w_a = n_d / _total(n_d), n_a / _total(n_a)
     prior = (w_d + w_a) / 2
     p_d, p_a = (
         np.where(common, (x + _PRIOR_ROWS / 2 * prior) / (n + _PRIOR_ROWS * prior), 0.0)
@@ -372,19 +400,61 @@ class _Means(NamedTuple):
         value, *derivatives = zip(*rows, strict=True)
         return cls(np.stack(value, axis=-1), *(np.stack(each, axis=-2) for each in derivatives))
 
-    def covariance(
-        self, w_d: Array, w_a: Array, rows_d: Array, rows_a: Array, v_d: Array, v_a: Array
-    ) -> Array:
+    def covariance(self, group: _Side, reference: _Side) -> Array:
         """Return the covariance of the means; shares are multinomial, rates binomial."""
         found: Array = np.zeros((*self.value.shape, self.value.shape[-1]))
-        for share, rate, w, rows, v in (
-            (self.by_share_d, self.by_rate_d, w_d, rows_d, v_d),
-            (self.by_share_a, self.by_rate_a, w_a, rows_a, v_a),
+        for share, rate, side in (
+            (self.by_share_d, self.by_rate_d, group),
+            (self.by_share_a, self.by_rate_a, reference),
         ):
-            mean = (share * w[..., None, :]).sum(-1)
-            spread = _products(share, w) - mean[..., :, None] * mean[..., None, :]
-            found = found + spread / rows[..., None, None] + _products(rate, v)
+            share = share - (share * side.share[..., None, :]).sum(-1)[..., None]
+            both = _products(share, side.of_shares) + _products(rate, side.of_rates)
+            across = (share * side.across[..., None, :]) @ np.swapaxes(rate, -1, -2)
+            found = found + both + across + np.swapaxes(across, -1, -2)
         return found
+
+    def design_effect(
+        self, row: Array, group: tuple[Array, Array], reference: tuple[Array, Array],
+        sampling: Sampling,
+    ) -> float:  # fmt: skip
+        """Return by how much clusters raise the variance of a sum of the means."""
+        if sampling.clusters is None:
+            return 1.0
+        levels, slopes = [], []
+        for share, rate, (x, n) in (
+            (self.by_share_d, self.by_rate_d, group),
+            (self.by_share_a, self.by_rate_a, reference),
+        ):
+            by_share, by_rate = row @ share, row @ rate
+            total = n.sum()
+            slope = _rates(by_rate, n)
+            level = (by_share - (by_share * n).sum() / total) / total - slope * _rates(x, n)
+            levels.append(np.where(n > 0, level, 0.0))
+            slopes.append(slope)
+        return sampling.design_effect(levels, slopes)
+
+
+class _Side(NamedTuple):
+    """What the shares and the rates of a side vary by, in every stratum; arrays of shape (..., S).
+
+    Attributes
+    ----------
+    share : of the rows of the side.
+    of_shares, of_rates : the variances of sums of shares and of rates, weighted.
+    across : their covariance, which only weights that depend on the outcome make.
+    """
+
+    share: Array
+    of_shares: Array
+    of_rates: Array
+    across: Array
+
+    @classmethod
+    def of(cls, x: Array, n: Array, squared: SquaredWeights, variance: Array) -> _Side:
+        total, rate = _total(n), _rates(x, n)
+        held = np.where(n > 0, squared.rows, 0.0)
+        across = _rates(np.where(n > 0, squared.about(rate).values, 0.0), n)
+        return cls(n / total, held / total**2, variance, across / total)
 
 
 def _products(rows: Array, weights: Array) -> Array:
@@ -498,17 +568,16 @@ def _not_comparable(
     group: Sequence[Array],
     reference: Sequence[Array],
     common: NDArray[np.bool_],
+    sampling: Sampling,
     z: float,
     *,
     ratio: bool,
 ) -> Part:
-    """Return what strata that one side alone has add to the gap, by the influence of rows.
-
-    A side is its sums, rows and sums of squares, which of rates are the sums.
-    """
+    """Return what strata that one side alone has add to the gap, by the influence of rows."""
     value: Array = np.zeros(common.shape[:-1])
     variance: Array = np.zeros(common.shape[:-1])
-    for sign, (x, n, q) in ((1, group), (-1, reference)):
+    levels, slopes = [], []
+    for sign, (x, n), squared in ((1, group, sampling.group), (-1, reference, sampling.reference)):
         held, total = np.where(common, n, 0.0).sum(-1), n.sum(-1)
         rate, kept = x.sum(-1) / total, np.where(common, x, 0.0).sum(-1) / held
         scale_all, scale_kept = (1 / rate, 1 / kept) if ratio else (1.0, 1.0)
@@ -518,7 +587,11 @@ def _not_comparable(
         of_kept = common * np.asarray(scale_kept / held)[..., None]
         slope = of_all - of_kept
         level = of_kept * np.asarray(kept)[..., None] - of_all * np.asarray(rate)[..., None]
-        variance = variance + (slope**2 * q + 2 * slope * level * x + level**2 * n).sum(-1)
+        variance = variance + squared.variance(level, slope)
+        levels.append(sign * level)
+        slopes.append(sign * slope)
+    if sampling.clusters is not None:
+        variance = variance * sampling.design_effect(levels, slopes)
     half = z * np.sqrt(np.maximum(variance, 0.0))
     whole = ~((group[1] > 0) ^ (reference[1] > 0)).any(axis=-1)
     value, half = np.where(whole, 0.0, value), np.where(whole, 0.0, half)

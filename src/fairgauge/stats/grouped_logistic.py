@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairgauge.stats.arrays import Array, floats, quiet
+from fairgauge.stats.sampling import SquaredWeights
 from fairgauge.stats.significance import two_sided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from fairgauge.stats.sampling import Sampling
 
 _STEPS = 60
 _HALVINGS = 20
@@ -62,6 +65,7 @@ def adjusted_effect(
     z: float,
     *,
     by_side: bool = False,
+    sampling: Sampling | None = None,
 ) -> AdjustedEffect | None:
     """Return the difference of both sides adjusted for columns, with its robust interval.
 
@@ -75,6 +79,9 @@ def adjusted_effect(
         The critical value.
     by_side : bool
         Whether the levels have effects of their own on each side.
+    sampling : Sampling, optional
+        Of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights. The test of
+        equal effects is then omitted.
 
     Returns
     -------
@@ -127,16 +134,26 @@ def adjusted_effect(
     )).sum(0) / total  # fmt: skip
     leverage = full[:, kept] @ inverse
     from_mean = (ours - theirs - difference) / total
-    scale = total / max(total - len(kept), 1.0)
+    held = (held_d, held_a)
+    squared = SquaredWeights(n, x, x) if sampling is None else _squared(sampling, held)
+    rows = total**2 / squared.rows.sum()
+    scale = rows / max(rows - len(kept), 1.0)
     of_rate = leverage @ slope
-    squares = x * (from_mean + of_rate * (1 - rate)) ** 2
-    squares = squares + (n - x) * (from_mean - of_rate * rate) ** 2
-    variance = scale * squares.sum()
-    meat = x * (1 - rate) ** 2 + (n - x) * rate**2
+    # the influence of a row is this much and, for a success, a slope more
+    failure = from_mean - of_rate * rate
+    variance = scale * float(squared.variance(failure, of_rate))
+    meat = squared.about(rate).squares
     covariance = scale * (leverage * meat[:, None]).T @ leverage
-    error = float(np.sqrt(variance))
     place = kept.index(1)
+    raised = of_odds = 1.0
+    if sampling is not None:
+        own_odds = leverage[:, place]
+        z = sampling.critical(z)
+        raised = sampling.design_effect(_by_side(failure, held), _by_side(of_rate, held))
+        of_odds = sampling.design_effect(_by_side(-own_odds * rate, held), _by_side(own_odds, held))
+    error = float(np.sqrt(variance * raised))
     own = [i for i, column in enumerate(kept) if column >= full.shape[1] - levels.shape[1]]
+    tested = by_side and not penalised and sampling is None
     distance = min(abs(difference) / error, _LARGEST_Z) if error > 0 else np.nan
     return AdjustedEffect(
         difference,
@@ -144,11 +161,29 @@ def adjusted_effect(
         min(difference + z * error, 1.0),
         float(two_sided(distance)),
         float("nan") if by_side else float(beta[place]),
-        float("nan") if by_side else float(np.sqrt(covariance[place, place])),
+        float("nan") if by_side else float(np.sqrt(covariance[place, place] * of_odds)),
         penalised,
-        _wald(beta[own], covariance[np.ix_(own, own)]) if by_side and not penalised else np.nan,
+        _wald(beta[own], covariance[np.ix_(own, own)]) if tested else np.nan,
         len(at),
     )
+
+
+def _squared(sampling: Sampling, held: tuple[NDArray[np.bool_], ...]) -> SquaredWeights:
+    """Return the sums of squared weights of the cells that have rows, the group's first."""
+    sides = zip((sampling.group, sampling.reference), held, strict=True)
+    found = [[each[at] for each in side] for side, at in sides]
+    return SquaredWeights(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+
+def _by_side(values: Array, held: tuple[NDArray[np.bool_], ...]) -> list[Array]:
+    """Return values of the cells that have rows by side and stratum, 0 without rows."""
+    found = []
+    parts = np.split(values, [int(held[0].sum())])
+    for at, part in zip(held, parts, strict=True):
+        every = np.zeros(len(at))
+        every[at] = part
+        found.append(every)
+    return found
 
 
 def _dummies(columns: Sequence[NDArray[np.int64]]) -> Array:

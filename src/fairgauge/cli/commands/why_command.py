@@ -16,7 +16,7 @@ _CODES = {GapVerdict.REMAINS: 1, GapVerdict.INCONCLUSIVE: 3}
 @click.command("why", cls=Command, short_help="Decompose gaps: composition, and what remains.")
 @click.argument("data", nargs=-1, required=True)
 @question(
-    "candidate", "weight", "cluster", "rules", "inconclusive", "multiplicity", "population",
+    "candidate", "rules", "inconclusive", "multiplicity", "population",
     "features",
     margins="Largest difference within strata that is tolerated, in the unit of the rate: "
     "base_rate=0.02. Repeatable.",

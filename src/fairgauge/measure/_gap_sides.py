@@ -1,0 +1,134 @@
+"""Both sides of a gap in every stratum: sums by weight, and the independent rows they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.inference.evidence import CellCount
+from fairgauge.resolve.sides import side_of_others
+from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights, effective
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.inference.evidence import Evidence
+    from fairgauge.measure.slices import Slice
+    from fairgauge.resolve.sides import Index
+
+
+@dataclass(frozen=True, eq=False)
+class GapSides:
+    """Both sides of a gap in every stratum.
+
+    Attributes
+    ----------
+    x_d, n_d, x_a, n_a : successes and rows, by weight; of means sums and rows.
+    rows_d, rows_a : rows without weights.
+    squares : of means, the sums of squares; None of rates.
+    sampling : of weighted and of clustered rows; None where rows are independent and alike.
+    counts : successes and trials of independent rows with the same rates, which have the precision
+        that the rows of a stratum have; of means the sums.
+    """
+
+    x_d: Array
+    n_d: Array
+    x_a: Array
+    n_a: Array
+    rows_d: Array
+    rows_a: Array
+    squares: tuple[Array, Array] | None
+    sampling: Sampling | None
+    counts: tuple[Array, Array, Array, Array]
+
+    @property
+    def common(self) -> Array:
+        """Return which strata have both sides."""
+        return np.asarray((self.n_d > 0) & (self.n_a > 0))
+
+    @cached_property
+    def weights(self) -> Array:
+        """Return the weights of Mantel and Haenszel in strata that both sides have, 0 in others."""
+        held, total = self.common, self.n_d + self.n_a
+        weights = np.where(held, self.n_d * self.n_a, 0.0) / np.where(held, total, 1.0)
+        return np.asarray(weights / weights.sum() if held.any() else weights)
+
+
+def gap_sides(part: Slice, group: int, reference: int, of: Statistic) -> tuple[GapSides, Index]:
+    """Return both sides by number, and the order of their strata.
+
+    Strata are in an order of their own, so that renaming them changes no digit.
+    """
+    slots = np.arange(1, len(part.scopes))
+    evidence = [part.evidence(np.full_like(slots, side), slots) for side in (group, reference)]
+    (x_d, n_d, q_d), (x_a, n_a, q_a) = (_sums(of, each.side) for each in evidence)
+    order = np.lexsort([x_d, n_d, x_a, n_a])
+    x_d, n_d, q_d, x_a, n_a, q_a = (each[order] for each in (x_d, n_d, q_d, x_a, n_a, q_a))
+    squares = None if isinstance(of, Rate) else (q_d, q_a)
+    sampling = _sampling(part, (group, reference), of, evidence, order)
+    counts = (x_d, n_d, x_a, n_a)
+    if sampling is not None and isinstance(of, Rate):
+        (y_d, e_d), (y_a, e_a) = (_share(of, each) for each in evidence)
+        counts = (y_d[order], e_d[order], y_a[order], e_a[order])
+    elif sampling is not None:
+        y_d, e_d, q_d = effective(x_d, n_d, sampling.group, rates=False)
+        y_a, e_a, q_a = effective(x_a, n_a, sampling.reference, rates=False)
+        counts, squares = (y_d, e_d, y_a, e_a), (q_d, q_a)
+    rows_d, rows_a = (_sums(of, each.cases)[1][order] for each in evidence)
+    return GapSides(x_d, n_d, x_a, n_a, rows_d, rows_a, squares, sampling, counts), order
+
+
+def _sums(of: Statistic, side: ConfusionCounts) -> tuple[Array, Array, Array]:
+    """Return successes and rows of one side in every stratum; of means sums, rows and squares."""
+    if isinstance(of, Rate):
+        counts = side.counts(of.needs)
+        return of.of.count(counts), of.among.count(counts), of.of.count(counts)
+    column = "y" if of.needs == {"label"} else "p"
+    return side.moments[column], side.moments["n"], side.moments[2 * column]
+
+
+def _share(of: Rate, side: Evidence) -> tuple[Array, Array]:
+    """Return successes and trials by the effective sample size of each stratum."""
+    found = side.share(CellCount(of.needs, of.of), CellCount(of.needs, of.among))
+    return np.nan_to_num(found.x), np.nan_to_num(found.n)
+
+
+def _sampling(
+    part: Slice, sides: tuple[int, int], of: Statistic, evidence: list[Evidence], order: Index
+) -> Sampling | None:
+    """Return how rows were sampled; None where they are independent and alike."""
+    if part.squares is None and part.clusters is None:
+        return None
+    squared = []
+    for each in evidence:
+        values, rows, squares = (sums[order] for sums in _sums(of, each.squares or each.side))
+        squared.append(SquaredWeights(rows, values, squares))
+    clusters = None
+    if part.clusters is not None and isinstance(of, Rate):
+        group, cluster, stratum, cell, rows = part.clusters.cells(of.needs)
+        groups = len(part.counts.groups)
+        x, m = (
+            np.append(np.array(cells.coefficients, dtype=float), 0.0)[cell] * rows
+            for cells in (of.of, of.among)
+        )
+        on = [
+            group != side - side_of_others(groups) if side >= side_of_others(groups)
+            else group == side
+            for side in sides
+        ]  # fmt: skip
+        place = np.full(len(part.scopes), -1)
+        place[order] = np.arange(len(order))
+        kept = (on[0] | on[1]) & (m > 0) & (stratum < len(order))
+        clusters = ClusterTotals(
+            np.unique(cluster[kept], return_inverse=True)[1].ravel(),
+            np.where(on[0], 0, 1)[kept],
+            place[stratum[kept]],
+            m[kept],
+            x[kept],
+        )
+    return Sampling(squared[0], squared[1], clusters)
