@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import zipfile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +13,10 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.catalogue.statistics import Rate
+from fairgauge.evidence.bundle import MANIFEST, REPORT, digest
 from fairgauge.question.presets import preset, preset_names
+from fairgauge.render import render
+from fairgauge.results.verification import VerificationResult
 
 if TYPE_CHECKING:
     from fairgauge.results.report import Report
@@ -59,16 +65,57 @@ def test_check_finds_no_error_in_a_table_that_a_preset_prints(tmp_path, name, ou
     named = [e.reference.group for e in report.estimates if e.reference.kind == "largest"]
     checked = fg.check(path, reference=list(dict.fromkeys(named)))
     assert checked.errors == 0
-    rows = applicants().drop_nulls(["sex", outcome])
-    people = {group.name: group.n for group in checked.tables[0].groups}
-    assert people == dict(rows.group_by("sex").len().iter_rows())
-    chosen = {group.name: group.selected for group in checked.tables[0].groups}
-    selected = (
+    assert [table.name for table in checked.tables][:2] == ["Groups of sex", "Groups of race"]
+    chosen = (
         pl.col("hired") == 1
         if outcome == "hired"
         else pl.col("score") > applicants()["score"].median()
     )
-    assert chosen == dict(rows.group_by("sex").agg(selected.sum()).iter_rows())
+    for table in checked.tables:
+        columns = table.name.removeprefix("Groups of ").split("*")
+        rows = applicants().drop_nulls([*columns, outcome])
+        by_group = rows.group_by(pl.concat_str(columns, separator=" & "))
+        people = {group.name: group.n for group in table.groups}
+        assert people == dict(by_group.len().iter_rows())
+        selected = {group.name: group.selected for group in table.groups}
+        assert selected == dict(by_group.agg(chosen.sum()).iter_rows())
+
+
+@pytest.mark.parametrize("name", sorted({*preset_names()} - {*SELECTING}))
+def test_a_preset_without_selection_rates_to_compare_prints_no_table_to_publish(tmp_path, name):
+    """Its groups are in the tables of the report, whose shares are each two counts (below)."""
+    rows = applicants().with_columns(pl.Series("y", [None, 0, 1, 1, 0, 1] * 1_000))
+    asked = {"label": "y", "prediction": "hired", "positive": 1, "sensitive": ["sex", "race"]}
+    report = fg.audit(rows, preset=name, **asked)
+    report.save(tmp_path / "audit.md")
+    assert "Tables to publish" not in (tmp_path / "audit.md").read_text()
+    with pytest.raises(fg.DataError, match="needs the number of people"):
+        fg.check(tmp_path / "audit.md")
+
+
+@pytest.mark.parametrize("name", SELECTING)
+def test_a_bundle_whose_table_to_publish_was_changed_is_not_reproduced(tmp_path, name):
+    """One count more of one group, with digests that fit: the printed table would show it."""
+    cube = fg.count(applicants(), preset=name, prediction="hired", positive=1, sensitive="sex")
+    fg.seal(fg.audit(cube), cube, path := tmp_path / "audit.fairgauge")
+    with zipfile.ZipFile(path) as archive:
+        parts = {each: archive.read(each) for each in archive.namelist()}
+    report = json.loads(parts[REPORT])
+    rate = report["groups"][0]["rates"]["selection_rate"]
+    printed = f"{rate['numerator']:,}"
+    assert printed in render(fg.audit(cube), "markdown", full=True)
+    for key in ("numerator", "denominator"):
+        changed = copy.deepcopy(report)
+        changed["groups"][0]["rates"]["selection_rate"][key] += 1
+        text = json.dumps(changed).encode()
+        manifest = json.loads(parts[MANIFEST])
+        manifest["parts"][REPORT] = digest(text)
+        with zipfile.ZipFile(path, "w") as archive:
+            for each, content in (parts | {REPORT: text, MANIFEST: json.dumps(manifest)}).items():
+                archive.writestr(each, content)
+        found = fg.verify(path)
+        assert found.finding is VerificationResult.DIFFERENT
+        assert f"groups[0].rates.selection_rate.{key}" in [each.path for each in found.different]
 
 
 @pytest.mark.parametrize("options", [{}, {"strata": "race"}, {"missing": "group"}])

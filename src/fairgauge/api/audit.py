@@ -472,9 +472,12 @@ def _likely_mistakes(
     yield from many_strata(cube, spec, rows_by_level)
     if measured.task is Task.BINARY:
         yield from predictions_that_are_no_label(cube, spec, rows_by_level)
-    yield from missing_markers(cube, spec, rows_by_level)
-    yield from same_names(cube, spec, rows_by_level)
-    yield from recodings(cube, spec, rows_by_level)
+    for each in (
+        *missing_markers(cube, spec, rows_by_level),
+        *same_names(cube, spec, rows_by_level),
+        *recodings(cube, spec, rows_by_level),
+    ):
+        yield each.of_people() if spec.of_people else each
     yield from limits_outside_range(spec)
     yield from _unmatched(cube, spec)
 

@@ -12,8 +12,8 @@ _TOTAL = re.compile(
 )
 _UNKNOWN = re.compile(
     r"\b(unknown|unspecified|undisclosed|undeclared|missing|declined?|not (stated|specified|known"
-    r"|disclosed|provided|reported|available|identified)|prefer(red|s)? not|no (answer|response)"
-    r"|did not)\b|^(n/?a)$",
+    r"|disclosed|provided|reported|available|identified)|prefer(red|s)? not"
+    r"|do(es)? not (wish|want)|cho(o?se|oses) not|no (answer|response)|did not)\b|^(n/?a)$",
     re.IGNORECASE,
 )
 

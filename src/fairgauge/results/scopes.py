@@ -6,7 +6,7 @@ Kinds are enums and names are users' own: a stratum called "pooled" is a stratum
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from fairgauge.catalogue.comparisons import Metric
@@ -220,6 +220,10 @@ class Diagnostic:
     def __post_init__(self) -> None:
         if self.metric is not None:
             hold_definition(self, self.metric)
+
+    def of_people(self) -> Diagnostic:
+        """Return it with numbers that are of people, not of rows."""
+        return replace(self, parameters=tuple(sorted([*self.parameters, ("unit", "people")])))
 
     @property
     def metric(self) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.errors import CubeError, DataError, SpecError
+from fairgauge.render import render
 
 ASKED = {"prediction": "y", "positive": 1, "sensitive": "sex", "person": "who"}
 ROWS = {"who": ["a", "a", "b", "c"], "y": [0, 1, 0, 1], "sex": ["F", "F", "M", "M"]}
@@ -94,7 +97,7 @@ def test_the_report_states_people_and_repeats_itself(tmp_path):
     data = pl.DataFrame({**ROWS, "sex": ["F", "M", "M", None]})
     report = fg.audit(data, **ASKED)
     text = " ".join(str(report).split())
-    assert "4 rows (3 people), 1 person used" in text
+    assert "3 people in 4 rows, 1 used" in text
     assert "each person counts once, with their most favourable decision" in text
     assert "1 person has rows with different values of sex" in text
     assert "2 people (missing sex)" in text
@@ -112,3 +115,50 @@ def test_two_percent_is_of_everyone():
     asked = {"prediction": "y", "positive": 1, "sensitive": "sex", "min_share": 0.02, "min_n": 1}
     (small,) = {e.group for e in fg.audit(data, **asked).estimates if e.reason} - {"A"}
     assert small == "B"  # 3.7% of those with a known sex, 1.8% of all
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "html"])
+@pytest.mark.parametrize("person", [{}, {"per_person": "each"}, {"per_person": "any"}])
+def test_a_preset_speaks_of_people_only_where_people_are_counted(format_, person):
+    """Rows are applications, in sentences, tables and notes, unless people are counted."""
+    rows = pl.DataFrame(
+        {
+            "applicant id": [f"p{i // 2}" for i in range(800)],
+            "sex": ["Female" if i // 2 % 2 else "Male" for i in range(800)],
+            "hired": [None if i % 40 < 2 else int(i % 7 < 3 + i // 2 % 2) for i in range(800)],
+        }
+    )
+    asked = {"prediction": "hired", "positive": 1, "sensitive": "sex", "preset": "nyc-ll144"}
+    of_people = person.get("per_person") == "any"
+    column = {"person": "applicant id"} if person else {}
+    report = fg.audit(rows, **asked, **column, **person)
+    full = {} if format_ == "html" else {"full": True}
+    text = " ".join(re.sub("<[^>]*>", " ", render(report, format_, **full)).split())
+    noun, other = ("applicants", "applications") if of_people else ("applications", "applicants")
+    assert f"Of 100 {noun} with sex" in text
+    assert f"{other} with sex" not in text
+    unit = "people" if of_people else "rows"
+    assert f"n counts the {unit} of which the selection rate is known" in text
+    assert f"n counts all {unit} of a group" in text
+    if of_people:
+        assert "rows used" not in text
+
+
+def test_rows_that_may_be_of_one_person_are_not_called_people():
+    who = [f"p{i // 2}" for i in range(400)]
+    rows = pl.DataFrame({"sex": ["F", "M"] * 200, "y": [0, 1, 1, 1] * 100})
+    alone = fg.audit(rows, prediction="y", positive=1, sensitive="sex")
+    assert str(alone.brief().headline).startswith("People with sex F")
+    several = rows.with_columns(pl.Series("user_id", who))
+    report = fg.audit(several, prediction="y", positive=1, sensitive="sex")
+    assert str(report.brief().headline).startswith("Rows with sex F")
+
+
+def test_spellings_and_markers_are_numbered_in_people():
+    who = [f"p{i // 2}" for i in range(400)]
+    sex = [("F", "f", "n/a", "M")[i // 2 % 4] for i in range(400)]
+    rows = pl.DataFrame({"who": who, "sex": sex, "y": [i // 2 % 3 % 2 for i in range(400)]})
+    notes = fg.audit(rows, prediction="y", positive=1, sensitive="sex", person="who").diagnostics
+    found = {each.code.value: each.message for each in notes}
+    assert "'F' (50 people) and 'f' (50 people)" in found["same_names"]
+    assert "with 50 people; if it means" in found["missing_marker"]

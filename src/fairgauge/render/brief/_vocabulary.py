@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP
-from fairgauge.enums import ClassKind, Favourable, ReferenceKind, Threshold
+from fairgauge.enums import ClassKind, DiagnosticCode, Favourable, ReferenceKind, Threshold
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.wording import Words, read_words
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import listing
-from fairgauge.render.words.question_sentences import cut_words, positive_words
+from fairgauge.render.words.question_sentences import (
+    counts_people,
+    cut_words,
+    positive_words,
+    unit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -65,7 +70,7 @@ class Vocabulary:
     decisions : of decisions without words of the user, the nouns of the positive one and of the
         negative one: ``("a score >= 0.5", "a score not >= 0.5")``. By default the column that the
         specification names states them.
-    unit : what rows are without a word of the user.
+    unit, noun : what rows are, and who they are of, without a word of the user.
     """
 
     def __init__(
@@ -75,11 +80,13 @@ class Vocabulary:
         *,
         decisions: tuple[str, str] | None = None,
         unit: str = "rows",
+        noun: str = "people",
     ) -> None:
         self.spec = spec
         self.words = words_of(spec)
         self.unit = self.words.unit or unit
-        self.noun = self.words.noun or "people"
+        self.noun = self.words.noun or noun
+        self.which = "that" if self.noun == self.unit and not counts_people(spec) else "who"
         self._decisions = decisions
         self.cut: str | None = None
         named = list(groups)
@@ -90,11 +97,13 @@ class Vocabulary:
     def of_report(cls, report: Report) -> Vocabulary:
         """Return the words of a report of an audit."""
         scores = (f"a score {cut_words(report)}", f"a score not {cut_words(report)}")
+        several = any(each.code is DiagnosticCode.REPEATED_ID for each in report.diagnostics)
         return cls(
             report.spec,
             ((g.feature, g.group, g.feature_id, g.group_id) for g in report.groups),
             decisions=None if report.spec.get("prediction") else scores,
-            unit="cases" if report.data.cases != report.data.rows else "rows",
+            unit=unit(report, "cases" if report.data.cases != report.data.rows else "rows"),
+            noun="rows" if several else "people",
         )
 
     def at(self, scope: ClassScope) -> Vocabulary:
@@ -129,7 +138,8 @@ class Vocabulary:
     def _decision(self, *, positive: bool) -> Event:
         word = self._decision_words[0 if positive else 1]
         if word and self.cut is None:
-            return Event(f"were {word}", f"who were {word}", f"are {word}", True, positive)
+            which = f"{self.which} were {word}"
+            return Event(f"were {word}", which, f"are {word}", True, positive)
         if self._decisions is not None:
             equals = self._decisions[0 if positive else 1]
         else:
@@ -139,7 +149,7 @@ class Vocabulary:
     def _outcome(self, *, positive: bool) -> Event:
         word = self.words.label_positive if positive else self.words.label_negative
         if word and self.cut is None:
-            return Event(word, f"who {word}", word, False, positive)
+            return Event(word, f"{self.which} {word}", word, False, positive)
         equals = self._equals(self.spec.get("label") or "label", positive=positive)
         return Event(f"had {equals}", f"with {equals}", f"have {equals}", False, positive)
 
@@ -267,9 +277,16 @@ class Vocabulary:
 
 
 def words_of(spec: Mapping[str, Any]) -> Words:
-    """Return the words that a result was asked with, those of its preset where it states none."""
+    """Return the words that a result was asked with, those of its preset where it states none.
+
+    A preset speaks of people only where people are counted: of rows that may be of one person, it
+    speaks of rows.
+    """
     name = spec.get("preset")
-    by_default = preset(name).words if name in preset_names() else {}
+    by_default = dict(preset(name).words) if name in preset_names() else {}
+    if "unit" in by_default:
+        of_both = by_default["noun" if counts_people(spec) else "unit"]
+        by_default |= {"noun": of_both, "unit": of_both}
     return read_words({**by_default, **(spec.get("words") or {})}, "words", [])
 
 

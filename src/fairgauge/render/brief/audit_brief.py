@@ -29,7 +29,12 @@ from fairgauge.render.brief._vocabulary import Vocabulary, joined
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.finding_sentences import describe_finding
 from fairgauge.render.words.numbers import count, listing, percent, plural
-from fairgauge.render.words.question_sentences import cut_words, subgroups_not_examined, unit
+from fairgauge.render.words.question_sentences import (
+    counts_people,
+    cut_words,
+    subgroups_not_examined,
+    unit,
+)
 from fairgauge.render.words.verdict_sentences import rows_of_group
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disparities import is_significant
@@ -59,7 +64,7 @@ def audit_brief(report: Report) -> Brief:
         found=tuple(_worse_off(report, disparities)),
         certainty=tuple(_certainty(report, words, disparities)),
         limits=tuple(_limits(report, words))[:_MOST_LIMITS],
-        steps=tuple(_steps(report, disparities))[:_MOST_STEPS],
+        steps=tuple(_steps(report, words, disparities))[:_MOST_STEPS],
         question="Who is worse off, and by how much",
     )
 
@@ -215,7 +220,9 @@ def _outside(report: Report, disparities: list[StatedFinding]) -> str | None:
 
 def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     data, spec = report.data, report.spec
-    used = "all of them used" if data.used == data.rows else f"{count(data.used)} rows used"
+    whole = data.cases if counts_people(spec) else data.rows
+    what = "" if counts_people(spec) else " rows"
+    used = "all of them used" if data.used == whole else f"{count(data.used)}{what} used"
     yield Sentence(f"{count(data.cases)} {words.unit}, {used}.", ("data.cases", "data.used"))
     features = dict.fromkeys(words.feature(each.feature) for each in report.groups)
     by = listing([f"by {each}" for each in features])
@@ -229,7 +236,10 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     elif decided:
         text = f"The decision ({words.both(TP + FP)}) was compared {by}."
     elif labelled:
-        text = f"The data state who {words.either(TP + FN)}, compared {by}; no model was audited."
+        which = "who" if words.which == "who" else f"which {words.noun}"
+        text = (
+            f"The data state {which} {words.either(TP + FN)}, compared {by}; no model was audited."
+        )
     else:
         text = f"The numbers of {words.noun} were compared {by}."
     yield Sentence(text, ("spec",))
@@ -450,7 +460,9 @@ def _is_positive_assumed(report: Report) -> bool:
     return report.task is Task.BINARY and outcomes and not spec.get("positive")
 
 
-def _steps(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentence]:
+def _steps(
+    report: Report, words: Vocabulary, disparities: list[StatedFinding]
+) -> Iterator[Sentence]:
     """Yield what the result asks for next; the first three are shown."""
     spec = report.spec
     remaining = any(
@@ -476,7 +488,7 @@ def _steps(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentenc
     wronged = next(filter(None, map(_wronged, led)), None)
     if wronged is not None:
         number, people, decided = wronged
-        joint = "and" if " who " in people else "who"
+        joint = "and" if f" {words.which} " in people else words.which
         yield Sentence(f"Read cases: a sample of the {number:,} {people} {joint} {decided}.")
     if subgroups_not_examined(report):
         yield Sentence("Search subgroups of several features: fairgauge find.")

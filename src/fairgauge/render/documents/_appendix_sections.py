@@ -53,7 +53,7 @@ def data_blocks(report: Report) -> Iterator[Block]:
     if excluded:
         yield Table(
             "Excluded rows",
-            (Column("reason", numeric=False), Column("rows")),
+            (Column("reason", numeric=False), Column(question.unit(report))),
             tuple(
                 (Cell(why), Cell(numbers.count(rows)))
                 for why, rows in (*excluded, *question.unknown_in_intersections(report))

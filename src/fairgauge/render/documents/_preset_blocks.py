@@ -38,6 +38,7 @@ from fairgauge.render.words.question_sentences import (
     reference_words,
     unknown_sentence,
 )
+from fairgauge.render.words.question_sentences import unit as counted_unit
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.sections import reference_group
 
@@ -164,7 +165,7 @@ def _table(
         titled=True,
         notes=(
             f"In parentheses: {level} confidence intervals, or why data are insufficient.",
-            *_rows_without_rate(groups, rate, "Unweighted rows are" if weight else "n counts"),
+            *_rows_without_rate(groups, rate, report, weighted=bool(weight)),
             *([_WEIGHTED.format(weight=weight)] if weight else []),
         ),
     )
@@ -175,15 +176,16 @@ _WEIGHTED = (
 )
 
 
-def _rows_without_rate(groups: Sequence[Group], of: Statistic, which: str) -> Iterator[str]:
-    """Yield how many rows are not counted: those that lack a decision, or its score."""
+def _rows_without_rate(
+    groups: Sequence[Group], of: Statistic, report: Report, *, weighted: bool
+) -> Iterator[str]:
+    """Yield how many rows or people are not counted: those that lack a decision, or its score."""
     rates = [(group, group.rates[_RATE].denominator) for group in groups]
     lacking = sum(group.n - rows for group, rows in rates if rows is not None)
     if lacking:
-        yield (
-            f"{which} the rows of which the {of.title} is known: {count(lacking)} more "
-            f"{plural(lacking, 'row lacks', 'rows lack')} it."
-        )
+        which = f"{'Unweighted rows are' if weighted else 'n counts'} the {counted_unit(report)}"
+        more = f"{count(lacking)} more {plural(lacking, 'lacks', 'lack')} it"
+        yield f"{which} of which the {of.title} is known: {more}."
 
 
 def _heading(metric: Metric, terms: Mapping[str, str], adjusted: str = "") -> str:

@@ -147,13 +147,15 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
     fields = question.document(report)
     rows = report.data.rows
     cases = report.data.cases
-    cases_words = (
-        f" ({numbers.count(cases)} {question.unit(report, 'cases')})" if cases != rows else ""
-    )
+    read = question.rows_words(report)
+    if question.counts_people(report.spec):
+        read = f"{numbers.numbered(cases, 'people')} in {read}"
+    elif cases != rows:
+        read += f" ({numbers.count(cases)} cases)"
     return document_of(
         report,
         title=called(fields.get("title") or f"Fairness audit: {question.source(report)}"),
-        beside=f"{question.rows_words(report)}{cases_words}, {question.used_words(report)}",
+        beside=f"{read}, {question.used_words(report)}",
         lead=(
             *question.lead(report, tables_to_publish=bool(builder.tables_to_publish)),
             *question.caveat(report.spec),

@@ -165,9 +165,10 @@ def partial_rows(report: Report) -> str:
     missing = question.incomplete(report)
     if not missing:
         return ""
+    unit = question.unit(report)
     return (
-        f"n counts all rows of a group, those without a {numbers.listing(missing, 'or')} included; "
-        "each rate is of the rows that have what it needs."
+        f"n counts all {unit} of a group, those without a {numbers.listing(missing, 'or')} "
+        f"included; each rate is of the {unit} that have what it needs."
     )
 
 

@@ -308,10 +308,9 @@ def _many_strata(d: Diagnostic) -> str:
 
 
 def _missing_marker(d: Diagnostic) -> str:
-    rows = d["rows"]
     return (
-        f"the text {quote(d['value'])} is a group of {d.feature} with {rows:,} "
-        f"{plural(rows, 'row', 'rows')}; if it means that the value is missing, state it: "
+        f"the text {quote(d['value'])} is a group of {d.feature} with "
+        f"{_numbered(d, d['rows'])}; if it means that the value is missing, state it: "
         f"unknown={quote(d['value'])} (--unknown {quote(d['value'])})"
     )
 
@@ -321,6 +320,11 @@ def _people(d: Diagnostic) -> str:
     if d.get("people") is None:
         return counted
     return f"{numbered(d['rows'])} of {_persons(d['people'])} in {quote(d['column'])}: {counted}"
+
+
+def _numbered(d: Diagnostic, number: int) -> str:
+    """Return a number of what was counted: rows, or people."""
+    return numbered(number, d.get("unit") or "rows")
 
 
 def _persons(number: int) -> str:
@@ -337,7 +341,7 @@ def _people_unclear(d: Diagnostic) -> str:
 
 def _not_recoded(d: Diagnostic) -> str:
     values = [
-        f"{quote(value)} ({rows:,} {plural(rows, 'row', 'rows')})"
+        f"{quote(value)} ({_numbered(d, rows)})"
         for value, rows in zip(d["values"], d["rows"], strict=True)
     ]
     are = plural(len(values), "is in no category: it is", "are in no category: they are")
@@ -354,7 +358,7 @@ def _recoding(d: Diagnostic) -> str:
 def _same_names(d: Diagnostic) -> str:
     values, columns = d["values"], d["columns"]
     one_column = len(set(columns)) == 1
-    counts = [f"{rows:,} {plural(rows, 'row', 'rows')}" for rows in d["rows"]]
+    counts = [_numbered(d, rows) for rows in d["rows"]]
     names = [
         f"{quote(value)} ({count})" if one_column else f"{quote(value)} of {column} ({count})"
         for value, column, count in zip(values, columns, counts, strict=True)

@@ -183,18 +183,21 @@ def used_words(report: Report) -> str:
         partly = set(data.excluded) - {_MISSING_CLUSTER}
         return "all used for at least one feature" if partly else "all used"
     missing = incomplete(report)
-    people = f" {plural(data.used, 'person', 'people')}" if unit(report) == "people" else ""
     if not missing:
-        return f"{count(data.used)}{people} used"
+        return f"{count(data.used)} used"
     several = len(report.spec.get("sensitive", ())) > 1
     known = [*(f"a {each}" for each in missing), "one group or more" if several else "a group"]
-    return f"{count(data.used)}{people} with {listing(known)}"
+    return f"{count(data.used)} with {listing(known)}"
 
 
 def unit(report: Report, other: str = "rows") -> str:
     """Return what is counted: people, or ``other``."""
-    people = report.spec.get("person") and report.spec.get("per_person") != "each"
-    return "people" if people else other
+    return "people" if counts_people(report.spec) else other
+
+
+def counts_people(spec: Mapping[str, Any]) -> bool:
+    """Return whether people were counted, not rows."""
+    return bool(spec.get("person")) and spec.get("per_person") != "each"
 
 
 def incomplete(report: Report) -> list[str]:

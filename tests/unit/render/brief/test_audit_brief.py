@@ -283,7 +283,7 @@ def test_the_unit_of_what_lacks_a_group_is_that_of_the_audit() -> None:
     rows = pl.DataFrame({"who": who, "sex": sex, "y": [i // 2 % 3 % 2 for i in range(400)]})
     report = fg.audit(rows, prediction="y", positive=1, sensitive="sex", person="who")
     assert "Complete sex: 80 of 200 people have no group." in map(str, report.brief().steps)
-    assert "400 rows (200 people), 120 people used" in render(report, "text")
+    assert "200 people in 400 rows, 120 used" in render(report, "text")
 
 
 def test_a_difference_that_disappears_is_headed_so() -> None:
