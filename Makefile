@@ -32,12 +32,13 @@ clients:
 prepare:  ## install the programs that some tests need (apt-get: a browser, PostgreSQL, Java ...)
 	tests/prepare --install
 
-docs: $(BIN)/.run  ## write the pages that are made from the catalogue
+docs: $(BIN)/.run  ## write the pages and the script that are made from the source
 	$(BIN)/python docs/make_metric_pages.py docs/metrics docs/peers.md
 	$(BIN)/python docs/make_coverage_page.py
 	$(BIN)/python docs/make_monitoring_page.py
 	$(BIN)/python docs/make_option_page.py docs/options.md
 	$(BIN)/python docs/make_glossary_page.py docs/reference/glossary.md
+	$(BIN)/python docs/make_kernels.py src/fairgauge/render/templates/kernels.js
 
 site: $(BIN)/.dev  ## build the documentation as a site: build/site/index.html
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs build/site

@@ -90,7 +90,32 @@ def _escape_bars(_app: Sphinx, _context: click.Context, lines: list[str]) -> Non
     ]
 
 
+def _write_explored(app: Sphinx, failure: Exception | None) -> None:
+    """Write the live example of the page on `explore` beside the other files of the site."""
+    if failure is not None or app.builder.format != "html":
+        return
+    import tempfile
+
+    import fairgauge
+    from fairgauge.cli._demo_data import loans
+
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "loans.csv")
+        table.write_text(loans(), encoding="utf-8")
+        columns = ["sex", "race", "region"]
+        fairgauge.explore(
+            table,
+            label="repaid",
+            positive="yes",
+            score="score",
+            sensitive=columns,
+            intersections=[columns],
+            unprotected=True,
+        ).save(Path(app.outdir, "_static", "explore-loans.html"))
+
+
 def setup(app: Sphinx) -> None:
     """Register what this project adds to Sphinx."""
+    app.connect("build-finished", _write_explored)
     app.connect("source-read", _caption_files)
     app.connect("sphinx-click-process-options", _escape_bars)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fairgauge.api.checking import check
     from fairgauge.api.comparing import compare, compare_models
     from fairgauge.api.decomposing import why
+    from fairgauge.api.exploring import Exploration, explore
     from fairgauge.api.loading import load
     from fairgauge.api.pairing import pairs
     from fairgauge.api.planning import plan
@@ -71,6 +72,7 @@ _HOME = {
     "Decomposition": "results.gap_decomposition",
     "DuplicateCountsWarning": "errors",
     "Estimate": "results.estimates",
+    "Exploration": "api.exploring",
     "FN": "catalogue.cells",
     "FP": "catalogue.cells",
     "FairgaugeError": "errors",
@@ -100,6 +102,7 @@ _HOME = {
     "confusion": "cube.confusion",
     "count": "api.audit",
     "cut": "question.features",
+    "explore": "api.exploring",
     "find": "api.searching",
     "load": "api.loading",
     "metric": "catalogue.descriptions",
@@ -135,6 +138,7 @@ __all__ = [
     "Decomposition",
     "DuplicateCountsWarning",
     "Estimate",
+    "Exploration",
     "FairgaugeError",
     "Finding",
     "History",
@@ -161,6 +165,7 @@ __all__ = [
     "confusion",
     "count",
     "cut",
+    "explore",
     "find",
     "load",
     "metric",

@@ -175,19 +175,19 @@ METHODS = {
     "Clopper-Pearson": lambda i: limits(*intervals.clopper_pearson(i["x"], i["n"], 0.95)),
     "Newcombe hybrid score p1-p2": lambda i: limits(*contrasts.newcombe(*sides(i), Z)),
     "Miettinen-Nurminen p1-p2": lambda i: limits(
-        *contrasts.score_difference(*sides(i), 0.95, skewness=False)
+        *contrasts.score_difference(*sides(i), Z, skewness=False)
     ),
     "Gart-Nam skewness-corrected score p1-p2, no N/(N-1)": lambda i: limits(
-        *contrasts.score_difference(*sides(i), 0.95, small_sample=False)
+        *contrasts.score_difference(*sides(i), Z, small_sample=False)
     ),
     "Miettinen-Nurminen p1/p2": lambda i: limits(
-        *contrasts.score_ratio(*sides(i), 0.95, skewness=False)
+        *contrasts.score_ratio(*sides(i), Z, skewness=False)
     ),
     "MOVER-R with Wilson limits p1/p2 (default DI)": lambda i: limits(
         *contrasts.mover_wilson_ratio(*sides(i), Z)
     ),
     "Gart-Nam skewness-corrected ratio": lambda i: limits(
-        *contrasts.score_ratio(*sides(i), 0.95, small_sample=False)
+        *contrasts.score_ratio(*sides(i), Z, small_sample=False)
     ),
     "TE = FNd/FPd - FNa/FPa, MOVER of Wilson odds": odds_contrast,
     "(TP+FN)/(TP+FP) Bonett-Price hybrid": lambda i: paired(i["TP"], i["FN"], i["FP"]),

@@ -33,10 +33,9 @@ def one_rate(name, x, n, level):
 
 
 def contrast(name, table, level):
-    if name in ("newcombe", "mover_wilson_ratio"):
-        return getattr(contrasts, name)(*table, intervals.critical(level))
     name, _, plain = name.partition(" ")
-    return getattr(contrasts, name)(*table, level, skewness=not plain)
+    options = {"skewness": not plain} if name.startswith("score") else {}
+    return getattr(contrasts, name)(*table, intervals.critical(level), **options)
 
 
 ONE = st.sampled_from(["wilson", "jeffreys", "clopper_pearson"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import textwrap
 from typing import TYPE_CHECKING
 
 from fairgauge.choosing.questions import QUESTIONS
+from fairgauge.question.spec_file import toml_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -67,13 +67,13 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
         "# What the numbers will not show:",
         *(line for caution in found.cautions for line in _comment(caution, "# - ", "#   ")),
         "",
-        *(f"{key} = {_value(value)}" for key, value in keys.items()),
+        *(f"{key} = {toml_value(value)}" for key, value in keys.items()),
         "",
         "metrics = [",
-        *(f"  # {each.because}\n  {_value(each.metric)}," for each in found.measures),
+        *(f"  # {each.because}\n  {toml_value(each.metric)}," for each in found.measures),
         "]",
         "rules = [",
-        *(f"  # {each.because}\n  {_value(each.rule)}," for each in found.limits),
+        *(f"  # {each.because}\n  {toml_value(each.rule)}," for each in found.limits),
         "]",
     ]
     return "\n".join(lines) + "\n"
@@ -115,13 +115,3 @@ def _comment(text: str, first: str = "# ", later: str = "# ") -> list[str]:
     return textwrap.wrap(
         text, _WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False
     )
-
-
-def _value(value: Json) -> str:
-    """Return a value as TOML, which JSON writes alike but for tables and the DEL character."""
-    if isinstance(value, dict):
-        keys = (f"{key} = {_value(each)}" for key, each in value.items())
-        return f"{{{', '.join(keys)}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

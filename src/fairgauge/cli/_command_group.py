@@ -31,6 +31,7 @@ _SECTIONS = {
     "Start": ("demo", "choose", "presets", "metrics", "plan", "validate"),
     "Audit": (
         "audit",
+        "explore",
         "find",
         "why",
         "compare",

@@ -21,7 +21,9 @@ from fairgauge.results.scopes import Interval
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS
 from fairgauge.stats.intervals import (
+    ROUNDING,
     clopper_pearson,
+    containing,
     critical,
     jeffreys,
 )
@@ -52,7 +54,6 @@ CLUSTERS_TOO_FEW = Reason.of(ReasonCode.CLUSTERS_TOO_FEW_OR_UNDEFINED, minimum=2
 RATIO_MAY_BE_ZERO = Reason.of(ReasonCode.RATIO_MAY_BE_ZERO)
 _FEWEST_IN_STRATUM, _MOST_THIN = 5, 0.1
 THIN_STRATA = Reason.of(ReasonCode.THIN_STRATA, minimum=_FEWEST_IN_STRATUM, share=_MOST_THIN)
-_ROUNDING = 1e-9
 
 
 class NoInterval(Exception):  # noqa: N818 - an answer, not an error
@@ -94,14 +95,9 @@ class Intervals:
 
         A profile may change a value (0/0 is 0); the interval of the undefined one would mislead.
         """
-        low, high = (
-            np.minimum(np.maximum(each, limits[0]), limits[1]) for each in (self.low, self.high)
-        )
-        slack = _ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(value), value, 1.0)))
-        with np.errstate(invalid="ignore"):
-            held = (low - slack <= value) & (value <= high + slack)
-        low, high = np.minimum(low, value), np.maximum(high, value)  # not off by rounding
-        low, high, p = (np.where(held, each, np.nan) for each in (low, high, self.p))
+        low, high = containing(value, self.low, self.high, *limits)
+        held = ~np.isnan(low)
+        p = np.where(held, self.p, np.nan)
         reason = self.reason or Reason.of(ReasonCode.VALUE_OUTSIDE_INTERVAL)
 
         def together(confidence: float) -> Limits:
@@ -163,8 +159,8 @@ def insufficient_rows(
     None where the data suffice.
     """
     least = np.fmin(*rows) if isinstance(rows, tuple) else rows
-    sparse = np.less(expected, FEWEST_EXPECTED * (1 - _ROUNDING))
-    if not (np.any(least < FEWEST_ROWS * (1 - _ROUNDING)) or np.any(sparse)):
+    sparse = np.less(expected, FEWEST_EXPECTED * (1 - ROUNDING))
+    if not (np.any(least < FEWEST_ROWS * (1 - ROUNDING)) or np.any(sparse)):
         return [None] * len(least)
     numbers, sides = _smaller(rows)
     counts = np.broadcast_to(expected, len(numbers)).tolist()
@@ -191,9 +187,9 @@ def insufficient_weights(
 
 
 def _few_or_sparse(n: float, side: str | None, expected: float) -> Reason | None:
-    if n < FEWEST_ROWS * (1 - _ROUNDING):
+    if n < FEWEST_ROWS * (1 - ROUNDING):
         return _on_side(Reason.of(ReasonCode.FEW_ROWS, n=as_count(n), minimum=FEWEST_ROWS), side)
-    if expected < FEWEST_EXPECTED * (1 - _ROUNDING):
+    if expected < FEWEST_EXPECTED * (1 - ROUNDING):
         return Reason.of(ReasonCode.FEW_EXPECTED, expected=expected, minimum=FEWEST_EXPECTED)
     return None
 

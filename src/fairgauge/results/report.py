@@ -181,6 +181,26 @@ class Report(ResultOfMetrics):
             raise RulesNotMet(message, verdicts)
         return self
 
+    def explore(self, counts: object, *, unprotected: bool = False) -> Any:
+        """Make a page that computes every view of the counts of this report, as `explore` does.
+
+        Parameters
+        ----------
+        counts : Cube, or path of a .cube.json
+            What the report was made of; a report alone does not hold them.
+        unprotected : bool
+            Whether the page may hold counts of fewer than ten persons, which whoever has the file
+            can read.
+
+        Raises
+        ------
+        CubeError
+            These are other counts, or a page cannot hold them.
+        """
+        return function_at("fairgauge.api.exploring:explore_report")(
+            self, counts, unprotected=unprotected
+        )
+
     def to_pandas(self, table: str = "estimates") -> Any:
         """Return estimates, groups, verdicts, pairs or findings as a pandas frame, a row each."""
         return function_at("fairgauge.render.writers.data_frames:to_pandas")(self, table)

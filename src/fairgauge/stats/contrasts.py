@@ -14,12 +14,12 @@ import numpy as np
 from fairgauge.stats._restricted import under_difference, under_ratio
 from fairgauge.stats._roots import bisect
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
-from fairgauge.stats.intervals import critical, wilson
+from fairgauge.stats.intervals import wilson
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 
 @quiet
@@ -200,7 +200,7 @@ def mover_wilson_ratio(
 
 @quiet
 def score_difference(
-    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, confidence: float, *,
+    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: float, *,
     skewness: bool = True, small_sample: bool = True,
 ) -> Limits:  # fmt: skip
     """Return the score interval of ``x1/n1 - x2/n2``: SCAS, or Miettinen-Nurminen.
@@ -209,7 +209,8 @@ def score_difference(
     ----------
     x1, n1, x2, n2 : array-like
         Successes and trials; an empty group gives [-1, 1].
-    confidence : float in (0, 1)
+    z : float, >= 0
+        Critical value.
     skewness : bool
         Correct the score for its skewness (SCAS), which balances the two tails; without it the
         interval is Miettinen and Nurminen's.
@@ -228,12 +229,12 @@ def score_difference(
 
     Examples
     --------
-    >>> low, high = score_difference(56, 70, 48, 80, 0.95, skewness=False)
+    >>> low, high = score_difference(56, 70, 48, 80, 1.959964, skewness=False)
     >>> round(float(low), 4), round(float(high), 4)
     (0.0528, 0.3382)
     """
     x1, n1, x2, n2 = floats(x1, n1, x2, n2)
-    z, inflate = critical(confidence), _inflation(n1 + n2, small_sample)
+    inflate = _inflation(n1 + n2, small_sample)
 
     def score(d: Array) -> Array:
         q1, q2 = under_difference(x1, n1, x2, n2, d)
@@ -250,7 +251,7 @@ def score_difference(
 
 @quiet
 def score_ratio(
-    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, confidence: float, *,
+    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: float, *,
     skewness: bool = True, small_sample: bool = True,
 ) -> Limits:  # fmt: skip
     """Return the score interval of ``(x1/n1) / (x2/n2)``: SCAS, or Miettinen-Nurminen.
@@ -261,7 +262,7 @@ def score_ratio(
         Successes and trials.  ``x1 = 0`` gives a lower limit 0, ``x2 = 0`` an upper limit inf,
         both or an empty group [0, inf].  Where the rates are 1 and 0 the skewness
         correction diverges and is omitted.
-    confidence, skewness, small_sample
+    z, skewness, small_sample
         As for `score_difference`.
 
     References
@@ -270,12 +271,12 @@ def score_ratio(
 
     Examples
     --------
-    >>> low, high = score_ratio(7, 18, 1, 18, 0.95, skewness=False)
+    >>> low, high = score_ratio(7, 18, 1, 18, 1.959964, skewness=False)
     >>> round(float(low), 3), round(float(high), 3)
     (1.296, 42.544)
     """
     x1, n1, x2, n2 = floats(x1, n1, x2, n2)
-    z, inflate = critical(confidence), _inflation(n1 + n2, small_sample)
+    inflate = _inflation(n1 + n2, small_sample)
     extreme = ((x1 >= n1) & (x2 <= 0)) | ((x1 <= 0) & (x2 >= n2))
     corrected = np.where(extreme, 0.0, float(skewness))
 
@@ -292,6 +293,73 @@ def score_ratio(
     high = np.tan(_crossing(score, -z, centre, np.full_like(centre, np.pi / 2)))
     low, high = np.where(known & (x1 > 0), low, 0.0), np.where(known & (x2 > 0), high, np.inf)
     return low, high
+
+
+_SMALL, _FAR = 50, 0.5
+
+
+def far_apart(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> NDArray[np.bool_]:
+    """Return where two rates of few rows are so far apart that Newcombe's limits undercover.
+
+    Score limits are made there: below 50 rows, and from a difference of one half on.
+
+    Examples
+    --------
+    >>> far_apart([9, 90, 6], [10, 100, 10], [1, 10, 4], [10, 100, 10]).tolist()
+    [True, False, False]
+    """
+    x1, n1, x2, n2 = floats(x1, n1, x2, n2)
+    gap = quotient(x1, n1) - quotient(x2, n2)
+    return np.asarray((np.minimum(n1, n2) < _SMALL) & (np.abs(gap) > _FAR))
+
+
+def expected_count(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
+    """Return the smallest count expected of two proportions that do not differ.
+
+    Examples
+    --------
+    >>> float(expected_count(3, 10, 27, 90))
+    3.0
+    """
+    x1, n1, x2, n2 = floats(x1, n1, x2, n2)
+    pooled = quotient(x1 + x2, n1 + n2)
+    return np.asarray(np.minimum(n1, n2) * np.minimum(pooled, 1 - pooled))
+
+
+@quiet
+def difference_from_whole(low: ArrayLike, high: ArrayLike, part: ArrayLike) -> Limits:
+    """Return the limits of ``group - whole`` from those of ``group - others``.
+
+    Parameters
+    ----------
+    low, high : array-like
+    part : array-like
+        The group's share of the whole; a group that is the whole has no others.
+
+    Examples
+    --------
+    >>> [each.tolist() for each in difference_from_whole([0.1, 0.1], [0.3, 0.3], [0.5, 1.0])]
+    [[0.05, 0.0], [0.15, 0.0]]
+    """
+    low, high, part = floats(low, high, part)
+    whole = part >= 1
+    return np.where(whole, 0.0, (1 - part) * low), np.where(whole, 0.0, (1 - part) * high)
+
+
+@quiet
+def ratio_to_whole(low: ArrayLike, high: ArrayLike, part: ArrayLike) -> Limits:
+    """Return the limits of ``group / whole`` from those of ``group / others``.
+
+    Examples
+    --------
+    >>> [round(float(each), 3) for each in ratio_to_whole(0.5, 1.0, 0.5)]
+    [0.667, 1.0]
+    """
+    low, high, part = floats(low, high, part)
+    whole = part >= 1
+    below = np.where(whole, 0.0, (1 - part) * quotient(1.0, low))
+    above = np.where(whole, 0.0, (1 - part) * quotient(1.0, high))
+    return quotient(1.0, part + below), quotient(1.0, part + above)
 
 
 def fold(low: ArrayLike, high: ArrayLike) -> Limits:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+ROUNDING = 1e-9
+"""By this much, relative to numbers above 1, a limit may miss its value by rounding."""
+
+
 def critical(confidence: float) -> float:
     """Return the two-sided normal critical value.
 
@@ -173,13 +177,61 @@ def paired_ratio(
     >>> round(float(low), 4), round(float(high), 4)
     (0.8608, 1.2944)
     """
-    b, f, g = floats(both, only_over, only_under)
+    b, f, g, z = floats(both, only_over, only_under, z)
     n, x1, x2 = b + f + g, b + f, b + g
     joint = np.sqrt((f + g + 2) / ((x1 + 1) * (x2 + 1)))
-    alone = sum(np.sqrt((1 - (x + 1) / (n + 2)) / (x + 1)) for x in (x1, x2))
-    shared_z = np.asarray(z, dtype=np.float64) * joint / alone
-    low, high = wilson(np.stack([x1, x2]), n, shared_z)
-    return low[0] / high[1], high[0] / low[1]
+    alone1 = np.sqrt((1 - (x1 + 1) / (n + 2)) / (x1 + 1))
+    alone2 = np.sqrt((1 - (x2 + 1) / (n + 2)) / (x2 + 1))
+    shared_z = z * joint / (alone1 + alone2)
+    low1, high1 = wilson(x1, n, shared_z)
+    low2, high2 = wilson(x2, n, shared_z)
+    return low1 / high2, high1 / low2
+
+
+def odds(share: ArrayLike) -> Array:
+    """Return the odds of a share.
+
+    Examples
+    --------
+    >>> odds([0.5, 0.8, 1.0]).round(3).tolist()
+    [1.0, 4.0, inf]
+    """
+    (share,) = floats(share)
+    return quotient(share, 1 - share)
+
+
+def weighted_share(share: ArrayLike, times: int) -> Array:
+    """Return ``kA / (kA + B)`` from the share ``A / (A + B)``.
+
+    Examples
+    --------
+    >>> weighted_share([0.0, 0.5], 2).round(3).tolist()
+    [0.0, 0.667]
+    """
+    (share,) = floats(share)
+    return quotient(times * share, times * share + 1 - share)
+
+
+@quiet
+def containing(
+    value: ArrayLike, low: ArrayLike, high: ArrayLike, least: float, most: float
+) -> Limits:
+    """Return the limits, clipped to a range, that contain a value; NaN where they do not.
+
+    Limits that miss the value by rounding alone are moved to it.
+
+    Examples
+    --------
+    >>> low, high = containing([0.5, 0.5], [-0.1, 0.6], [0.7, 0.9], 0.0, 1.0)
+    >>> low.tolist(), high.tolist()
+    ([0.0, nan], [0.7, nan])
+    """
+    value, low, high = floats(value, low, high)
+    low, high = np.minimum(np.maximum(low, least), most), np.minimum(np.maximum(high, least), most)
+    slack = ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(value), value, 1.0)))
+    held = (low - slack <= value) & (value <= high + slack)
+    low, high = np.minimum(low, value), np.maximum(high, value)
+    return np.where(held, low, np.nan), np.where(held, high, np.nan)
 
 
 def jeffreys(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:

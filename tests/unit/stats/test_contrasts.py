@@ -34,7 +34,7 @@ INF = np.inf
 def test_differences_as_published(table, newcombe_limits, mn_limits):
     """Newcombe (1998), Statistics in Medicine 17, 873-890, table II, methods 10 and 5."""
     np.testing.assert_allclose(newcombe(*table, Z), newcombe_limits, atol=6e-5)
-    found = score_difference(*table, 0.95, skewness=False)
+    found = score_difference(*table, Z, skewness=False)
     np.testing.assert_allclose(found, mn_limits, atol=1.1e-4)
 
 
@@ -49,15 +49,15 @@ def test_differences_as_published(table, newcombe_limits, mn_limits):
 def test_ratios_as_published(table, mover_limits, mn_limits):
     """Fagerland & Newcombe (2013), Statistics in Medicine 32, 2823-2836."""
     np.testing.assert_allclose(mover_wilson_ratio(*table, Z), mover_limits, atol=6e-4)
-    found = score_ratio(*table, 0.95, skewness=False)
+    found = score_ratio(*table, Z, skewness=False)
     np.testing.assert_allclose(found, mn_limits, atol=6e-4)
 
 
 def test_skewness_corrected_scores_as_published():
     """Gart & Nam (1990) for the difference, (1988) for the ratio."""
-    found = score_difference(7, 25, 2, 25, 0.95, small_sample=False)
+    found = score_difference(7, 25, 2, 25, Z, small_sample=False)
     np.testing.assert_allclose(found, (-0.014, 0.414), atol=6e-4)
-    found = score_ratio(8, 15, 4, 15, 0.95, small_sample=False)
+    found = score_ratio(8, 15, 4, 15, Z, small_sample=False)
     np.testing.assert_allclose(found, (0.806, 6.148), atol=6e-4)
 
 
@@ -95,14 +95,12 @@ def test_ratio_is_stable_where_the_denominator_of_the_textbook_form_vanishes():
 
 
 def test_score_edges():
-    low, high = score_difference(
-        [10, 0, 0, 10, 3], [10, 10, 10, 10, 0], [0, 10, 0, 10, 4], 10, 0.95
-    )
+    low, high = score_difference([10, 0, 0, 10, 3], [10, 10, 10, 10, 0], [0, 10, 0, 10, 4], 10, Z)
     assert (high[0], low[1]) == (1, -1)
     assert low[2] == pytest.approx(-high[2])
     assert low[3] == pytest.approx(-high[3])
     assert (low[4], high[4]) == (-1, 1)
-    low, high = score_ratio([10, 0, 0, 3], [10, 10, 10, 0], [0, 10, 0, 4], [20, 10, 10, 10], 0.95)
+    low, high = score_ratio([10, 0, 0, 3], [10, 10, 10, 0], [0, 10, 0, 4], [20, 10, 10, 10], Z)
     assert high[0] == INF
     assert 1 < low[0] < 10  # the corrected form would say 7e10
     assert low[1] == 0
@@ -113,7 +111,7 @@ def test_score_edges():
 
 def test_score_limits_satisfy_their_own_equation():
     """The constrained likelihood at the limit, checked against a fine grid."""
-    low, _ = score_difference(12, 40, 5, 30, 0.9, skewness=False)
+    low, _ = score_difference(12, 40, 5, 30, critical(0.9), skewness=False)
     grid = np.linspace(1e-6, 1 - 1e-6, 200_001)
     p1 = grid + low
     inside = (p1 > 0) & (p1 < 1)

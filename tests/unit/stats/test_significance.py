@@ -55,9 +55,9 @@ def test_score_p_agrees_with_the_score_limits():
     table = rng.binomial(n1, 0.3), n1, rng.binomial(n2, 0.6), n2
     for skewness in (True, False):
         p = significance.score_p(*table, skewness=skewness)
-        low, high = score_difference(*table, 0.95, skewness=skewness)
+        low, high = score_difference(*table, critical(0.95), skewness=skewness)
         assert ((p < 0.05) == ((low > 0) | (high < 0))).all()
-    low, high = score_ratio(*table, 0.95, skewness=False)
+    low, high = score_ratio(*table, critical(0.95), skewness=False)
     assert ((p < 0.05) == ((low > 1) | (high < 1))).all()
     assert significance.score_p(0, 25, 0, 25) == 1
     assert np.isnan(significance.score_p(0, 0, 1, 25))

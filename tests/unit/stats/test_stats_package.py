@@ -41,8 +41,8 @@ def test_strata_do_not_influence_each_other():
     table[1] += table[0] + 1
     table[3] += table[2]
     for function in (contrasts.score_difference, contrasts.score_ratio):
-        together = np.array(function(*table, 0.95))
-        alone = np.array([function(*column, 0.95) for column in table.T]).T
+        together = np.array(function(*table, 1.96))
+        alone = np.array([function(*column, 1.96) for column in table.T]).T
         np.testing.assert_allclose(together, alone, rtol=1e-13)  # numpy's tan of one and of many
 
 

@@ -31,10 +31,9 @@ from fairgauge.inference.interval import (
 from fairgauge.inference.one.cluster_jackknife import effective_clusters, effective_number
 from fairgauge.inference.one.drawn_tables import MOST_DRAWN
 from fairgauge.inference.one.statistic_intervals import of_share
-from fairgauge.inference.two.contrast_intervals import expected_count
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.contrasts import mover_difference, mover_ratio
+from fairgauge.stats.contrasts import expected_count, mover_difference, mover_ratio
 from fairgauge.stats.dispersion import error_dispersion_quantile, gini_limits, variance_limits
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.many import tukey_critical
@@ -79,7 +78,7 @@ class SlotIntervals(NamedTuple):
             one, two = (
                 (x[slots, group], n[slots, group]) for group in (spread.first, spread.second)
             )
-            expected = np.fmin(expected, expected_count(one, two))
+            expected = np.fmin(expected, expected_count(*one, *two))
         return np.where(spread.first == spread.second, np.inf, expected)
 
     def counted(self, groups: NDArray[np.object_], spread: GroupSpread) -> NDArray[np.object_]:
@@ -119,7 +118,7 @@ def _rarely_expected(shares: Sequence[MappedProportion], slots: int) -> NDArray[
     for share in shares:
         x, n = (each.reshape(slots, -1) for each in (share.successes, share.rows))
         one, two = ((x[..., None], n[..., None]), (x[:, None], n[:, None]))
-        few = few | (expected_count(one, two) < FEWEST_EXPECTED)
+        few = few | (expected_count(*one, *two) < FEWEST_EXPECTED)
     return few
 
 

@@ -8,13 +8,12 @@ error; an area under a curve has DeLong's.
 from __future__ import annotations
 
 from functools import partial, singledispatch
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
-from fairgauge.catalogue.cells import Cells
+from fairgauge.catalogue.closed_forms import FormKind, closed_form
 from fairgauge.catalogue.moments import Mean, MomentStatistic
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Blend, DrawnStatistic, Quotient, Rate, Statistic
@@ -30,13 +29,13 @@ from fairgauge.inference.interval import (
 )
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quiet, quotient
-from fairgauge.stats.intervals import as_critical_t, paired_ratio, wilson
+from fairgauge.stats.intervals import as_critical_t, odds, paired_ratio, weighted_share, wilson
 from fairgauge.stats.weighted import effective_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairgauge.catalogue.cells import Array, Need
+    from fairgauge.catalogue.cells import Array, Cells, Need
     from fairgauge.inference.evidence import Count, Evidence
     from fairgauge.inference.interval import Shape
     from fairgauge.stats.arrays import Limits
@@ -85,29 +84,27 @@ def _average_interval(statistic: Averaged | Kappa, evidence: Evidence) -> Statis
 def is_resampled(statistic: Statistic) -> bool:
     """Return whether no closed form fits a statistic, so that its tables are resampled."""
     if isinstance(statistic, Quotient):
-        over, under = statistic.over, statistic.under
-        plain = {*over.coefficients, *under.coefficients} <= {0, 1}
-        return not (plain or statistic.is_odds or _as_part(over, under))
+        return closed_form(statistic) is None
     return isinstance(statistic, DrawnStatistic)
 
 
 @statistic_interval.register(Quotient)
 def _quotient_interval(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
-    over, under = statistic.over, statistic.under
-    if statistic.is_odds:
-        of, among = _counted(statistic.needs, over, over + under)
-        return of_share(evidence, of, among, _odds, IntervalMethod.WILSON_ODDS)
-    part = _as_part(over, under)
-    if part is not None:
-        of, among = _counted(statistic.needs, part[0], part[0] + part[1])
-        shape = partial(_weighted_share, times=part[2])
-        return of_share(evidence, of, among, shape, IntervalMethod.WILSON_TRANSFORMED)
-    return _paired(statistic, evidence)
+    form = closed_form(statistic)
+    if form is None:
+        raise NoInterval(ReasonCode.NO_METHOD, of=statistic.formula)
+    counts = _counted(statistic.needs, *form.sums)
+    if form.kind is FormKind.PAIRED:
+        return _paired(statistic, counts, evidence)
+    if form.kind is FormKind.ODDS:
+        return of_share(evidence, counts[0], counts[1], odds, IntervalMethod.WILSON_ODDS)
+    shape = partial(weighted_share, times=form.times)
+    return of_share(evidence, counts[0], counts[1], shape, IntervalMethod.WILSON_TRANSFORMED)
 
 
 @statistic_interval.register(Blend)
 def _blend_interval(statistic: Blend, evidence: Evidence) -> StatisticInterval:
-    if not all(a.among.disjoint(b.among) for a, b in combinations(statistic.of, 2)):
+    if closed_form(statistic) is None:
         raise NoInterval(ReasonCode.SHARED_ROWS, of=statistic.title)
     if evidence.clusters is not None:
         raise NoInterval(ReasonCode.SHARED_CLUSTERS, of=statistic.title)  # not independent
@@ -205,15 +202,8 @@ def denominator(statistic: Statistic) -> Count | None:
     return None
 
 
-def _paired(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
+def _paired(statistic: Quotient, cells: Sequence[Count], evidence: Evidence) -> StatisticInterval:
     """Return the quotient of two counts of the same rows."""
-    pairs = list(zip(statistic.over.coefficients, statistic.under.coefficients, strict=True))
-    if any(each not in (0, 1) for pair in pairs for each in pair):
-        raise NoInterval(ReasonCode.NO_METHOD, of=statistic.formula)
-    both, over, under = (
-        Cells(*(int(pair == kind) for pair in pairs)) for kind in ((1, 1), (1, 0), (0, 1))
-    )
-    cells = _counted(statistic.needs, both, over, under)
     rows_per_weight = _rows_of_log_ratio(evidence, cells, evidence.rows_per_weight(statistic.size))
     shared, above, below = (count(evidence.side) * rows_per_weight for count in cells)
     return StatisticInterval(
@@ -245,21 +235,3 @@ def _rows_of_log_ratio(evidence: Evidence, cells: Sequence[Count], kish: Array) 
 def _counted(needs: frozenset[Need], *cells: Cells) -> list[Count]:
     """Return how to count sums of cells over the rows where ``needs`` are known."""
     return [CellCount(needs, each) for each in cells]
-
-
-def _as_part(over: Cells, under: Cells) -> tuple[Cells, Cells, int] | None:
-    """Read ``kA / (kA + B)``, A and B disjoint, such as F1; None where it is not of that shape."""
-    above, below = over.coefficients, under.coefficients
-    times = max(above)
-    rest = [b - a for a, b in zip(above, below, strict=True)]
-    fits = set(above) <= {0, times} and set(rest) <= {0, 1} and times > 0
-    of, other = Cells(*(int(a > 0) for a in above)), Cells(*rest) if fits else over
-    return (of, other, times) if fits and of.disjoint(other) else None
-
-
-def _odds(share: Array) -> Array:
-    return quotient(share, 1 - np.asarray(share))
-
-
-def _weighted_share(share: Array, times: int) -> Array:
-    return quotient(times * share, times * share + 1 - share)

@@ -40,8 +40,12 @@ from fairgauge.inference.one.statistic_intervals import denominator, statistic_i
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import (
+    difference_from_whole,
+    expected_count,
+    far_apart,
     mover_difference,
     mover_ratio,
+    ratio_to_whole,
     score_difference,
     score_ratio,
     welch_degrees,
@@ -67,8 +71,6 @@ if TYPE_CHECKING:
     from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 
-_SMALL, _FAR = 50, 0.5
-"""Below this many rows, rates this far apart get score limits: Newcombe's undercover there."""
 _MOST_TABLES = 50_000
 """Tables that an exact test enumerates; of more rows the limits are exact enough."""
 
@@ -135,8 +137,7 @@ def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Statistic
         if spec.method is Method.SCORE:
             score |= (one.n > 0) & (two.n > 0)
         elif spec.method is Method.DEFAULT:
-            gap = quotient(one.x, one.n) - quotient(two.x, two.n)
-            score = (np.minimum(ours.n, theirs.n) < _SMALL) & (np.abs(gap) > _FAR)
+            score = far_apart(one.x, one.n, two.x, two.n)
     return StatisticComparison(
         ours, theirs, np.empty(0), score, insufficient_sides(ours, theirs), correlation
     )
@@ -161,7 +162,8 @@ def contrast_interval(
     method = [_name(metric, first, spec.method)] * len(low)
     at = np.flatnonzero(comparison.score)
     if len(at) and first.share is not None and second.share is not None:
-        low[at], high[at] = _score(metric, first.share, second.share, at, spec.confidence)
+        z = critical(spec.confidence)
+        low[at], high[at] = _score(metric, first.share, second.share, at, z)
         for i in at:
             method[i] = (IntervalMethod.SCAS,)
     if compared.rest is not None:
@@ -266,11 +268,11 @@ def _proportion_p_values(each: StatisticComparison, p: Array, exact: NDArray[np.
 
 
 def _score(
-    metric: Contrast, one: MappedProportion, two: MappedProportion, at: NDArray[np.int64], c: float
+    metric: Contrast, one: MappedProportion, two: MappedProportion, at: NDArray[np.int64], z: float
 ) -> Limits:
     """Return the skewness-corrected score limits of some comparisons of two shares."""
     sides = one.x[at], one.n[at], two.x[at], two.n[at]
-    return (score_difference if metric.by == "difference" else score_ratio)(*sides, c)
+    return (score_difference if metric.by == "difference" else score_ratio)(*sides, z)
 
 
 def _against_whole(metric: Contrast, compared: Comparisons, low: Array, high: Array) -> Limits:
@@ -279,31 +281,17 @@ def _against_whole(metric: Contrast, compared: Comparisons, low: Array, high: Ar
     if count is None:
         return low, high
     part = quotient(count(compared.group.side), count(compared.reference.side))
-
-    def scaled(limit: Array) -> Array:  # a group that is the whole has no rest
-        rest: Array = np.multiply(1 - part, limit, out=np.zeros_like(part), where=~(part >= 1))
-        return rest
-
-    if metric.by == "difference":
-        return scaled(low), scaled(high)
-    if metric.order == "reference - group":
-        return part + scaled(low), part + scaled(high)
-    low, high = (quotient(1.0, part + scaled(quotient(1.0, limit))) for limit in (low, high))
-    return low, high
-
-
-def expected_count(one: tuple[Array, Array], two: tuple[Array, Array]) -> Array:
-    """Return the smallest count expected of two proportions x / n that do not differ."""
-    with np.errstate(invalid="ignore"):
-        pooled = quotient(one[0] + two[0], one[1] + two[1])
-        return np.asarray(np.minimum(one[1], two[1]) * np.minimum(pooled, 1 - pooled))
+    if metric.by == "ratio" and metric.order == "group - reference":
+        return ratio_to_whole(low, high, part)
+    low, high = difference_from_whole(low, high, part)
+    return (low, high) if metric.by == "difference" else (part + low, part + high)
 
 
 def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> list[Reason | None]:
     """Return where rows, or those that make up the variance, are insufficient."""
     expected = np.full(len(ours.n), np.inf)
     for one, two in zip(ours.shares, theirs.shares, strict=True):
-        counts = expected_count((one.successes, one.rows), (two.successes, two.rows))
+        counts = expected_count(one.successes, one.rows, two.successes, two.rows)
         expected = np.fmin(expected, counts)
     few = insufficient_rows((ours.rows, theirs.rows), expected)
     if ours.clusters is not None and theirs.clusters is not None:

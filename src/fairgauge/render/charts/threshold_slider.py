@@ -1,8 +1,7 @@
 """The data of the threshold slider: counts over the grid, and rates as sums of cells.
 
-The script in the page knows no formula: a rate is a mean of quotients of sums of six cells (TP, FP,
-FN, TN, and the rows without a label that are predicted positive or negative), written here from
-the catalogue's rows.
+The script in the page knows no formula: a rate is a mean of quotients of sums of cells
+(`closed_forms.quotients`), written here from the catalogue's rows.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import json
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.closed_forms import quotients
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.cube.plan import GRID
@@ -26,7 +26,6 @@ from fairgauge.results.scopes import Reference
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.catalogue.cells import Cells
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.curves import Steps
     from fairgauge.results.estimates import Estimate, ScoreCounts
@@ -64,7 +63,7 @@ def slider(report: Report) -> str | None:
             features.append(found)
     if not features or not rates:
         return None
-    text = _compact(
+    return escaped(
         {
             "low": low,
             "high": high,
@@ -79,31 +78,6 @@ def slider(report: Report) -> str | None:
             "features": features,
         }
     )  # fmt: skip
-    return "".join(_OPENS.get(character, character) for character in text)
-
-
-def quotients(row: Statistic) -> list[tuple[list[int], list[int]]]:
-    """Return the quotients whose mean a rate is, each two lists of coefficients of six cells.
-
-    >>> from fairgauge.catalogue.lookup import find_rate
-    >>> quotients(find_rate("precision"))
-    [([1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0])]
-    >>> quotients(find_rate("selection_rate"))
-    [([1, 1, 0, 0, 1, 0], [1, 1, 1, 1, 1, 1])]
-    """
-    parts = row.of if isinstance(row, Blend) else (row,)
-    return [_quotient(part) for part in parts if isinstance(part, (Rate, Quotient))]
-
-
-def _quotient(row: Rate | Quotient) -> tuple[list[int], list[int]]:
-    over, under = (row.of, row.among) if isinstance(row, Rate) else (row.over, row.under)
-    unlabelled = "label" not in row.needs
-    return _six(over, unlabelled=unlabelled), _six(under, unlabelled=unlabelled)
-
-
-def _six(cells: Cells, *, unlabelled: bool) -> list[int]:
-    """Return the coefficients of the cells; rows without a label count where none is needed."""
-    return [*cells.coefficients, *((cells.tp, cells.tn) if unlabelled else (0, 0))]
 
 
 def _recomputed(row: Statistic) -> bool:
@@ -238,6 +212,11 @@ def _gaps(found: Steps) -> Iterator[int]:
     """Yield the distances between places, which are shorter to write."""
     for before, after in pairwise((0, *found.places)):
         yield after - before
+
+
+def escaped(value: object) -> str:
+    """Return a value as JSON that is safe inside a page."""
+    return "".join(_OPENS.get(character, character) for character in _compact(value))
 
 
 def _compact(value: object) -> str:

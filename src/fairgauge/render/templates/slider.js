@@ -9,19 +9,13 @@
     Math.min(steps, Math.max(0, Math.round(((score - low) / (high - low)) * steps)));
   const start = nearest(data.start);
 
-  // arithmetic as in the core: x/0 is infinite, 0/0 undefined (NaN); profile clarify makes that 0
-  const undefinedIs = data.clarify ? 0 : NaN;
-  const divide = (over, under) => (Number.isNaN(over / under) ? undefinedIs : over / under);
-  const subtract = (a, b) => (data.clarify && a === b ? 0 : a - b);
-  const dot = (coefficients, cells) => coefficients.reduce((sum, k, i) => sum + k * cells[i], 0);
-  const valueOf = (rate, cells) =>
-    rate.of.map(([over, under]) => divide(dot(over, cells), dot(under, cells)))
-      .reduce((a, b) => a + b) / rate.of.length;
+  const { divide, subtract, valueOf } = arithmetic(data.clarify);
 
-  // six cells: tp, fp, fn, tn, and rows without a label predicted positive, and negative
+  // eight cells: tp, fp, fn, tn, rows without a label predicted positive, and negative, and those
+  // without a prediction, of which scores have none
   const cellsAt = (group, k) => {
     const cut = 2 * k + (data.closed ? 1 : 2);
-    const cells = [0, 0, 0, 0, 0, 0];
+    const cells = [0, 0, 0, 0, 0, 0, 0, 0];
     let place = 0;
     group.places.forEach((gap, i) => {
       place += gap;
@@ -32,9 +26,9 @@
     });
     // profile clarify takes a missing label as negative
     return data.clarify
-      ? [cells[0], cells[1] + cells[4], cells[2], cells[3] + cells[5], 0, 0] : cells;
+      ? [cells[0], cells[1] + cells[4], cells[2], cells[3] + cells[5], 0, 0, 0, 0] : cells;
   };
-  const total = (several) => several.reduce((a, b) => a.map((n, i) => n + b[i]), [0, 0, 0, 0, 0, 0]);
+  const total = (several) => several.reduce((a, b) => a.map((n, i) => n + b[i]), [0, 0, 0, 0, 0, 0, 0, 0]);
 
   const empty = (cells) => cells.every((n) => n === 0);
 

@@ -41,15 +41,16 @@ def write(document: DocumentTree, shown: object = None, *, tight: str = "") -> s
     report = shown if isinstance(shown, Report) else None
     scores = scored(report) if report else []
     explorer = slider(report) if report and scores else None
-    style = _asset("style.css") + _asset("first_page.css")
-    script = _asset("script.js") + (_asset("slider.js") if explorer else "")
+    style = asset("style.css") + asset("first_page.css")
+    parts = ("script.js", "formulas.js", "slider.js") if explorer else ("script.js",)
+    script = "".join(map(asset, parts))
     return environment().get_template("page.html.j2").render(
         document=document,
         tight=tight,
         fresh=anchors(),
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
-        policy=_policy(style, script),
+        policy=policy(style, script),
         scores=scores,
         explorer=explorer,
         more_scores=_features_with_scores(report) - len(scores),
@@ -88,7 +89,7 @@ def environment() -> Environment:
     environment.globals |= {
         "anchor": anchor,
         "answered": _answered,
-        "first_page_style": lambda: Markup(_asset("first_page.css")),  # noqa: S704 - our own file
+        "first_page_style": lambda: Markup(asset("first_page.css")),  # noqa: S704 - our own file
         "dotted": _dotted,
         "grid_axes": charts.grid_axes,
         "runs": _runs,
@@ -219,11 +220,12 @@ def _short_row(row: Sequence[Cell], link: str) -> Markup:
     return Markup("<tr><th>{}{}").format(head, cells)
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """Return one of the files that pages are made of."""
     return files("fairgauge.render").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def _policy(style: str, script: str) -> str:
+def policy(style: str, script: str) -> str:
     """Return the content security policy: our own style and script, and nothing else."""
     return (
         f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "

@@ -14,12 +14,13 @@ import pytest
 import fairgauge as fg
 import sample_reports
 from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.closed_forms import quotients
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import Profile
 from fairgauge.render import render
 from fairgauge.render.charts._line_charts import labels, path
 from fairgauge.render.charts.score_sections import scored
-from fairgauge.render.charts.threshold_slider import quotients, slider
+from fairgauge.render.charts.threshold_slider import slider
 from fairgauge.results.curves import at_threshold
 
 NEEDS = {
@@ -154,7 +155,8 @@ def test_a_report_without_scores_has_no_part_for_them():
 
 def test_the_sliders_coefficients_are_the_catalogues_formulas():
     chance = np.random.default_rng(5)
-    tp, fp, fn, tn, selected, rejected = cells = chance.integers(1, 90, 6).astype(float)
+    cells = np.append(chance.integers(1, 90, 6).astype(float), [0.0, 0.0])
+    tp, fp, fn, tn, selected, rejected, *_ = cells
     zero = 0.0
     side = ConfusionCounts(
         size=np.array([cells.sum()]),

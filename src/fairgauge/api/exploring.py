@@ -1,0 +1,138 @@
+"""`explore`: one page in which every view of the counts is computed again."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any, Never, Unpack
+
+from fairgauge.api.audit import counted
+from fairgauge.api.loading import load
+from fairgauge.cube.cube import Cube
+from fairgauge.errors import CubeError
+from fairgauge.measure.exploration import explored
+from fairgauge.question.option_docs import with_options
+from fairgauge.question.spec_file import with_config
+from fairgauge.question.specification import ask, refuse_candidates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from fairgauge.question.options import Options
+    from fairgauge.question.spec_file import Config
+    from fairgauge.results.report import Report
+
+_HEIGHT = 900
+
+
+class Exploration:
+    """A page that computes every view of its counts; in a notebook it is shown where it stands.
+
+    Parameters
+    ----------
+    data : mapping
+        The counts, the formulas and the critical values, as plain values.
+    """
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
+
+    @property
+    def html(self) -> str:
+        """The page: one file that asks nothing of any other."""
+        from fairgauge.render.writers.explore_page import explore_page
+
+        return explore_page(self._data)
+
+    def save(self, path: str | Path) -> None:
+        """Write the page, whole or not at all."""
+        from fairgauge.atomic_files import write_whole
+
+        write_whole(path, self.html)
+
+    def _repr_html_(self) -> str:
+        frame = 'sandbox="allow-scripts allow-downloads" title="fairgauge explore"'
+        size = f'width="100%" height="{_HEIGHT}"'
+        return f'<iframe {frame} {size} frameborder="0" srcdoc="{escape(self.html)}"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"<Exploration of {self._data['rows']:,} rows; .save('explore.html') keeps it>"
+
+
+@with_options
+def explore(
+    data: object = None,
+    *arrays: Never,
+    config: Config = None,
+    unprotected: bool = False,
+    **options: Unpack[Options],
+) -> Exploration:
+    """Make one page in which rates, references, thresholds, filters and groups can be chosen.
+
+    The page holds the counts and no row, works without a network, and computes the confidence
+    intervals of every view as `audit` does.
+
+    Parameters
+    ----------
+    data : frame, path, glob, list of paths, or Cube
+        As for `audit`. To cross columns, or to filter by one while another makes the groups, ask
+        for their intersection.
+    *arrays
+        None: arrays are given by name.
+    {config}
+    unprotected : bool
+        Whether the page may hold counts of fewer than ten persons, which whoever has the file can
+        read.
+    {options}
+
+    Returns
+    -------
+    Exploration
+        ``.save("explore.html")`` writes the page.
+
+    Raises
+    ------
+    SpecError
+        The question is wrong, or has no rate that a page can compute.
+    DataError
+        The data cannot be read, or do not hold what is asked.
+    CubeError
+        Counts of fewer than ten persons were not allowed; or the counts are protected, weighted,
+        clustered, or too many.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> counts = fg.confusion("sex", {
+    ...     "Female": {"tp": 20, "fp": 12, "fn": 17, "tn": 18},
+    ...     "Male": {"tp": 65, "fp": 10, "fn": 15, "tn": 20},
+    ... })
+    >>> fg.explore(counts)
+    <Exploration of 177 rows; .save('explore.html') keeps it>
+    """
+    options = with_config(config, options, judges=True)
+    refuse_candidates(options)
+    cube, _, spec = counted(data, arrays, options)
+    return Exploration(explored(cube, spec, unprotected=unprotected))
+
+
+def explore_report(
+    report: Report, counts: Cube | str | Path, *, unprotected: bool = False
+) -> Exploration:
+    """Make the page of the counts that a report was made of, with the question of the report.
+
+    Raises
+    ------
+    CubeError
+        These are no counts, or others.
+    """
+    cube = counts if isinstance(counts, Cube) else load(counts)
+    if not isinstance(cube, Cube):
+        raise CubeError("give the counts of the report: a Cube, or the path of a .cube.json")
+    if cube.digest != report.data.fingerprint:
+        raise CubeError(
+            f"the report was made of the counts {report.data.fingerprint}, and these are "
+            f"{cube.digest}; give the counts that it was made of"
+        )
+    spec = ask(base=cube.asked, **{k: v for k, v in report.spec.items() if v not in ([], {})})
+    return Exploration(explored(cube, spec, unprotected=unprotected))

@@ -1,0 +1,53 @@
+"""``fairgauge explore``: one page in which every view of the counts is computed again."""
+
+from __future__ import annotations
+
+import click
+
+from fairgauge.cli._command_group import Command
+from fairgauge.cli._data_arguments import Where, where
+from fairgauge.cli._output import check_outputs
+from fairgauge.cli._spec_flags import Texts, asked, question
+
+
+@click.command("explore", cls=Command, short_help="Write a page that computes every view.")
+@click.argument("data", nargs=-1, required=True)
+@question("candidate")
+@where()
+@click.option("-o", "--output", metavar="FILE", required=True, help="The page, an .html file.")
+@click.option(
+    "--unprotected",
+    is_flag=True,
+    help="Allow counts of fewer than ten persons in the page, which whoever has it can read.",
+)
+def command(
+    data: tuple[str, ...],
+    at: Where,
+    config: str | None,
+    output: str,
+    unprotected: bool,
+    **flags: Texts,
+) -> None:
+    """Write one page in which rates, references, thresholds, filters and groups can be chosen.
+
+    DATA is what "fairgauge audit" takes: rows, or a .cube.json of counts. The page holds counts and
+    no row, works without a network, computes the confidence interval of every view, and writes what
+    was looked at as a specification for "fairgauge audit".
+
+    To cross columns, or to filter by one while another makes the groups, ask for their
+    intersection.
+
+    \b
+    fairgauge explore loans.csv --label repaid --positive yes --score score
+        --intersect 'sex*race' --unprotected -o explore.html
+    """  # noqa: D301 - the paragraph mark of click
+    check_outputs([output], [*data, *([config] if config else [])])
+    what = asked(config, flags, judges=True)
+    rows = what.read(data, at)
+
+    from fairgauge.api.exploring import explore
+    from fairgauge.scan.scan_progress import progress
+
+    with progress("Counting rows"):
+        page = explore(rows, unprotected=unprotected, **what.options)
+    page.save(output)

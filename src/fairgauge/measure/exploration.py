@@ -1,0 +1,505 @@
+"""Counts, formulas and critical values for a page in which every view is computed again.
+
+Which outcome is positive, which rows are in which group and what the first view compares with are
+resolved here. The page adds up cells and applies closed forms, which are those of audits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from math import prod
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from fairgauge.catalogue.closed_forms import closed_form, coefficients, quotients
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate
+from fairgauge.cube.plan import GRID
+from fairgauge.enums import Closed, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
+from fairgauge.errors import CubeError, Problem, SpecError, quote
+from fairgauge.identity import GroupId, group_names
+from fairgauge.inference.interval import FEWEST_EXPECTED, FEWEST_ROWS
+from fairgauge.measure.measure import measure
+from fairgauge.question.conditions import RowCondition
+from fairgauge.question.features import Ordered
+from fairgauge.question.spec_file import toml_value
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.group_counts import group_columns
+from fairgauge.resolve.references import resolve_references
+from fairgauge.resolve.resolution import resolve
+from fairgauge.resolve.sides import CountsBySide
+from fairgauge.stats.intervals import critical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.cube.cube import CountTable, Cube
+    from fairgauge.cube.plan import Axis
+    from fairgauge.resolve.group_counts import GroupCounts, Grouping
+    from fairgauge.resolve.resolution import Resolution
+    from fairgauge.values import Json
+
+    Index = NDArray[np.int64]
+
+FEWEST_PERSONS = 10
+"""A cell of fewer persons may show what one of them is."""
+FEWEST_TOGETHER = 30
+"""Rows of a side below which no interval far out in the tail is claimed: it is not exact there."""
+MOST_CELLS = 100_000
+_STEPS = 100
+_MOST_CHECKED = 400
+_OUTSIDE = 3
+"""Codes after those of the groups: known values of no group, missing ones, excluded groups."""
+_MANAGED = (
+    "threshold", "sensitive", "intersections", "metrics", "reference", "where", "rules",
+    "multiplicity", "method", "features", "document", "margins", "candidate", "preset",
+    "replicates", "inconclusive", "max_groups", "population", "strata",
+)  # fmt: skip
+"""Options that the page states by itself, or that change nothing of what it shows."""
+
+
+def explored(cube: Cube, spec: Spec, *, unprotected: bool = False) -> dict[str, object]:
+    """Return what a page needs to compute every view of the counts, as plain values.
+
+    Parameters
+    ----------
+    unprotected : bool
+        Whether cells of fewer than ten persons may be in the page, where everybody can read them.
+
+    Raises
+    ------
+    CubeError
+        The counts are protected, weighted, clustered or too many, or small cells were not allowed.
+    SpecError
+        The question has no rate with a closed form, or is no binary audit.
+    """
+    _refuse(cube, spec)
+    resolution = resolve(cube, spec)
+    _refuse_question(resolution)
+    metrics = _contrasts(resolution)
+    groupings = list(group_columns(cube, spec).values())
+    thresholds, audited = _thresholds(cube, resolution)
+    tables = _tables(cube, resolution, groupings, thresholds)
+    _check_cells(tables, groupings, cube, unprotected=unprotected)
+    columns = [_column(each, spec) for each in groupings]
+    count = _comparisons(tables, groupings, len(metrics))
+    confidence = spec.confidence
+    return {
+        "digest": cube.digest,
+        "rows": cube.rows,
+        "turned": resolution.outcomes[0].turned is not None,
+        "label": spec.label,
+        "decision": spec.prediction or spec.score,
+        "scored": spec.prediction is None and spec.score is not None,
+        "confidence": confidence,
+        "z": critical(confidence),
+        "together": {
+            "z": critical(1 - (1 - confidence) / count),
+            "count": count,
+            "rows": FEWEST_TOGETHER,
+        },
+        "fewest": {"rows": FEWEST_ROWS, "expected": FEWEST_EXPECTED, "persons": FEWEST_PERSONS},
+        "unprotected": unprotected and _smallest(tables) < FEWEST_PERSONS,
+        "columns": list(columns),
+        "thresholds": list(thresholds),
+        "audited": audited[0],
+        "tables": [each.to_dict() for each in tables],
+        "rates": [_rate(statistic, of) for statistic, of in metrics.items()],
+        "start": _start(resolution, groupings, metrics),
+        "check": list(_checks(cube, resolution, groupings, metrics)),
+        "question": _question(spec),
+    }
+
+
+def _refuse(cube: Cube, spec: Spec) -> None:
+    """Refuse counts that closed forms are not made for."""
+    if cube.min_cell:
+        raise CubeError(
+            "these counts are protected, so that every number is known within bounds alone, which "
+            "the page does not compute; audit them (fairgauge audit), or explore the exact counts"
+        )
+    for option, what in ((spec.weight, "weighted"), (spec.cluster, "clustered")):
+        if option:
+            raise CubeError(
+                f"the rows are {what} ({quote(option)}), and intervals of {what} rows are not "
+                "computed in a page; audit them (fairgauge audit), or count without this column"
+            )
+    if spec.profile is not Profile.DOCUMENTED:
+        raise SpecError(Problem("profile", "the page computes the documented profile alone"))
+    if spec.method is not Method.DEFAULT:
+        raise SpecError(Problem("method", "the page computes the default intervals alone"))
+
+
+def _refuse_question(resolution: Resolution) -> None:
+    if resolution.task is not Task.BINARY or isinstance(resolution.spec.positive, Ordered):
+        message = "the page is of binary decisions: name the favourable values (--positive VALUE)"
+        raise SpecError(Problem("task", message))
+    crossed = [f for f in resolution.features if len(f.crossing.parts) > 1]
+    if any((each.crossing.group_of < 0).any() for each in crossed):
+        message = "excludes an intersection; the page can exclude the values of one column alone"
+        raise SpecError(Problem("exclude_groups", message))
+
+
+def _contrasts(resolution: Resolution) -> dict[Statistic, list[Contrast]]:
+    """Return the rates that are compared and have a closed form, with their comparisons.
+
+    Raises
+    ------
+    SpecError
+        There is none.
+    """
+    known = {"label"} if resolution.spec.label else set()
+    known |= {"prediction"} if resolution.spec.prediction or resolution.spec.score else set()
+    asked = [a.metric for a in resolution.metrics if isinstance(a.metric, Contrast)]
+    rates = dict.fromkeys(metric.of for metric in asked)
+    fitting = [each for each in rates if each.needs <= known and closed_form(each) is not None]
+    if not fitting:
+        message = "none of these is a rate of decisions that the page can compute, such as accuracy"
+        raise SpecError(Problem("metrics", message))
+    return {each: list(_compared(each)) for each in fitting}
+
+
+def _compared(statistic: Statistic) -> Iterator[Contrast]:
+    for by in ("difference", "ratio"):
+        try:
+            contrast = statistic.compared(by)
+        except LookupError:
+            continue
+        if isinstance(contrast, Contrast):
+            yield contrast
+
+
+def _rate(statistic: Statistic, contrasts: Sequence[Contrast]) -> dict[str, object]:
+    form = closed_form(statistic)
+    assert form is not None
+    needs = statistic.needs
+    whole = statistic.sums[1] if isinstance(statistic, (Rate, Quotient)) else None
+    return {
+        "name": statistic.name,
+        "title": statistic.title,
+        "says": statistic.says,
+        "share": statistic.is_share,
+        "range": _ends(statistic.range),
+        "of": [list(pair) for pair in quotients(statistic)],
+        "kind": str(form.kind),
+        "times": form.times,
+        "sums": [list(coefficients(each, needs)) for each in form.sums],
+        "rows": _rows(statistic),
+        "whole": None if whole is None else list(coefficients(whole, needs)),
+        "moves": "prediction" in needs,
+        "contrasts": {c.by: {"name": c.name, "range": _ends(c.range)} for c in contrasts},
+    }
+
+
+def _rows(statistic: Statistic) -> list[object]:
+    """Return the sums of cells the smallest of which a statistic rests on, as its ``size``."""
+    if isinstance(statistic, Blend):
+        return [list(coefficients(rate.among, rate.needs)) for rate in statistic.of]
+    if isinstance(statistic, Rate):
+        return [list(coefficients(statistic.among, statistic.needs))]
+    assert isinstance(statistic, Quotient)
+    both = (coefficients(each, statistic.needs) for each in statistic.sums)
+    return [[int(a + b > 0) for a, b in zip(*both, strict=True)]]
+
+
+def _ends(limits: tuple[float, float]) -> list[object]:
+    """Return the ends of a range; null where infinite."""
+    return [end if np.isfinite(end) else None for end in limits]
+
+
+def _column(grouping: Grouping, spec: Spec) -> dict[str, object]:
+    """Return the groups of a column, and how a specification names them."""
+    column = grouping.axis.column
+    feature = spec.feature(column).to_dict()
+    written: Json = column if len(feature) == 1 else cast("Json", feature)
+    conditions = [RowCondition(column, (part,)).to_text() for part in grouping.groups]
+    return {
+        "name": column,
+        "groups": list(_names(grouping)),
+        "conditions": [toml_value(each) for each in conditions],
+        "values": [each.name() for each in grouping.groups],
+        "written": toml_value(written),
+    }
+
+
+def _names(grouping: Grouping) -> tuple[str, ...]:
+    return group_names([GroupId.of(part) for part in grouping.groups])
+
+
+def _thresholds(cube: Cube, resolution: Resolution) -> tuple[list[float | None], list[int]]:
+    """Return the thresholds of the page, from low scores to high ones, and the audited ones.
+
+    Of scores in bins these are 99 edges and the audited ones; of decisions there is one, None.
+    """
+    audited = [outcome.threshold for outcome in resolution.outcomes]
+    score = cube.plan.axis(Role.SCORE)
+    asked = [each for each in audited if each is not None]
+    if score is None or resolution.spec.prediction or not asked:
+        return list(audited), list(range(len(audited)))
+    edges = {score.edge(k) for k in range(GRID // _STEPS, GRID, GRID // _STEPS)}
+    on_grid = {score.edge(k) for k in range(GRID + 1)}
+    every = sorted({*asked, *(edges if on_grid.issuperset(asked) else ())})
+    return list(every), [every.index(each) for each in asked]
+
+
+class _Table:
+    """Counts by groups of some columns, label and place: how many thresholds a score reaches."""
+
+    def __init__(self, columns: list[int], places: list[int], codes: Index, counts: Index) -> None:
+        self.columns = columns
+        self.places = places
+        self.codes = codes
+        self.counts = counts
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "columns": list(self.columns),
+            "places": list(self.places),
+            "codes": self.codes.ravel().tolist(),
+            "counts": _with_runs(self.counts.ravel()),
+        }
+
+
+def _with_runs(counts: Index) -> list[object]:
+    """Return the counts with each run of zeros as its negative length."""
+    held = np.flatnonzero(counts)
+    gaps = np.diff(held, prepend=-1) - 1
+    written: list[object] = []
+    for gap, count in zip(gaps.tolist(), counts[held].tolist(), strict=True):
+        written += [-gap, count] if gap else [count]
+    return written
+
+
+def _tables(
+    cube: Cube,
+    resolution: Resolution,
+    groupings: Sequence[Grouping],
+    thresholds: Sequence[float | None],
+) -> list[_Table]:
+    """Return the tables of scores and of decisions, without those that others hold."""
+    audited = [each.threshold for each in resolution.outcomes]
+    slides = len(thresholds) > len(audited)
+    tables: list[_Table] = []
+    for role, places in ((Role.SCORE, thresholds), (Role.PREDICTION, audited)):
+        axis = cube.plan.axis(role)
+        if role is Role.SCORE and not slides:
+            continue
+        at = [thresholds.index(each) for each in places]
+        held = [set(each.columns) for each in tables]
+        tables += [
+            _table(cube, resolution, groupings, columns, axis, places, at)
+            for columns in _widest(cube, groupings, axis)
+            if not any(wider.issuperset(columns) for wider in held)
+        ]
+    return tables
+
+
+def _widest(cube: Cube, groupings: Sequence[Grouping], axis: Axis | None) -> list[list[int]]:
+    """Return the columns of every table that holds labels and an axis, none a part of another."""
+    label = cube.plan.axis(Role.LABEL)
+    needed = {a for a in (label, axis) if a}
+    found = [
+        [i for i, grouping in enumerate(groupings) if grouping.axis in table.axes]
+        for table in cube.tables
+        if needed <= set(table.axes)
+    ]
+    every = {tuple(columns) for columns in found if columns}
+    return [list(one) for one in sorted(every) if not any(set(one) < set(two) for two in every)]
+
+
+def _table(
+    cube: Cube,
+    resolution: Resolution,
+    groupings: Sequence[Grouping],
+    columns: list[int],
+    axis: Axis | None,
+    thresholds: Sequence[float | None],
+    places: list[int],
+) -> _Table:
+    outcome = resolution.outcomes[0]
+    label = cube.plan.axis(Role.LABEL)
+    parts = [groupings[i] for i in columns]
+    table = cube.marginal([*(part.axis for part in parts), *(a for a in (label, axis) if a)])
+    codes = np.stack(
+        [_group_codes(part, table.codes[:, i]) for i, part in enumerate(parts)], axis=-1
+    )
+    at = len(parts)
+    labels = np.full(len(codes), 2)
+    if label:
+        labels = np.append(np.where(outcome.labels, 0, 1), 2)[table.codes[:, at]]
+        at += 1
+    bins, missing = np.zeros(len(codes), dtype=np.int64), len(thresholds) + 1
+    if axis:
+        reached = _reached(axis, resolution, thresholds, cube)
+        bins = np.append(reached, missing)[table.codes[:, at]]
+    else:
+        bins[:] = missing
+    return _summed(table, columns, places, codes, labels, bins)
+
+
+def _summed(
+    table: CountTable, columns: list[int], places: list[int], codes: Index, labels: Index,
+    bins: Index,
+) -> _Table:  # fmt: skip
+    combinations_, index = np.unique(codes, axis=0, return_inverse=True)
+    shape = (len(combinations_), 3, len(places) + 2)
+    flat = np.ravel_multi_index((index.ravel(), labels, bins), shape)
+    sums = table.sums.get("n", table.sums["rows"])
+    counts = np.bincount(flat, sums, prod(shape)).astype(np.int64).reshape(shape)
+    return _Table(columns, places, combinations_, counts)
+
+
+def _group_codes(part: Grouping, levels: Index) -> Index:
+    """Return the group of every level; codes after the groups are of values outside them."""
+    group = part.group_of[levels]
+    return np.asarray(np.where(group < 0, len(part.groups) - 1 - group, group))
+
+
+def _reached(
+    axis: Axis, resolution: Resolution, thresholds: Sequence[float | None], cube: Cube
+) -> Index:
+    """Return for every level of an axis at how many thresholds it is predicted positive.
+
+    Of a score of the negative value these are the last ones; else the first.
+    """
+    if axis.role is not Role.SCORE:
+        masks = np.array([each.predictions for each in resolution.outcomes])
+        return np.asarray(masks.sum(axis=0, dtype=np.int64))
+    codes = np.arange(axis.bins)
+    decisions = cube.plan.axis(Role.PREDICTION)
+    closed = decisions is None or decisions.closed is Closed.LEFT
+    low, high = axis.bounds or (0.0, 1.0)
+    edges = [round((t - low) / (high - low) * GRID) for t in thresholds if t is not None]
+    above = np.array([codes >= 2 * k + (1 if closed else 2) for k in edges])
+    turned = resolution.outcomes[0].turned is not None
+    return np.asarray((~above if turned else above).sum(axis=0, dtype=np.int64))
+
+
+def _smallest(tables: Sequence[_Table]) -> int:
+    """Return the smallest count of persons that the page holds."""
+    held = [each.counts[each.counts > 0] for each in tables]
+    return min((int(each.min()) for each in held if len(each)), default=FEWEST_PERSONS)
+
+
+def _check_cells(
+    tables: Sequence[_Table], groupings: Sequence[Grouping], cube: Cube, *, unprotected: bool
+) -> None:
+    """Refuse more cells than a page should hold, and small ones that were not allowed."""
+    cells = sum(int(np.count_nonzero(each.counts)) for each in tables)
+    if cells > MOST_CELLS:
+        widest = max(groupings, key=lambda each: len(each.groups))
+        raise CubeError(
+            f"the page would hold {cells:,} counts, more than {MOST_CELLS:,}; count without "
+            f"{quote(widest.axis.column)}, which has {len(widest.groups):,} groups, or take its "
+            "values together (recode)"
+        )
+    small = sum(int(((t.counts > 0) & (t.counts < FEWEST_PERSONS)).sum()) for t in tables)
+    if small and not unprotected:
+        score = " and without the score" if cube.plan.axis(Role.SCORE) else ""
+        raise CubeError(
+            f"{small:,} of {cells:,} counts in the page would be of fewer than {FEWEST_PERSONS} "
+            "persons, and whoever has the file can read them; explore fewer columns"
+            f"{score}, or state that they may be in the file (unprotected=True, --unprotected)"
+        )
+
+
+def _comparisons(tables: Sequence[_Table], groupings: Sequence[Grouping], rates: int) -> int:
+    """Return how many intervals the page can show, at most.
+
+    In a view, every group has a rate, and a difference and a ratio to all others, to all rows and
+    to every other group. A column makes groups, is a filter on one of its groups, or neither.
+    """
+    views: dict[tuple[int, ...], int] = {}
+    for table in tables:
+        for size in range(1, len(table.columns) + 1):
+            for by in combinations(table.columns, size):
+                rest = [len(groupings[i].groups) + 1 for i in table.columns if i not in by]
+                filters = prod(rest) * len(table.places)
+                views[by] = max(views.get(by, 0), filters)
+    total = 0
+    for by, number in views.items():
+        groups = prod(len(groupings[i].groups) for i in by)
+        total += number * (groups + 2 * (2 * groups + groups * (groups - 1) // 2))
+    return max(1, total * rates)
+
+
+def _start(
+    resolution: Resolution, groupings: Sequence[Grouping], rates: Mapping[Statistic, list[Contrast]]
+) -> dict[str, object]:
+    """Return the first view: the first feature, compared as the audit compares it."""
+    feature = resolution.features[0]
+    position = {each.axis.column: i for i, each in enumerate(groupings)}
+    by = [position[column] for column in feature.feature_id.columns]
+    statistic = next((each for each in rates if "prediction" in each.needs), next(iter(rates)))
+    metric = rates[statistic][0]
+    sides = CountsBySide(feature, resolution.outcomes[0], resolution.spec.profile)
+    references = resolve_references(feature, sides, metric, resolution.spec).each
+    reference: object = "others"
+    if references and references[0].kind is ReferenceKind.OVERALL:
+        reference = "overall"
+    elif references and references[0].group_id is not None:
+        reference = list(_codes(references[0].group_id, feature, groupings))
+    return {"by": list(by), "rate": statistic.name, "reference": reference}
+
+
+def _codes(group: GroupId, feature: GroupCounts, groupings: Sequence[Grouping]) -> Iterator[int]:
+    """Yield the number of the group in each column."""
+    of_column = {each.axis.column: each for each in groupings}
+    for column, part in zip(feature.feature_id.columns, group.parts, strict=True):
+        yield of_column[column].groups.index(part)
+
+
+def _checks(
+    cube: Cube,
+    resolution: Resolution,
+    groupings: Sequence[Grouping],
+    rates: Mapping[Statistic, list[Contrast]],
+) -> Iterator[list[object]]:
+    """Yield numbers of the audit, each group against all others, for the page to compute again."""
+    names = [metric.name for contrasts in rates.values() for metric in contrasts]
+    spec = replace(
+        resolution.spec,
+        reference=ReferenceRule.OTHERS,
+        metrics=tuple(names),
+        rules=(),
+        strata=(),
+        threshold=resolution.spec.threshold,
+    )
+    position = {each.axis.column: i for i, each in enumerate(groupings)}
+    features = {each.feature: each for each in resolution.features}
+    found = measure(cube, spec).estimates
+    first = resolution.outcomes[0].threshold
+    number = {metric.name: i for i, c in enumerate(rates.values()) for metric in c}
+    by_name = {metric.name: metric.by for c in rates.values() for metric in c}
+    known = [e for e in found if e.threshold in (None, first) and e.value is not None]
+    for each in known[:_MOST_CHECKED]:
+        if each.group_id is None or each.feature is None or each.stratum is not None:
+            continue
+        feature = features[each.feature]
+        by: list[object] = [position[column] for column in feature.feature_id.columns]
+        codes: list[object] = list(_codes(each.group_id, feature, groupings))
+        ends = [each.interval.low, each.interval.high] if each.interval else [None, None]
+        numbers: list[object] = [
+            end if end is None or np.isfinite(end) else str(end) for end in (each.value, *ends)
+        ]
+        yield [by, codes, number[each.metric], by_name[each.metric], *numbers]
+
+
+def _question(spec: Spec) -> dict[str, object]:
+    """Return the options of the audit that the page keeps in what it exports, as TOML."""
+    usual, own = Spec().to_dict(), spec.to_dict()
+    kept = {
+        key: value
+        for key, value in own.items()
+        if key not in _MANAGED and value != usual[key] and value is not None
+    }
+    where = [each.to_text() for each in spec.where]
+    return {
+        "lines": [f"{key} = {toml_value(value)}" for key, value in kept.items()],
+        "where": [toml_value(each) for each in where],
+    }

@@ -1,0 +1,613 @@
+// the page of fairgauge explore: counts in, every view computed again; names enter as text alone
+(() => {
+  const data = JSON.parse(document.getElementById("counts").textContent);
+  const one = (id) => document.getElementById(id);
+  const make = (tag, properties, ...children) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties || {})) {
+      if (name in made) made[name] = value; else made.setAttribute(name, value);
+    }
+    made.append(...children);
+    return made;
+  };
+  const draw = (tag, attributes, ...children) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes || {})) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  };
+  const bdi = (text) => make("bdi", { textContent: text });
+  const { columns, rates, thresholds } = data;
+  const range = (n) => Array.from({ length: n }, (_, i) => i);
+
+  // ---- counts: by combination of groups and label, how many reach each place, and how many do not
+  const tables = data.tables.map((table) => {
+    const width = table.columns.length, places = table.places.length, plane = places + 2;
+    const flat = new Float64Array((table.codes.length / width) * 3 * plane);
+    let at = 0;
+    for (const n of table.counts) if (n < 0) at -= n; else flat[at++] = n;
+    const rows = range(table.codes.length / width).map((r) => {
+      const labels = range(3).map((label) => {
+        const start = (3 * r + label) * plane, reach = new Float64Array(places + 1);
+        for (let k = places; k >= 0; k--) reach[k] = flat[start + k] + (reach[k + 1] || 0);
+        return { reach, missing: flat[start + plane - 1] };
+      });
+      return { codes: table.codes.slice(r * width, (r + 1) * width), labels };
+    });
+    return { columns: table.columns, places: table.places, rows };
+  });
+  const cellsAt = ({ labels: [yes, no, none] }, place) => {
+    const k = place + 1;
+    return [yes.reach[k], no.reach[k], yes.reach[0] - yes.reach[k], no.reach[0] - no.reach[k],
+      none.reach[k], none.reach[0] - none.reach[k], yes.missing, no.missing, none.missing];
+  };
+  const total = (cells) => cells.reduce((a, b) => a + b, 0);
+  const nothing = () => range(9).map(() => 0);
+  const plus = (a, b) => { b.forEach((n, i) => { a[i] += n; }); };
+  const less = (a, b) => a.map((n, i) => n - b[i]);
+
+  // ---- the state, as the address holds it
+  const start = {
+    rate: Math.max(0, rates.findIndex((rate) => rate.name === data.start.rate)), show: "difference",
+    by: data.start.by, reference: data.start.reference, threshold: data.audited,
+    filter: columns.map(() => -1), together: false, group: null, sort: null,
+  };
+  let state = structuredClone(start);
+
+  const needed = (s) => columns.map((_, i) => i).filter((i) => s.by.includes(i) || s.filter[i] >= 0);
+  // the smallest table that has the columns, and the threshold where one is given
+  const tableOf = (s, threshold) => tables
+    .filter((t) => needed(s).every((i) => t.columns.includes(i))
+      && (threshold === undefined || t.places.includes(threshold)))
+    .sort((a, b) => a.rows.length - b.rows.length || b.places.length - a.places.length)[0];
+  const placeOf = (table, threshold) => {
+    const at = table.places.indexOf(threshold);
+    return data.turned ? table.places.length - 1 - at : at;
+  };
+
+  // groups of some columns under the filter; codes after those of the groups are of values outside
+  const groupsAt = (s, threshold) => {
+    const table = tableOf(s, threshold);
+    if (!table) return null;
+    const place = placeOf(table, threshold), at = (i) => table.columns.indexOf(i);
+    const by = s.by.map((i) => ({ at: at(i), groups: columns[i].groups.length }));
+    const filters = s.filter.flatMap((code, i) => (code < 0 ? [] : [{ at: at(i), code }]));
+    const groups = new Map(), whole = nothing();
+    for (const row of table.rows) {
+      if (filters.some((f) => row.codes[f.at] !== f.code)) continue;
+      const outside = Math.max(...by.map((b) => row.codes[b.at] - b.groups));
+      if (outside > 0) continue;
+      const cells = cellsAt(row, place);
+      plus(whole, cells);
+      if (outside === 0) continue;
+      const codes = by.map((b) => row.codes[b.at]), key = codes.join();
+      if (!groups.has(key)) groups.set(key, { key, codes, cells: nothing() });
+      plus(groups.get(key).cells, cells);
+    }
+    const kept = [...groups.values()].filter((group) => total(group.cells) > 0);
+    kept.sort((a, b) => a.codes.map((c, i) => c - b.codes[i]).find((d) => d) || 0);
+    return { groups: kept, whole };
+  };
+  const nameOf = (by, codes) => by.map((i, k) => columns[i].groups[codes[k]]).join(" & ");
+  const withName = (s) => (group) => ({ ...group, name: nameOf(s.by, group.codes) });
+
+  // the cells that a group is compared with; null where it is itself the reference
+  const against = (s, view, group) => {
+    if (s.reference === "overall") return { cells: view.whole, others: less(view.whole, group.cells) };
+    if (s.reference === "others") return { cells: less(view.whole, group.cells), others: null };
+    const named = view.groups.find((g) => g.key === s.reference.join());
+    return named && named.key !== group.key ? { cells: named.cells, others: null } : null;
+  };
+  const adequate = (s) => (s.together ? { ...data.fewest, rows: data.together.rows } : data.fewest);
+  const critical = (s) => (s.together ? data.together.z : data.z);
+
+  // everything that one cell of the overview states
+  const measured = (s, view, group, rate) => {
+    const z = critical(s), fewest = adequate(s);
+    const reference = against(s, view, group);
+    const found = { rate: rateOf(rate, group.cells, z, fewest), reference };
+    if (!reference || total(reference.others || reference.cells) === 0) return found;
+    found.other = rateOf(rate, reference.cells, z, fewest);
+    for (const by of Object.keys(rate.contrasts)) {
+      found[by] = compareRates(rate, by, group.cells, reference.cells, reference.others, z, fewest);
+    }
+    return found;
+  };
+  const neutral = { difference: 0, ratio: 1 };
+  const excludes = (by, result) => result && !result.few
+    && (result.low > neutral[by] || result.high < neutral[by]);
+
+  // ---- numbers as Python writes them: halves to even
+  const fixed = (value, digits) => {
+    const scaled = value * 10 ** digits;
+    const tie = Math.abs(scaled % 1) === 0.5 && scaled / 10 ** digits === value;
+    return (tie ? 2 * Math.round(scaled / 2) / 10 ** digits : value).toFixed(digits);
+  };
+  const minus = (text) => (/^-0(\.0*)?$/.test(text) ? text.slice(1) : text.replace("-", "\u2212"));
+  const number = (value, show, rate, sign = true) => {
+    if (Number.isNaN(value)) return "undefined";
+    if (!Number.isFinite(value)) return value > 0 ? "\u221e" : "\u2212\u221e";
+    if (show === "ratio") return minus(fixed(value, 2));
+    const text = minus(fixed(rate.share ? value * 100 : value, rate.share ? 1 : 3));
+    return (sign && show === "difference" && value > 0 && !/^0\.0*$/.test(text) ? "+" : "") + text;
+  };
+  const unit = (show, rate) => (show === "ratio" || !rate.share ? "" : show === "difference" ? " pp" : "%");
+  const ends = (result, show, rate) => (Number.isNaN(result.low) ? "no confidence interval"
+    : `${number(result.low, show, rate)} to ${number(result.high, show, rate)}`);
+  const count = (n) => n.toLocaleString("en");
+  const people = (n) => `n = ${count(n)}`;
+  const scoreOf = (i) => (thresholds[i] === null ? "" : String(Number(thresholds[i].toPrecision(6))));
+  const referenceName = (s) => ({ others: "all others", overall: "all rows" })[s.reference]
+    || nameOf(s.by, s.reference);
+  const filterWords = (s) => s.filter
+    .flatMap((code, i) => (code < 0 ? [] : [`${columns[i].name}: ${columns[i].groups[code]}`])).join(", ");
+  const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+  // ---- the overview: a row for each group, a strip for each rate, on one axis
+  const niceEnd = (largest, share) => {
+    const steps = share ? [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1] : [0.1, 0.2, 0.5, 1, 2, 5, 10, 50];
+    return steps.find((step) => step >= largest) || steps[steps.length - 1];
+  };
+  const axisOf = (show, cells) => {
+    if (show === "rate") {
+      const share = cells.every(({ rate }) => rate.share);
+      const top = share ? 1 : niceEnd(Math.max(...cells.map(({ found }) => found.rate.high).filter(Number.isFinite), 1), false);
+      return { low: 0, high: top, ticks: [0, top / 2, top], at: (v) => v / top };
+    }
+    const known = cells.flatMap(({ found }) => (found[show] ? [found[show].low, found[show].high] : []))
+      .filter(Number.isFinite);
+    if (show === "ratio") {
+      const far = Math.max(1.25, ...known.filter((v) => v > 0).map((v) => Math.max(v, 1 / v)));
+      const end = [1.25, 1.5, 2, 3, 5, 10].find((step) => step >= far) || 10;
+      return { ticks: [1 / end, 1, end], at: (v) => 0.5 + Math.log(v) / Math.log(end) / 2 };
+    }
+    const end = niceEnd(Math.max(0.05, ...known.map(Math.abs)), cells.every(({ rate }) => rate.share));
+    return { ticks: [-end, 0, end], at: (v) => (v / end + 1) / 2 };
+  };
+  const clamp = (share) => Math.min(Math.max(share, 0), 1) * 100;
+  const strip = (show, result, axis, other) => {
+    const picture = draw("svg", { class: "strip", viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" });
+    const line = (name, x1, x2, y1, y2) => draw("line", { class: name, x1, x2, y1, y2, "vector-effect": "non-scaling-stroke" });
+    if (show !== "rate") picture.append(line("axis", 50, 50, 0, 12));
+    if (!Number.isNaN(result.low)) {
+      picture.append(line("reach", clamp(axis.at(result.low)), clamp(axis.at(result.high)), 6, 6));
+    }
+    if (other) picture.append(line("other", clamp(axis.at(other.value)), clamp(axis.at(other.value)), 1, 11));
+    if (!Number.isNaN(result.value)) {
+      picture.append(line("value", clamp(axis.at(result.value)), clamp(axis.at(result.value)), 2, 10));
+    }
+    return picture;
+  };
+  const ticks = (show, axis, rate) => {
+    const line = make("span", { className: "ticks", "aria-hidden": "true" });
+    axis.ticks.forEach((tick) => line.append(make("span", { textContent: number(tick, show, rate) })));
+    return line;
+  };
+
+  let shown = null;
+  const look = () => {
+    const view = groupsAt(state, state.threshold);
+    const groups = view.groups.map(withName(state));
+    if (Array.isArray(state.reference) && !groups.some((g) => g.key === state.reference.join())) {
+      state.reference = "others";
+    }
+    const rows = groups.map((group) => ({ group, found: rates.map((rate) => measured(state, view, group, rate)) }));
+    if (!groups.some((g) => g.key === state.group)) {
+      const first = rows.find(({ found }) => found[state.rate].reference) || rows[0];
+      state.group = first ? first.group.key : null;
+    }
+    return { view, groups, rows };
+  };
+
+  const shownIn = (found) => (state.show === "rate" ? found.rate : found[state.show]);
+  const cellOf = (row, found, rate, i, axis) => {
+    const result = shownIn(found), picked = row.group.key === state.group && i === state.rate;
+    const button = make("button", { type: "button", tabIndex: picked ? 0 : -1, "aria-pressed": String(picked) });
+    const cell = make("td", { className: i === state.rate ? "on" : "" }, button);
+    let words;
+    if (!result || Number.isNaN(result.value)) {
+      words = result ? "undefined" : found.reference ? "no rows to compare" : "reference";
+      button.append(make("span", { className: "soft", textContent: words }));
+    } else {
+      const text = number(result.value, state.show, rate) + unit(state.show, rate);
+      words = `${text}, ${Number.isNaN(result.low) ? "" : "confidence interval "}${ends(result, state.show, rate)}`;
+      if (result.few) words += ", insufficient data";
+      cell.classList.add(excludes(state.show, result) ? "clear" : "open");
+      if (result.few) cell.classList.add("few");
+      button.append(make("data", { value: String(result.value), textContent: text }),
+        strip(state.show, result, axis, state.show === "rate" ? found.other : null));
+      button.dataset.low = String(result.low);
+      button.dataset.high = String(result.high);
+    }
+    button.setAttribute("aria-label", `${row.group.name}, ${rate.title}: ${words}`);
+    button.addEventListener("click", () => {
+      state.group = row.group.key;
+      state.rate = i;
+      update(true);
+    });
+    return cell;
+  };
+  const drawGrid = () => {
+    const { rows } = shown;
+    const all = rows.flatMap(({ found }) => found.map((f, i) => ({ found: f, rate: rates[i] })));
+    const alike = (rate) => all.filter((cell) => cell.rate.share === rate.share);
+    const axes = rates.map((rate) => axisOf(state.show, alike(rate)));
+    const sorted = [...rows];
+    if (state.sort !== null) {
+      const by = ({ found }) => (shownIn(found[state.sort]) || { value: NaN }).value;
+      sorted.sort((a, b) => (Number.isNaN(by(a)) ? 1 : Number.isNaN(by(b)) ? -1 : by(a) - by(b)));
+    }
+    const head = make("tr", {}, make("th", { scope: "col", textContent: "group" }));
+    rates.forEach((rate, i) => {
+      const button = make("button", { type: "button", title: capital(rate.says) }, make("b", { textContent: rate.title }));
+      button.addEventListener("click", () => { state.sort = state.sort === i ? null : i; state.rate = i; update(); });
+      const cell = make("th", { scope: "col", className: i === state.rate ? "on" : "" }, button, ticks(state.show, axes[i], rate));
+      if (state.sort === i) cell.setAttribute("aria-sort", "ascending");
+      head.append(cell);
+    });
+    one("grid").tHead.replaceChildren(head);
+    one("grid").tBodies[0].replaceChildren(...sorted.map((row) => {
+      const isReference = Array.isArray(state.reference) && row.group.key === state.reference.join();
+      const name = make("th", { scope: "row" }, bdi(row.group.name),
+        make("small", { textContent: people(total(row.group.cells)) + (isReference ? ", reference" : "") }));
+      const line = make("tr", {}, name, ...rates.map((rate, i) => cellOf(row, row.found[i], rate, i, axes[i])));
+      line.dataset.group = row.group.key;
+      return line;
+    }));
+  };
+
+  const drawSentence = () => {
+    const rate = rates[state.rate], by = state.show === "ratio" ? "ratio" : "difference";
+    const results = shown.rows.map(({ found }) => found[state.rate][by]).filter((r) => r && !Number.isNaN(r.low));
+    const enough = results.filter((r) => !r.few), clear = enough.filter((r) => excludes(by, r)).length;
+    const few = results.length - enough.length;
+    const where = filterWords(state);
+    const each = state.together ? "everything that this file can show taken together" : "each taken alone";
+    const none = by === "ratio" ? "a ratio of 1 to" : "no difference from";
+    one("sentence").replaceChildren(
+      make("b", {}, capital(rate.title), where ? " (" : "", where ? bdi(where) : "", where ? ")" : ""), ": ",
+      results.length === 0 ? "no group can be compared."
+        : `${clear} of ${enough.length} ${enough.length === 1 ? "interval excludes" : "intervals exclude"} ${none} `,
+      ...(results.length === 0 ? [] : [bdi(referenceName(state)), `, ${each}${few ? `; insufficient data for ${few} more` : ""}.`]));
+    const what = { rate: "Rates of the groups; the second mark is what they are compared with.",
+      difference: "Rate of the group minus that of what it is compared with.",
+      ratio: "Rate of the group divided by that of what it is compared with, on a logarithmic axis." };
+    const level = `${Number((100 * data.confidence).toPrecision(6))}%`;
+    one("legend").textContent = `${what[state.show]} Bars: ${level} confidence intervals, ${state.together
+      ? `simultaneous for ${count(data.together.count)} intervals (critical value ${fixed(data.together.z, 2)} instead of ${fixed(data.z, 2)})`
+      : "each taken alone"}. ${state.show === "rate" ? "" : "Bold and full: the interval excludes no difference. "}Pale: insufficient data (fewer than ${adequate(state).rows} rows, or fewer than ${data.fewest.expected} expected of an outcome).`;
+  };
+
+  // ---- the detail of a cell
+  const matrix = (name, cells) => {
+    const table = make("table", { className: "matrix" }, make("caption", {}, bdi(name)));
+    const [tp, fp, fn, tn, up, un, lp, ln] = cells.map(count);
+    const line = (title, ...values) => make("tr", {}, make("th", { scope: "row", textContent: title }),
+      ...values.map((value) => make("td", { textContent: value })));
+    const heads = [""];
+    if (data.label) heads.push("positive", "negative");
+    const unlabelled = cells[4] + cells[5] > 0, undecided = cells[6] + cells[7] > 0;
+    if (unlabelled) heads.push(data.label ? "no label" : "rows");
+    table.append(make("tr", {}, ...heads.map((text) => make(text ? "th" : "td", text ? { scope: "col", textContent: text } : {}))));
+    const values = (yes, no, none) => [...(data.label ? [yes, no] : []), ...(unlabelled ? [none] : [])];
+    if (data.decision) table.append(line("predicted positive", ...values(tp, fp, up)), line("predicted negative", ...values(fn, tn, un)));
+    if (undecided) table.append(line(data.decision ? "no prediction" : "rows", ...values(lp, ln, "")));
+    return table;
+  };
+  const drawDetail = () => {
+    const box = one("detail"), row = shown.rows.find(({ group }) => group.key === state.group);
+    if (!row) { box.replaceChildren(make("p", { textContent: "No group." })); return; }
+    const rate = rates[state.rate], found = row.found[state.rate], against_ = referenceName(state);
+    const [over, under] = rate.of.length === 1 ? rate.of[0].map((sum) => dot(sum, row.group.cells)) : [];
+    const children = [make("h2", {}, bdi(row.group.name)), make("p", { textContent: `${capital(rate.title)}: ${rate.says}.` })];
+    const list = make("dl");
+    const item = (term, text) => list.append(make("dt", {}, ...[term].flat()), make("dd", { textContent: text }));
+    const level = `${Number((100 * data.confidence).toPrecision(6))}% CI`;
+    const stated = (result, show) => `${number(result.value, show, rate)}${unit(show, rate)}`
+      + (Number.isNaN(result.value) ? "" : ` (${Number.isNaN(result.low) ? "" : `${level} `}${ends(result, show, rate)})`)
+      + (result.few ? ", insufficient data" : "");
+    item("rate", stated(found.rate, "rate"));
+    if (over !== undefined) item("counted", `${count(over)} of ${count(under)}`);
+    if (found.other) item(bdi(against_), stated(found.other, "rate"));
+    if (found.difference) item("difference", stated(found.difference, "difference"));
+    if (found.ratio) item("ratio", stated(found.ratio, "ratio"));
+    children.push(list);
+    if (found.reference && found.reference.others && !rate.whole) {
+      children.push(make("p", { className: "soft", textContent: "No confidence interval: the rate of all rows is not a mean over its parts; compare with all others." }));
+    }
+    children.push(chart(row.group, rate), make("div", { className: "matrices" }, matrix(row.group.name, row.group.cells),
+      ...(found.reference ? [matrix(against_, found.reference.cells)] : [])));
+    const compare = make("button", { type: "button", id: "compare" }, "Compare others with ", bdi(row.group.name));
+    compare.addEventListener("click", () => { state.reference = row.group.codes; update(true); });
+    children.push(make("p", { className: "actions" }, compare));
+    const inside = columns.map((_, i) => i).filter((i) => !state.by.includes(i) && state.filter[i] < 0);
+    if (inside.length) {
+      const into = make("button", { type: "button", id: "inside" }, "Look inside ", bdi(row.group.name));
+      const next = { ...structuredClone(state), by: [inside[0]], reference: "others", group: null };
+      state.by.forEach((i, k) => { next.filter[i] = row.group.codes[k]; });
+      into.addEventListener("click", () => { state = next; update(); one("metric").focus(); });
+      if (groupsAt(next, state.threshold)) children[children.length - 1].append(into);
+    }
+    box.replaceChildren(...children);
+  };
+  const chart = (group, rate) => {
+    const table = tableOf({ ...state }, undefined);
+    const every = tables.filter((t) => needed(state).every((i) => t.columns.includes(i)));
+    const places = [...new Set(every.flatMap((t) => t.places))].sort((a, b) => a - b);
+    if (!table || places.length < 3 || !rate.moves) return "";
+    const W = 360, H = 170, left = 44, bottom = 22, top = 8;
+    const low = thresholds[places[0]], high = thresholds[places[places.length - 1]];
+    const x = (i) => left + ((thresholds[i] - low) / (high - low)) * (W - left - 8);
+    const lines = [[], []];
+    places.filter((_, k) => k % 2 === 0 || places.length < 40).forEach((place) => {
+      const view = groupsAt(state, place), here = view.groups.find((g) => g.key === group.key);
+      if (!here) return;
+      const reference = against(state, view, here), z = critical(state), fewest = adequate(state);
+      [here.cells, reference && reference.cells].forEach((cells, k) => {
+        const result = cells && rateOf(rate, cells, z, fewest);
+        if (result && Number.isFinite(result.value) && !Number.isNaN(result.low)) lines[k].push([x(place), result]);
+      });
+    });
+    const largest = rate.share ? 1 : Math.max(...lines.flat().map(([, r]) => r.value), 1);
+    const y = (v) => top + (1 - Math.min(v / largest, 1)) * (H - top - bottom);
+    const path = (points) => points.map(([px, py], k) => `${k ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
+    const picture = draw("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "img",
+      "aria-label": `${capital(rate.title)} by threshold of the score: ${group.name}, and ${referenceName(state)}` });
+    [0, largest / 2, largest].forEach((v) => picture.append(
+      draw("line", { class: "level", x1: left, x2: W - 8, y1: y(v), y2: y(v) }),
+      draw("text", { x: left - 5, y: y(v) + 4, "text-anchor": "end" }, rate.share ? `${Math.round(100 * v)}%` : number(v, "rate", rate))));
+    [places[0], places[places.length - 1]].forEach((i, k) => picture.append(
+      draw("text", { x: x(i), y: H - 6, "text-anchor": k ? "end" : "start" }, k ? scoreOf(i) : `threshold ${scoreOf(i)}`)));
+    lines.forEach((points, k) => {
+      if (!points.length) return;
+      const kind = k ? "second" : "first";
+      const area = [...points.map(([px, r]) => [px, y(r.low)]), ...[...points].reverse().map(([px, r]) => [px, y(r.high)])];
+      picture.append(draw("path", { class: `band ${kind}`, d: `${path(area)}Z` }),
+        draw("path", { class: `curve ${kind}`, d: path(points.map(([px, r]) => [px, y(r.value)])) }));
+    });
+    picture.append(draw("line", { class: "now", x1: x(state.threshold), x2: x(state.threshold), y1: top, y2: H - bottom }));
+    const key = make("p", { className: "key" }, make("span", { className: "first" }), bdi(group.name));
+    if (lines[1].length) key.append(make("span", { className: "second" }), bdi(referenceName(state)));
+    return make("figure", {}, picture, key);
+  };
+
+  // ---- what was looked at, a specification of it, and a link
+  let trail = [], emptied = 0;
+  const groupCodes = () => (shown.rows.find(({ group }) => group.key === state.group) || { group: { codes: [] } }).group.codes;
+  const address = () => encodeURIComponent(JSON.stringify([1, rates[state.rate].name, state.show, state.by.map((i) => columns[i].name),
+    Array.isArray(state.reference) ? state.by.map((i, k) => columns[i].groups[state.reference[k]]) : state.reference,
+    thresholds[state.threshold], state.filter.flatMap((code, i) => (code < 0 ? [] : [[columns[i].name, columns[i].groups[code]]])),
+    state.together, groupCodes().map((code, k) => columns[state.by[k]].groups[code])]));
+  // every part is checked against what the file holds; a damaged address changes nothing
+  const read = (text) => {
+    let parts;
+    try { parts = JSON.parse(decodeURIComponent(text)); } catch { return; }
+    if (!Array.isArray(parts) || parts[0] !== 1) return;
+    const [, rate, show, by, reference, threshold, filter, together, group] = parts;
+    const found = structuredClone(start);
+    const column = (name) => columns.findIndex((c) => c.name === name);
+    const codes = (names) => (Array.isArray(names) ? found.by.map((i, k) => columns[i].groups.indexOf(names[k])) : [-1]);
+    if (rates.some((r) => r.name === rate)) found.rate = rates.findIndex((r) => r.name === rate);
+    if (["rate", "difference", "ratio"].includes(show)) found.show = show;
+    const known = Array.isArray(by) ? [...new Set(by.map(column))].filter((i) => i >= 0).sort((a, b) => a - b) : [];
+    if (known.length) found.by = known;
+    found.reference = reference === "overall" ? "overall" : "others";
+    if (Array.isArray(reference) && !codes(reference).includes(-1)) found.reference = codes(reference);
+    if (thresholds.includes(threshold)) found.threshold = thresholds.indexOf(threshold);
+    for (const pair of Array.isArray(filter) ? filter : []) {
+      const i = Array.isArray(pair) ? column(pair[0]) : -1;
+      if (i >= 0 && !found.by.includes(i)) found.filter[i] = columns[i].groups.indexOf(pair[1]);
+    }
+    found.together = together === true;
+    found.group = codes(group).includes(-1) ? null : codes(group).join();
+    if (groupsAt(found, found.threshold)) state = found;
+  };
+  const inWords = () => {
+    const row = shown.rows.find(({ group }) => group.key === state.group), rate = rates[state.rate];
+    if (!row) return "";
+    const result = shownIn(row.found[state.rate]), where = filterWords(state);
+    const with_ = state.show === "rate" ? "" : ` compared with ${referenceName(state)}`;
+    const at = rate.moves && data.scored ? ` from ${scoreOf(state.threshold)}` : "";
+    const value = result ? `${number(result.value, state.show, rate)}${unit(state.show, rate)} (${ends(result, state.show, rate)})` : "the reference";
+    return `${rate.title} ${state.show === "rate" ? "" : `${state.show} `}of ${row.group.name}${with_}${where ? `, ${where} only` : ""}${at}: ${value}`;
+  };
+  const record = () => {
+    const s = structuredClone(state), key = JSON.stringify([s.rate, s.by, s.reference, s.threshold, s.filter, s.group]);
+    const entry = { key, address: address(), words: inWords(), state: s };
+    const before = trail.findIndex((each) => each.key === key);
+    if (before < 0) trail.push(entry); else trail[before] = entry;
+    drawTrail();
+  };
+  const drawTrail = () => {
+    one("seen").textContent = `${count(trail.length)} of ${count(data.together.count)} intervals that this file can show at most. Ordinary intervals are each on their own: the more of them are looked at, the more miss the truth by sampling variation.`;
+    one("trail").replaceChildren(...trail.map((entry) => {
+      const button = make("button", { type: "button" }, bdi(entry.words));
+      button.addEventListener("click", () => { read(entry.address); update(); });
+      return make("li", {}, button);
+    }));
+  };
+  // text of the data in a comment or a string of TOML stays on its line
+  const quoted = (text) => JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const comment = (text) => `#   ${text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, " ")}`;
+  const specification = () => {
+    const asked = (s) => JSON.stringify([s.reference, Array.isArray(s.reference) ? s.by : [], s.filter]);
+    const own = trail.filter((entry) => asked(entry.state) === asked(state)), views = own.map((entry) => entry.state);
+    const different = trail.filter((entry) => !own.includes(entry));
+    const unique = (values) => [...new Set(values)];
+    const used = unique(views.flatMap((s) => s.by)).sort((a, b) => a - b);
+    const crossed = unique(views.filter((s) => s.by.length > 1).map((s) => `[${s.by.map((i) => quoted(columns[i].name)).join(", ")}]`));
+    const names = unique(views.flatMap((s) => Object.values(rates[s.rate].contrasts).map((c) => c.name)));
+    const cuts = unique(views.map((s) => thresholds[s.threshold])).sort((a, b) => a - b);
+    const where = [...data.question.where, ...state.filter.flatMap((code, i) => (code < 0 ? [] : [columns[i].conditions[code]]))];
+    const reference = Array.isArray(state.reference)
+      ? `{${state.by.map((i, k) => `${quoted(columns[i].name)} = ${quoted(columns[i].values[state.reference[k]])}`).join(", ")}}` : quoted(state.reference);
+    return [
+      "# A specification for fairgauge audit, of what was looked at with fairgauge explore:",
+      `# ${own.length} of ${trail.length} comparisons${emptied ? `, after ${emptied} that were removed from the list` : ""}. State all of them where you report one.`,
+      ...own.map((entry) => comment(entry.words)),
+      ...(different.length ? ["# Others, which have another reference or filter and so need a specification of their own:", ...different.map((entry) => comment(entry.words))] : []),
+      "", ...data.question.lines, `sensitive = [${used.map((i) => columns[i].written).join(", ")}]`,
+      ...(crossed.length ? [`intersections = [${crossed.join(", ")}]`] : []),
+      ...(data.scored ? [`threshold = [${cuts.join(", ")}]`] : []),
+      `metrics = [${names.map(quoted).join(", ")}]`, `reference = ${reference}`, 'multiplicity = "familywise"',
+      ...(where.length ? [`where = [${where.join(", ")}]`] : []), "",
+    ].join("\n");
+  };
+  const settle = () => {
+    clearTimeout(waiting);
+    record();
+    try { history.replaceState(null, "", `#${address()}`); } catch { /* a sandboxed frame has no address */ }
+  };
+
+  // ---- controls
+  let waiting = 0;
+  const options = (select, values, chosen) => {
+    select.replaceChildren(...values.map(([value, text]) => make("option", { value, textContent: text })));
+    select.value = chosen;
+  };
+  const sync = () => {
+    one("metric").value = String(state.rate);
+    for (const input of document.querySelectorAll("#show input")) input.checked = input.value === state.show;
+    for (const input of document.querySelectorAll("#by input")) {
+      const i = Number(input.value), others = state.by.filter((k) => k !== i);
+      input.checked = state.by.includes(i);
+      const next = { ...state, by: input.checked ? others : [...state.by, i], filter: state.filter.map((c, k) => (k === i ? -1 : c)) };
+      input.disabled = input.checked ? others.length === 0 : !tableOf(next, state.threshold);
+    }
+    for (const select of document.querySelectorAll("#filters select")) {
+      const i = Number(select.dataset.column);
+      select.value = String(state.filter[i]);
+      select.disabled = state.by.includes(i) || (state.filter[i] < 0 && !tableOf({ ...state, filter: state.filter.map((c, k) => (k === i ? 0 : c)) }, state.threshold));
+    }
+    options(one("reference"), [["others", "all others"], ["overall", "all rows"], ...shown.groups.map((g) => [g.key, g.name])],
+      Array.isArray(state.reference) ? state.reference.join() : state.reference);
+    one("together").checked = state.together;
+    const free = state.filter.every((c) => c < 0) || tables.some((t) => t.places.length > 2 && needed(state).every((i) => t.columns.includes(i)));
+    const slides = free && tables.some((t) => t.places.length > 2 && needed(state).every((i) => t.columns.includes(i)));
+    one("threshold-part").hidden = !data.scored;
+    one("threshold").disabled = one("threshold-number").disabled = !slides;
+    one("threshold").value = String(state.threshold);
+    one("threshold").setAttribute("aria-valuetext", scoreOf(state.threshold));
+    one("threshold-number").value = scoreOf(state.threshold);
+    one("threshold-note").textContent = !slides ? "scores were not counted by these columns together"
+      : state.threshold === data.audited ? "as audited" : `audited at ${scoreOf(data.audited)}`;
+  };
+  const update = (keep = false) => {
+    shown = look();
+    const inGrid = keep && document.activeElement && document.activeElement.closest("#grid td, #detail");
+    drawGrid();
+    drawSentence();
+    drawDetail();
+    sync();
+    const picked = document.querySelector('#grid [aria-pressed="true"]');
+    if (inGrid && picked) picked.focus({ preventScroll: true });
+    clearTimeout(waiting);
+    waiting = setTimeout(settle, 350);
+  };
+  const build = () => {
+    rates.forEach((rate, i) => one("metric").append(make("option", { value: String(i), textContent: rate.title })));
+    one("metric").addEventListener("change", (e) => { state.rate = Number(e.target.value); update(); });
+    ["difference", "ratio", "rate"].forEach((show) => {
+      const input = make("input", { type: "radio", name: "show", value: show });
+      input.addEventListener("change", () => { state.show = show; update(); });
+      one("show").append(make("label", {}, input, show));
+    });
+    columns.forEach((column, i) => {
+      const input = make("input", { type: "checkbox", value: String(i) });
+      input.addEventListener("change", () => {
+        const by = input.checked ? [...state.by, i].sort((a, b) => a - b) : state.by.filter((k) => k !== i);
+        if (by.length) state.by = by;
+        if (input.checked) state.filter[i] = -1;
+        if (Array.isArray(state.reference)) state.reference = "others";
+        state.group = null;
+        update();
+      });
+      one("by").append(make("label", {}, input, bdi(column.name)));
+      if (column.groups.length < 2) return;
+      const select = make("select", { id: `filter-${i}` });
+      options(select, [["-1", "all"], ...column.groups.map((name, code) => [String(code), name])], "-1");
+      select.dataset.column = String(i);
+      select.addEventListener("change", () => { state.filter[i] = Number(select.value); state.group = null; update(); });
+      one("filters").append(make("div", {}, make("label", { htmlFor: `filter-${i}` }, "only ", bdi(column.name)), select));
+    });
+    one("reference").addEventListener("change", (e) => {
+      const named = shown.groups.find((g) => g.key === e.target.value);
+      state.reference = named ? named.codes : e.target.value;
+      update();
+    });
+    one("threshold").max = String(thresholds.length - 1);
+    let frame = 0;
+    one("threshold").addEventListener("input", (e) => {
+      state.threshold = Number(e.target.value);
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() => update());
+    });
+    one("threshold-number").addEventListener("change", (e) => {
+      const asked = Number(e.target.value), distance = (i) => Math.abs(thresholds[i] - asked);
+      if (e.target.value !== "" && !Number.isNaN(asked)) {
+        state.threshold = thresholds.map((_, i) => i).reduce((a, b) => (distance(b) < distance(a) ? b : a));
+      }
+      update();
+    });
+    one("together").addEventListener("change", (e) => { state.together = e.target.checked; update(); });
+    one("grid").addEventListener("keydown", (e) => {
+      const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[e.key];
+      const cell = e.target.closest("td");
+      if (!cell) return;
+      if (e.key === "Enter" && e.target.getAttribute("aria-pressed") === "true") { e.preventDefault(); one("detail").focus(); }
+      if (!step) return;
+      const line = one("grid").tBodies[0].rows[cell.parentElement.sectionRowIndex + step[0]];
+      const next = line && line.cells[cell.cellIndex + step[1]] && line.cells[cell.cellIndex + step[1]].querySelector("button");
+      if (!next || next.offsetParent === null) return;
+      e.preventDefault();
+      e.target.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    });
+    one("detail").addEventListener("keydown", (e) => {
+      if (e.key === "Escape") document.querySelector('#grid [aria-pressed="true"]').focus();
+    });
+    one("export").addEventListener("click", () => { settle(); one("text").hidden = false; one("text").value = specification(); one("text").focus(); });
+    one("save").addEventListener("click", () => {
+      settle();
+      const link = make("a", { href: URL.createObjectURL(new Blob([specification()], { type: "text/plain" })), download: "audit.toml" });
+      link.click();
+      URL.revokeObjectURL(link.href);
+    });
+    one("link").addEventListener("click", async () => {
+      const text = `${location.href.split("#")[0]}#${address()}`;
+      try { await navigator.clipboard.writeText(text); one("done").textContent = "The link is copied."; } catch { one("text").hidden = false; one("text").value = text; one("text").focus(); }
+    });
+    one("again").addEventListener("click", () => { emptied += trail.length; trail = []; state = structuredClone(start); update(); });
+    addEventListener("hashchange", () => { read(location.hash.slice(1)); update(); });
+  };
+
+  // ---- numbers that Python made of the audited view, computed again here
+  const checked = () => {
+    let worst = 0, compared = 0;
+    for (const [by, codes, i, show, ...expected] of data.check) {
+      const s = { ...structuredClone(start), by, reference: "others", threshold: data.audited };
+      const view = groupsAt(s, s.threshold), group = view && view.groups.find((g) => g.key === codes.join());
+      const result = group && measured(s, view, group, rates[i])[show];
+      if (!view) continue;
+      expected.forEach((value, k) => {
+        if (value === null) return;
+        const own = result ? [result.value, result.low, result.high][k] : NaN;
+        const wanted = typeof value === "string" ? (value.startsWith("-") ? -Infinity : Infinity) : value;
+        const off = own === wanted ? 0 : Math.abs(own - wanted) / Math.max(1, Math.abs(wanted));
+        worst = Math.max(worst, Number.isNaN(off) ? Infinity : off);
+        compared += 1;
+      });
+    }
+    return { worst, compared };
+  };
+  const { worst, compared } = checked();
+  one("check").textContent = worst > 1e-9
+    ? "This browser computes other numbers than the audit; nothing is shown."
+    : `${count(compared)} numbers of the audit were computed again in this browser and agree with it.`;
+  if (worst > 1e-9) return;
+  build();
+  read(location.hash.slice(1));
+  one("page").hidden = false;
+  update();
+})();

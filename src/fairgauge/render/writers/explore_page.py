@@ -1,0 +1,60 @@
+"""The page of `fairgauge.explore`: one file with the counts, that asks nothing of any other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from fairgauge.render.charts.threshold_slider import escaped
+from fairgauge.render.words.display_names import printable
+from fairgauge.render.writers.html import asset, environment, policy
+from fairgauge.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_SCRIPTS = ("kernels.js", "formulas.js", "intervals.js", "explore.js")
+
+
+def explore_page(data: Mapping[str, Any]) -> str:
+    """Return the page that computes every view of the counts."""
+    style = asset("explore.css")
+    script = "".join(map(asset, _SCRIPTS))
+    return environment().get_template("explore.html.j2").render(
+        title=printable(_title(data)),
+        lead=f"{data['rows']:,} rows, counted by {_listed(data)}.",
+        unprotected=data["unprotected"],
+        audited=list(_audited(data)),
+        counts=Markup(escaped(data)),  # noqa: S704 - its angle brackets are escaped
+        style=Markup(style),  # noqa: S704 - our own file
+        script=Markup(script),  # noqa: S704 - our own file
+        policy=policy(style, script),
+        version=__version__,
+        digest=data["digest"],
+    ) + "\n"  # fmt: skip
+
+
+def _title(data: Mapping[str, Any]) -> str:
+    decided = data["decision"] or data["label"]
+    against = f" and {data['label']}" if data["decision"] and data["label"] else ""
+    return f"Explore {decided}{against}"
+
+
+def _listed(data: Mapping[str, Any]) -> str:
+    names = [printable(each["name"]) for each in data["columns"]]
+    return ", ".join(names[:-1]) + (" and " if names[1:] else "") + names[-1]
+
+
+def _audited(data: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield the audited comparisons, for browsers in which no script runs."""
+    for by, codes, rate, show, value, low, high in data["check"]:
+        columns = [data["columns"][i] for i in by]
+        group = " & ".join(c["groups"][code] for c, code in zip(columns, codes, strict=True))
+        ends = "no confidence interval" if low is None else f"{_text(low)} to {_text(high)}"
+        metric = f"{data['rates'][rate]['title']} {show}"
+        yield printable(group), metric, f"{_text(value)} ({ends})"
+
+
+def _text(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.3f}"

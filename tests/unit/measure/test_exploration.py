@@ -1,0 +1,161 @@
+"""What the page of `fairgauge.explore` is given: counts, formulas, critical values, references."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fairgauge as fg
+import sample_reports
+from fairgauge.measure.exploration import explored
+from fairgauge.stats.intervals import critical
+
+QUESTION = {"label": "y", "score": "s", "positive": 1, "sensitive": "g"}
+
+
+def counts(**options):
+    return fg.count(sample_reports.scores(), **(QUESTION | options))
+
+
+def data_of(cube, **options):
+    return explored(cube, cube.asked, unprotected=True, **options)
+
+
+def decoded(table):
+    flat = []
+    for n in table["counts"]:
+        flat += [0] * -n if n < 0 else [n]
+    width = len(table["places"]) + 2
+    rows = len(table["codes"]) // len(table["columns"])
+    flat += [0] * (rows * 3 * width - len(flat))
+    return np.array(flat).reshape(rows, 3, width)
+
+
+def test_the_counts_are_all_rows_once():
+    cube = counts()
+    data = data_of(counts(threshold=[0.25, 0.5]))
+    (table,) = data["tables"]
+    assert decoded(table).sum() == cube.rows
+    report = fg.audit(sample_reports.scores(), **QUESTION, threshold=[0.25, 0.5])
+    group = next(g for g in report.groups if g.threshold == 0.25)
+    codes = np.array(table["codes"])
+    here = decoded(table)[codes == data["columns"][0]["groups"].index(group.group)].sum(axis=0)
+    at = data["thresholds"].index(0.25)
+    assert here[0, at + 1 : -1].sum() == group.counts["tp"]
+    assert here[1, : at + 1].sum() == group.counts["tn"]
+
+
+def test_small_cells_are_refused_unless_they_are_allowed():
+    cube = counts()
+    with pytest.raises(fg.CubeError, match=r"counts in the page would be of fewer than 10 persons"):
+        fg.explore(cube)
+    assert fg.explore(cube, unprotected=True)._data["unprotected"]
+
+
+def test_large_cells_need_no_permission_and_the_page_has_no_warning():
+    cells = {"tp": 40, "fp": 20, "fn": 30, "tn": 60}
+    page = fg.explore(fg.confusion("g", {"a": cells, "b": cells}))
+    assert not page._data["unprotected"]
+    assert "This file holds exact counts" not in page.html
+
+
+def test_the_first_view_has_the_reference_of_the_report():
+    for reference, expected in (
+        ("others", "others"),
+        ("overall", "overall"),
+        ("largest", "largest group"),
+        ("best", "best group"),
+        ({"g": "South"}, "South"),
+    ):
+        cube = counts(reference=reference)
+        data = data_of(cube)
+        rate = data["start"]["rate"]
+        report = fg.audit(cube, metrics=f"{rate}.difference")
+        own = report.estimates[0].reference
+        start = data["start"]["reference"]
+        if own.group is None:
+            assert start == expected
+        else:
+            assert [data["columns"][0]["groups"][code] for code in start] == [own.group]
+
+
+def test_the_critical_value_holds_for_every_interval_of_the_page():
+    data = data_of(counts())
+    (column,) = data["columns"]
+    groups, places, rates = len(column["groups"]), len(data["thresholds"]), len(data["rates"])
+    per_view = groups + 2 * (2 * groups + groups * (groups - 1) // 2)
+    assert data["together"]["count"] == per_view * places * rates
+    assert data["together"]["z"] == critical(1 - 0.05 / data["together"]["count"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weight": "w"}, "the rows are weighted"),
+        ({"profile": "clarify"}, "documented profile alone"),
+        ({"method": "exact"}, "default intervals alone"),
+        ({"metrics": "roc_auc"}, "none of these is a rate of decisions"),
+    ],
+)
+def test_what_a_page_cannot_compute_is_refused(options, message):
+    cube = counts(**options)
+    with pytest.raises(fg.FairgaugeError, match=message):
+        data_of(cube)
+
+
+def test_protected_counts_are_refused():
+    cells = {"tp": 400, "fp": 200, "fn": 300, "tn": 600}
+    safe = fg.protect(fg.confusion("g", {"a": cells, "b": cells}), 10)
+    with pytest.raises(fg.CubeError, match="these counts are protected"):
+        fg.explore(safe)
+
+
+def test_a_report_needs_the_counts_that_it_was_made_of(tmp_path):
+    cube = counts(threshold=0.25)
+    report = fg.audit(cube, reference={"g": "South"})
+    page = report.explore(cube, unprotected=True)
+    assert page._data["thresholds"][page._data["audited"]] == 0.25
+    cube.save(tmp_path / "c.cube.json")
+    assert report.explore(tmp_path / "c.cube.json", unprotected=True).html == page.html
+    other = fg.count(sample_reports.scores().head(100), **QUESTION)
+    with pytest.raises(fg.CubeError, match="give the counts that it was made of"):
+        report.explore(other, unprotected=True)
+
+
+def test_the_page_is_inert_and_small(tmp_path):
+    hostile = {"</script><img src=x onerror=alert(1)>": {"tp": 40, "fp": 20, "fn": 30, "tn": 60}}
+    page = fg.explore(fg.confusion("<b>", {**hostile, "b": {"tp": 40, "tn": 50}}))
+    page.save(tmp_path / "page.html")
+    text = Path(tmp_path / "page.html").read_text("utf-8")
+    assert "<img" not in text
+    assert "<b>" not in text.replace("<b>", "", text.count("&lt;b&gt;"))
+    assert "unsafe" not in text
+    assert len(text) < 100_000
+    assert 'sandbox="allow-scripts allow-downloads"' in page._repr_html_()
+    for banned in ("innerHTML", "eval(", "Function(", "localStorage", "fetch("):
+        assert banned not in text
+
+
+def test_100_000_counts_stay_below_two_megabytes():
+    chance = np.random.default_rng(1)
+    n = 240_000
+    rows = {
+        "a": chance.integers(0, 25, n), "b": chance.integers(0, 20, n), "s": chance.random(n),
+        "y": chance.integers(0, 2, n),
+    }  # fmt: skip
+    cube = fg.count(rows, label="y", score="s", sensitive=["a", "b"], intersections=[["a", "b"]])
+    page = fg.explore(cube, unprotected=True)
+    held = sum(sum(n > 0 for n in table["counts"]) for table in page._data["tables"])
+    assert 80_000 < held <= 100_000
+    assert len(page.html.encode()) < 2_000_000
+
+
+def test_the_data_are_json_without_angle_brackets():
+    page = fg.explore(counts(), unprotected=True).html
+    start = page.index('id="counts">') + len('id="counts">')
+    text = page[start : page.index("</script>", start)]
+    assert not set("<>&") & set(text)
+    assert json.loads(text)["rows"] == sample_reports.scores().height
