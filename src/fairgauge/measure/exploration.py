@@ -69,7 +69,7 @@ def explored(cube: Cube, spec: Spec, *, unprotected: bool = False) -> dict[str, 
     Parameters
     ----------
     unprotected : bool
-        Whether cells of fewer than ten persons may be in the page, where everybody can read them.
+        Whether cells of fewer than ten persons may be in the page, which whoever has it can read.
 
     Raises
     ------
