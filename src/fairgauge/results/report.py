@@ -47,8 +47,57 @@ class Data:
     excluded: Mapping[str, int]
 
 
+class _FurtherQuestions:
+    """What is asked of the rows or counts that a report was made of."""
+
+    __slots__ = ()
+    spec: Saved
+
+    def explore(self, counts: object, *, unprotected: bool = False) -> Any:
+        """Make a page that computes every view of the counts of this report, as `explore` does.
+
+        Parameters
+        ----------
+        counts : Cube, or path of a .cube.json
+            What the report was made of; a report alone does not hold them.
+        unprotected : bool
+            Whether the page may hold counts of fewer than ten persons, which whoever has the file
+            can read.
+
+        Raises
+        ------
+        CubeError
+            These are other counts, or a page cannot hold them.
+        """
+        return function_at("fairgauge.api.exploring:explore_report")(
+            self, counts, unprotected=unprotected
+        )
+
+    def find(self, data: object = None, **search: Any) -> SubgroupSearch:
+        """Find where a rate is worse, in any subgroup: `fairgauge.find` of the same question.
+
+        Parameters
+        ----------
+        data : frame, path or Cube, optional
+            The rows, or counts of them; by default the counts of this report, which must hold all
+            features together (``intersections``).
+        **search
+            ``rate``, and what else `fairgauge.find` takes.
+
+        Raises
+        ------
+        SpecError, DataError, CubeError
+            As of `fairgauge.find`.
+        """
+        asked = {"config": self.spec, **search}
+        found: SubgroupSearch = function_at("fairgauge.api.searching:find")(
+            self if data is None else data, **asked
+        )
+        return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report(ResultOfMetrics):
+class Report(ResultOfMetrics, _FurtherQuestions):
     """The results of an audit; it is displayed in a notebook, and can be saved in any format.
 
     ``report["AD", "sex", "Female"]`` is one `Estimate`; name a stratum as a fourth part. A metric
@@ -181,26 +230,6 @@ class Report(ResultOfMetrics):
             raise RulesNotMet(message, verdicts)
         return self
 
-    def explore(self, counts: object, *, unprotected: bool = False) -> Any:
-        """Make a page that computes every view of the counts of this report, as `explore` does.
-
-        Parameters
-        ----------
-        counts : Cube, or path of a .cube.json
-            What the report was made of; a report alone does not hold them.
-        unprotected : bool
-            Whether the page may hold counts of fewer than ten persons, which whoever has the file
-            can read.
-
-        Raises
-        ------
-        CubeError
-            These are other counts, or a page cannot hold them.
-        """
-        return function_at("fairgauge.api.exploring:explore_report")(
-            self, counts, unprotected=unprotected
-        )
-
     def to_pandas(self, table: str = "estimates") -> Any:
         """Return estimates, groups, verdicts, pairs or findings as a pandas frame, a row each."""
         return function_at("fairgauge.render.writers.data_frames:to_pandas")(self, table)
@@ -224,28 +253,6 @@ class Report(ResultOfMetrics):
     def ratio(self) -> Any:
         """Return the ratios of rates, group over reference, as a pandas frame."""
         return function_at("fairgauge.render.writers.data_frames:contrasts")(self, "ratio")
-
-    def find(self, data: object = None, **search: Any) -> SubgroupSearch:
-        """Find where a rate is worse, in any subgroup: `fairgauge.find` of the same question.
-
-        Parameters
-        ----------
-        data : frame, path or Cube, optional
-            The rows, or counts of them; by default the counts of this report, which must hold all
-            features together (``intersections``).
-        **search
-            ``rate``, and what else `fairgauge.find` takes.
-
-        Raises
-        ------
-        SpecError, DataError, CubeError
-            As of `fairgauge.find`.
-        """
-        asked = {"config": self.spec, **search}
-        found: SubgroupSearch = function_at("fairgauge.api.searching:find")(
-            self if data is None else data, **asked
-        )
-        return found
 
     def __repr__(self) -> str:
         return (
