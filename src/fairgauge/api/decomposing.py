@@ -12,29 +12,32 @@ from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.crossed_strata import cross_strata
 from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import plan
+from fairgauge.cube.quantile_cuts import MOST_INTERVALS, quantile_cuts, with_fewer_cuts
 from fairgauge.enums import ReferenceRule, Task
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
-from fairgauge.measure.decompose_gaps import decompose_gaps
-from fairgauge.question.features import read_strata
+from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
+from fairgauge.question.features import Feature, read_strata
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.option_types import read_margins
 from fairgauge.question.spec_file import with_config
-from fairgauge.question.specification import refuse_candidates
+from fairgauge.question.specification import Spec, ask, refuse_candidates
 from fairgauge.resolve.data_checks import assumed_positive
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.gap_decomposition import Decomposition
 from fairgauge.results.threshold_choice import CountedData
+from fairgauge.scan import open_rows
+from fairgauge.scan.chosen_rows import chosen_rows
+from fairgauge.scan.source import Opened
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from fairgauge.cube.crossed_strata import CrossedStrata
-    from fairgauge.question.features import Feature
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
-    from fairgauge.question.specification import Spec
 
 
 @with_options
@@ -49,11 +52,12 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
     ----------
     data : frame, path, glob, list of paths, or Cube
         As of `fairgauge.audit`; of counts, they must hold the strata (as strata, or as sensitive
-        features). Of the options, ``strata`` is required; ``metrics`` are differences or ratios of
-        rates, or of the mean label or prediction of a regression (default: the difference of the
-        selection rate, without predictions of the base rate, of a regression of the mean label);
-        and
-        ``margins`` are by how much a rate may differ within strata, as in ``{"base_rate": 0.02}``.
+        features). Of the options, ``strata`` is required; ``fairgauge.cut(column, "quantiles")``
+        cuts the numbers of a column into ten intervals of about equally many rows. ``metrics`` are
+        differences or ratios of rates, or of the mean label or prediction of a regression (default:
+        the difference of the selection rate, without predictions of the base rate, of a regression
+        of the mean label); and ``margins`` are by how much a rate may differ within strata, as in
+        ``{"base_rate": 0.02}``.
     {config}
     {options}
 
@@ -98,14 +102,22 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
         data = _without_strata(data, strata)
     if problems:
         raise SpecError(problems)
+    cuts: dict[str, dict[int, tuple[float, ...]]] = {}
+    if not isinstance(data, Cube) and _has_quantiles(asked.get("strata")):
+        data, asked, cuts = _cut_at_quantiles(data, asked)
     cube, source, spec = counted(data, (), cast("Options", asked))
     strata = strata or spec.strata
     if asked.get("metrics") is None:
         spec = replace(spec, metrics=(f"{_usual_statistic(spec)}.difference",))
     spec = replace(spec, strata=(), rules=(), features=(), population=())
     _check(spec, strata, margins, cube)
-    crossed = cross_strata(cube, strata)
+    finest, strata = strata, _at(strata, cuts, _USUAL_INTERVALS)
+    crossed = cross_strata(with_fewer_cuts(cube, strata), strata)
     gaps = decompose_gaps(crossed.known, spec, margins)
+    for intervals in _OTHER_INTERVALS if cuts else ():
+        others = _at(finest, cuts, intervals)
+        known = cross_strata(with_fewer_cuts(cube, others), others).known
+        gaps = with_other_intervals(gaps, intervals, decompose_gaps(known, spec, margins))
     if not gaps:
         raise DataError(
             "no group has a gap to decompose: the rate has no value on one side of each"
@@ -138,6 +150,53 @@ def _usual_statistic(spec: Spec) -> str:
 
 _OF_RULES = ("rules", "inconclusive", "multiplicity", "population", "features")
 """The options of audits alone, which a specification file may hold."""
+
+
+_USUAL_INTERVALS, _OTHER_INTERVALS = 10, (4, MOST_INTERVALS)
+"""Ten intervals leave about 1% of what a number confounds, four 9%; 20 may hold too few rows."""
+_MOST_VALUES = 1_000_000
+
+
+def _has_quantiles(given: object) -> bool:
+    """Return whether strata are to be cut at quantiles; what is wrong in them is found later."""
+    return any(each.quantiles for each in read_strata(given, "strata", [], quantiles=True))
+
+
+def _cut_at_quantiles(
+    data: object, asked: Mapping[str, Any]
+) -> tuple[object, dict[str, Any], dict[str, dict[int, tuple[float, ...]]]]:
+    """Return the opened rows, and the question with 20 intervals of each column in question.
+
+    The third is the cut points of every column, by the number of intervals.
+    """
+    problems: list[Problem] = []
+    strata = read_strata(asked["strata"], "strata", problems, quantiles=True)
+    plain = [replace(each, quantiles=False) for each in strata]
+    source, named = open_rows(data, {**asked, "strata": plain})
+    spec = ask(source.columns, **cast("Options", named))
+    if problems:
+        raise SpecError(problems)
+    rows, cuts = chosen_rows(source, spec), {}
+    for each in strata:
+        if each.quantiles:
+            values = Spec(sensitive=(Feature(each.column),), count=spec.count)
+            counts = rows.count(plan(values), _MOST_VALUES)
+            cuts[each.column] = {
+                intervals: quantile_cuts(counts, counts.plan.axes[0], intervals)
+                for intervals in (_USUAL_INTERVALS, *_OTHER_INTERVALS)
+            }
+    cut = _at(plain, cuts, MOST_INTERVALS)
+    return Opened(source), {**named, "strata": cut}, cuts
+
+
+def _at(
+    strata: Sequence[Feature], cuts: Mapping[str, Mapping[int, tuple[float, ...]]], intervals: int
+) -> tuple[Feature, ...]:
+    """Return the strata with so many intervals of the columns that are cut at quantiles."""
+    return tuple(
+        replace(each, cuts=cuts[each.column][intervals]) if each.column in cuts else each
+        for each in strata
+    )
 
 
 def _without_strata(cube: Cube, strata: Sequence[Feature]) -> Cube:

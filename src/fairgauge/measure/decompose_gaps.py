@@ -31,6 +31,7 @@ from fairgauge.results.gap_decomposition import (
     GapPart,
     Heterogeneity,
     LevelGap,
+    OtherIntervals,
     StratumGap,
     Support,
 )
@@ -54,7 +55,7 @@ from fairgauge.stats.outlying_strata import (
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.cube.crossed_strata import CrossedStrata
@@ -98,6 +99,24 @@ def decompose_gaps(
         if estimate.feature == counts.feature and _is_gap(estimate)
         for gap in _gaps(estimate, counts, resolution, crossed, margins)
     )
+
+
+def with_other_intervals(
+    gaps: Sequence[Gap], intervals: int, others: Sequence[Gap]
+) -> tuple[Gap, ...]:
+    """Return gaps with what they are where numbers are cut into so many intervals."""
+    found = []
+    for gap, other in zip(gaps, others, strict=True):
+        within = other.part(GapPartKind.WITHIN)
+        record = OtherIntervals(
+            intervals=intervals,
+            verdict=other.verdict,
+            reason=other.reason,
+            within=within.value,
+            interval=within.interval,
+        )
+        found.append(replace(gap, other_intervals=(*gap.other_intervals, record)))
+    return tuple(found)
 
 
 def _is_gap(estimate: Estimate) -> bool:

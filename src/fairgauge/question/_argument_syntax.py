@@ -204,6 +204,8 @@ def _feature(text: str, path: str, problems: list[Problem]) -> str | dict[str, o
     if special[0] == "=":
         return {"column": column, "values": parse_names([rest], path, problems)}
     points, *closed = split(rest, ":")
+    if rest == "quantiles":
+        return {"column": column, "cuts": rest}
     cuts = [_finite(part) for part in split(points, ",")]
     if any(isinstance(cut, str) for cut in cuts) or len(closed) > 1:
         message = (

@@ -11,6 +11,7 @@ from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.question.readers import is_finite, items, read_values, read_word, unknown_keys
 from fairgauge.values import Value, name_of
 
+QUANTILES = "quantiles"
 KEYS = ("column", "values", "cuts", "closed")
 
 
@@ -34,12 +35,14 @@ class Feature:
     cuts : ascending cut points of a numeric column, whose intervals are groups.
     closed : the edge that belongs to an interval: "right" makes (-inf, c1], (c1, c2], ...,
         (ck, inf), "left" makes [-inf, c1), [c1, c2), ..., [ck, inf).
+    quantiles : whether the cut points are to be the quantiles of the rows, as strata of why alone.
     """
 
     column: str
     values: tuple[tuple[Value, ...], ...] = ()
     cuts: tuple[float, ...] = ()
     closed: Closed = Closed.RIGHT
+    quantiles: bool = False
 
     def to_dict(self) -> FeatureKeys:
         """Return the keys of a specification file."""
@@ -89,15 +92,16 @@ Positive: TypeAlias = tuple[Value, ...] | Above | Ordered
 """What is favourable: values, numbers above a cut, or each cut of ordered levels."""
 
 
-def cut(column: str, points: Sequence[float] | float, *, closed: str = "right") -> Feature:
+def cut(column: str, points: Sequence[float] | float | str, *, closed: str = "right") -> Feature:
     """Cut a numeric column into groups.
 
     Parameters
     ----------
     column : str
         Name of a numeric column.
-    points : float or list of float
-        Cut points; ``[40, 60]`` makes (-inf, 40], (40, 60] and (60, inf).
+    points : float, list of float, or "quantiles"
+        Cut points; ``[40, 60]`` makes (-inf, 40], (40, 60] and (60, inf). The quantiles of the rows
+        are those of strata of `fairgauge.why`.
     closed : {"right", "left"}
         The edge that belongs to an interval; "left" makes [-inf, 40), [40, 60) and [60, inf).
 
@@ -113,11 +117,12 @@ def cut(column: str, points: Sequence[float] | float, *, closed: str = "right") 
     (40.0,)
     """
     problems: list[Problem] = []
-    cuts = _cuts(points, "cut", problems)
+    quantiles = points == QUANTILES
+    cuts = () if quantiles else _cuts(points, "cut", problems)
     edge = read_word(Closed)(closed, "cut.closed", problems)
     if problems:
         raise SpecError(problems)
-    return Feature(column, cuts=cuts, closed=edge)
+    return Feature(column, cuts=cuts, closed=edge, quantiles=quantiles)
 
 
 def above(threshold: float) -> Above:
@@ -179,6 +184,18 @@ def read_ordered(value: object, path: str, problems: list[Problem]) -> Ordered:
 
 def read_features(value: object, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
     """Read every form of sensitive features; value sets of one column become one feature."""
+    features = _read_features(value, path, problems)
+    for each in features:
+        if each.quantiles:
+            message = (
+                f"the numbers of {quote(each.column)} are cut at quantiles for strata of rows that "
+                "why counts; give cut points"
+            )
+            problems.append(Problem(path, message))
+    return features
+
+
+def _read_features(value: object, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
     if not isinstance(value, (str, Feature, Mapping, Sequence)):
         problems.append(Problem(path, f"must be a list of columns, not {shown(value)}"))
         return ()
@@ -192,9 +209,11 @@ MOST_STRATA = 6
 """The columns of strata that are crossed at most."""
 
 
-def read_strata(value: object, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
-    """Read one to six columns of strata, with cuts or without."""
-    strata = read_features(value, path, problems)
+def read_strata(
+    value: object, path: str, problems: list[Problem], *, quantiles: bool = False
+) -> tuple[Feature, ...]:
+    """Read one to six columns of strata, with cuts or without; at quantiles where that is known."""
+    strata = (_read_features if quantiles else read_features)(value, path, problems)
     if len(strata) > MOST_STRATA:
         message = f"takes at most {MOST_STRATA} columns, which are crossed, not {len(strata)}"
         problems.append(Problem(path, message))
@@ -251,9 +270,10 @@ def _feature_of_table(
         message = "is the closed edge of intervals and needs cuts, such as cuts = [40]"
         problems.append(Problem(f"{path}.closed", message))
     sets = () if values is None else _value_sets(values, f"{path}.values", problems)
-    points = () if cuts is None else _cuts(cuts, f"{path}.cuts", problems)
+    quantiles = cuts == QUANTILES
+    points = () if cuts is None or quantiles else _cuts(cuts, f"{path}.cuts", problems)
     edge = Closed.RIGHT if closed is None else read_word(Closed)(closed, f"{path}.closed", problems)
-    return [Feature(column, sets, points, edge)] if isinstance(column, str) else []
+    return [Feature(column, sets, points, edge, quantiles)] if isinstance(column, str) else []
 
 
 def _value_sets(

@@ -190,6 +190,24 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OtherIntervals:
+    """The gap where numbers are cut into more or fewer intervals.
+
+    Attributes
+    ----------
+    intervals : of each column that is cut at quantiles.
+    verdict, reason : as of the gap.
+    within, interval : what remains within strata, at the mean of both compositions.
+    """
+
+    intervals: int
+    verdict: GapVerdict
+    reason: WhyInconclusive | None
+    within: Finite | None
+    interval: Inline[Interval | None] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
     """The gap between a group and its reference in one rate, and its parts.
 
@@ -212,6 +230,7 @@ class Gap:
     detectable : the smallest difference, of a ratio the ratio, that would have been shown within
         strata at both compositions with 80% power, were it the same in all; None where there is no
         interval.
+    other_intervals : where numbers are cut at quantiles, the same with other numbers of intervals.
     adjusted : the difference adjusted for the columns by regression, first with the same effects on
         both sides, then with effects by side; none of a ratio, where there is no fit, and where
         more than half of a side is in strata that the other does not have.
@@ -230,6 +249,7 @@ class Gap:
     strata: tuple[StratumGap, ...]
     by_column: tuple[ColumnGap, ...] = ()
     detectable: Finite | None = None
+    other_intervals: tuple[OtherIntervals, ...] = ()
     adjusted: tuple[AdjustedGap, ...] = ()
 
     @property

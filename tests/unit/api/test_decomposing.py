@@ -447,6 +447,92 @@ def test_strata_that_are_clusters_are_not_tested(metrics):
     render(fg.why(rows, strata="dept", **asked), "html")
 
 
+def lending(rows=12_000):
+    """Return loans: approval depends on the debt-to-income ratio alone, in which groups differ."""
+    rng = np.random.default_rng(6)
+    black = rng.random(rows) < 0.4
+    dti = np.round(rng.normal(36 + 5 * black, 8), 1)
+    approved = rng.random(rows) < 1 / (1 + np.exp(0.1 * (dti - 40)))
+    return pl.DataFrame({
+        "race": np.where(black, "Black", "White"), "dti": dti,
+        "branch": rng.choice(["N", "S"], rows), "approved": approved.astype(int),
+        "repaid": rng.integers(0, 2, rows),
+    })  # fmt: skip
+
+
+LENT = {"prediction": "approved", "sensitive": "race", "reference": {"race": "White"}}
+
+
+def test_numbers_are_cut_at_their_quantiles(tmp_path):
+    rows = lending()
+    found = fg.why(rows, strata=fg.cut("dti", "quantiles"), **LENT)
+    (gap,) = found.gaps
+    assert gap.verdict is GapVerdict.ACCOUNTED_FOR
+    sizes = [each.n_group + each.n_reference for each in gap.strata]
+    assert len(sizes) == 10
+    assert max(sizes) < 1.1 * min(sizes)
+    cuts = np.quantile(rows["dti"], np.arange(1, 10) / 10, method="inverted_cdf").tolist()
+    assert found.spec["strata"][0]["cuts"] == cuts
+    (by_hand,) = fg.why(rows, strata=fg.cut("dti", cuts), **LENT).gaps
+    assert by_hand.parts == gap.parts
+    four, twenty = gap.other_intervals
+    assert (four.intervals, twenty.intervals) == (4, 20)
+    quarters = np.quantile(rows["dti"], [0.25, 0.5, 0.75], method="inverted_cdf").tolist()
+    (of_four,) = fg.why(rows, strata=fg.cut("dti", quarters), **LENT).gaps
+    assert (four.within, four.interval) == (within(of_four).value, within(of_four).interval)
+    assert "cut into 10 intervals of about equally many rows" in gap.says
+    assert four.within < within(gap).value  # four leave more of what the number confounds
+    shuffled = rows.sample(fraction=1, shuffle=True, seed=2)
+    assert fg.why(shuffled, strata=fg.cut("dti", "quantiles"), **LENT).gaps == found.gaps
+    rows.write_parquet(tmp_path / "rows.parquet")
+    toml = tmp_path / "why.toml"
+    toml.write_text(
+        'prediction = "approved"\nsensitive = "race"\nreference = {race = "White"}\n'
+        'strata = [{column = "dti", cuts = "quantiles"}]\n'
+    )
+    assert fg.why(tmp_path / "rows.parquet", config=toml).gaps == found.gaps
+    found.save(tmp_path / "why.json")
+    assert fg.load(tmp_path / "why.json") == found
+
+
+def test_quantiles_are_crossed_with_other_columns():
+    strata = ["branch", fg.cut("dti", "quantiles")]
+    (gap,) = fg.why(lending(), strata=strata, **LENT).gaps
+    assert gap.support.strata == 20
+    assert [each.column for each in gap.by_column] == ["branch", "dti"]
+    chosen = fg.why(lending(), strata=strata, where="branch = N", **LENT)
+    north = lending().filter(pl.col("branch") == "N")
+    expected = fg.why(north, strata=strata, **LENT)
+    assert chosen.spec["strata"] == expected.spec["strata"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fg.audit(lending(), strata=fg.cut("dti", "quantiles"), **LENT), "give cut points"),
+        (lambda: fg.count(lending(), strata="branch", **{**LENT, "sensitive":
+                          fg.cut("dti", "quantiles")}), "give cut points"),
+        (lambda: fg.why(lending(), strata=fg.cut("branch", "quantiles"), **LENT), "hold numbers"),
+        (lambda: fg.why(fg.count(lending(), strata="branch", **LENT),
+                        strata=fg.cut("dti", "quantiles")), "give cut points"),
+    ],
+)  # fmt: skip
+def test_quantiles_are_of_numbers_that_why_counts(call, message):
+    with pytest.raises((SpecError, DataError), match=message):
+        call()
+
+
+def test_rates_of_performance_are_decomposed():
+    """Of those who repaid, who was approved."""
+    rows = lending()
+    options = {**LENT, "label": "repaid", "strata": "branch"}
+    (gap,) = fg.why(rows, metrics="true_positive_rate.difference", **options).gaps
+    repaid = rows.filter(pl.col("repaid") == 1)
+    (expected,) = fg.why(repaid, strata="branch", **LENT).gaps
+    assert [part.value for part in gap.parts] == [part.value for part in expected.parts]
+    assert gap.verdict is expected.verdict
+
+
 def test_three_groups_and_a_named_reference():
     rng = np.random.default_rng(2)
     races = ["White", "Black", "Asian"]

@@ -47,12 +47,13 @@ def command(
     differ in them, the table does not show. Where the difference varies over strata, an average may
     hide what remains in some: the gap is inconclusive in place of accounted for. Metrics are
     differences or ratios of rates (--metrics selection_rate.ratio), margins differences within
-    strata that are tolerated (--margin base_rate=0.02).
+    strata that are tolerated (--margin base_rate=0.02). Numbers are cut by hand (dti:36,43) or into
+    ten intervals of about equally many rows (dti:quantiles).
 
     \b
     fairgauge why admissions.csv --label Admit --positive Admitted --sensitive Gender --strata Dept
     fairgauge why loans.parquet --prediction approved --sensitive race --reference race=White
-        --strata product --strata dti:36,43 -o why.html
+        --strata product --strata dti:quantiles -o why.html
     """  # noqa: D301 - the paragraph mark of click
     shown = shown_options(format_, full=full, quiet=quiet)
     check_outputs(outputs, [*data, *([config] if config else [])])

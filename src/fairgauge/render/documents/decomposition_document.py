@@ -27,6 +27,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_detectable,
     describe_gap_verdict,
     describe_heterogeneity,
+    describe_intervals,
     part_words,
     stratum_unit,
     value_words,
@@ -131,7 +132,12 @@ def _gap(gap: Gap, *, full: bool) -> Iterator[Block]:
     yield Paragraph(f"{gap.estimate.says}.")
     yield Paragraph(describe_gap_verdict(gap), _TONES.get(gap.verdict, Tone.PLAIN))
     yield _parts(gap)
-    texts = (describe_detectable(gap), describe_adjusted(gap), describe_heterogeneity(gap))
+    texts = (
+        describe_detectable(gap),
+        describe_intervals(gap),
+        describe_adjusted(gap),
+        describe_heterogeneity(gap),
+    )
     for text in filter(None, texts):
         yield Paragraph(text)
     if full:

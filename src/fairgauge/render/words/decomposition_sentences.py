@@ -72,6 +72,7 @@ def describe_gap(gap: Gap) -> str:
         f"{gap.estimate.says}.",
         describe_gap_verdict(gap),
         describe_detectable(gap),
+        describe_intervals(gap),
         describe_adjusted(gap),
         describe_heterogeneity(gap),
     )
@@ -120,6 +121,33 @@ def describe_detectable(gap: Gap) -> str:
         f"A {gap.scale} within {strata_words(gap)} that is the same in all would have been shown "
         f"with 80% power from about {with_unit(gap.detectable, kind)}; one "
         f"{'closer to 1' if ratio else 'that is smaller'} may go unseen."
+    )
+
+
+def describe_intervals(gap: Gap) -> str:
+    """Return what remains where numbers are cut into more or fewer intervals."""
+    if not gap.other_intervals:
+        return ""
+    kind, sign = unit(gap.estimate.definition), signed(gap.estimate.definition)
+    sizes = " and ".join(
+        f"{with_unit(each.within, kind, sign=sign)} into {each.intervals} "
+        f"({ci_words(each.interval, kind, sign=sign)})"
+        for each in gap.other_intervals
+    )
+    verdicts = {each.verdict for each in gap.other_intervals} - {gap.verdict}
+    same = (
+        "the verdict would be the same"
+        if not verdicts
+        else "; ".join(
+            f"with {each.intervals} the verdict would be {each.verdict}"
+            for each in gap.other_intervals
+            if each.verdict != gap.verdict
+        )
+    )
+    own = with_unit(gap.part(GapPartKind.WITHIN).value, kind, sign=sign)
+    return (
+        f"Numbers are cut into 10 intervals of about equally many rows, and {own} remains within "
+        f"{strata_words(gap)} on average; it would be {sizes}: {same}."
     )
 
 
@@ -176,10 +204,8 @@ def _variation(
     if not tested:
         return text
     least, most = (pick(tested, key=lambda one: one[1] or 0.0) for pick in (min, max))
-    reach = " to ".join(
-        f"{with_unit(size, kind)} ({name})"
-        for name, size in ((least, most) if least != most else (least,))
-    )
+    first, last = (with_unit(size, kind) for _, size in (least, most))
+    reach = first if first == last else f"{first} ({least[0]}) to {last} ({most[0]})"
     return (
         f"{text} No {what} is statistically significantly unlike the others; one would have been "
         f"named with 80% power from about {reach} from them."
