@@ -153,7 +153,7 @@ _OF_RULES = ("rules", "inconclusive", "multiplicity", "population", "features")
 
 
 _USUAL_INTERVALS, _OTHER_INTERVALS = 10, (4, MOST_INTERVALS)
-"""Ten intervals leave about 1% of what a number confounds, four 9%; 20 may hold too few rows."""
+"""Ten intervals leave about 1% of what a number confounds, four 9%; 20 may hold insufficient data."""
 _MOST_VALUES = 1_000_000
 
 
