@@ -32,7 +32,6 @@ from fairgauge.stats.cluster_robust import (
     share_variance,
     shared_correlation,
 )
-from fairgauge.stats.conditional_disparity import conditional_disparity
 from fairgauge.stats.contrasts import (
     mover_difference,
     mover_ratio,
@@ -53,13 +52,14 @@ from fairgauge.stats.multinomial import (
     smallest_class,
 )
 from fairgauge.stats.multiplicity import simultaneous_level
-from fairgauge.stats.rows_to_decide import rows_to_decide_rates
-from fairgauge.stats.significance import newcombe_p
-from fairgauge.stats.verdict_power import (
+from fairgauge.stats.rows_to_decide import (
     FEWEST_EXPECTED,
     FEWEST_ROWS,
     rows_for_verdict,
+    rows_to_decide_rates,
 )
+from fairgauge.stats.significance import newcombe_p
+from fairgauge.stats.stratified import conditional_disparity
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -337,7 +337,7 @@ def _median(source: Source, spec: Spec) -> float | None:
     """Return the median of the scores of all rows, where that is the threshold."""
     if spec.threshold is not Threshold.MEDIAN:
         return None
-    from fairgauge.rowwise.median import median_score
+    from fairgauge.rowwise.first_rows import median_score
 
     return median_score(source, spec)
 

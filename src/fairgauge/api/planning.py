@@ -16,11 +16,10 @@ from fairgauge.question.readers import is_finite
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import ask
 from fairgauge.results.planned import Needed, Planned, PlannedPairs, Smallest
-from fairgauge.stats.crossed_power import CrossedDesign, fewest
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired_exact import change_power, score_power
-from fairgauge.stats.power import design_effect
-from fairgauge.stats.verdict_power import FEWEST_ROWS, rows_for_verdict, rows_from_which
+from fairgauge.stats.power import CrossedDesign, design_effect, fewest
+from fairgauge.stats.rows_to_decide import FEWEST_ROWS, rows_for_verdict, rows_from_which
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from fairgauge.question.specification import Spec
     from fairgauge.results.report import Report
     from fairgauge.stats.power import Comparison
-    from fairgauge.stats.verdict_power import Goal
+    from fairgauge.stats.rows_to_decide import Goal
 
 _LEVEL = 0.95
 _RATIO = 0.8

@@ -37,8 +37,7 @@ from fairgauge.resolve.searched_features import searched_cells
 from fairgauge.results.report import Report
 from fairgauge.results.subgroup_search import SearchQuestion, SubgroupSearch
 from fairgauge.results.threshold_choice import CountedData
-from fairgauge.rowwise.first_rows import with_task
-from fairgauge.rowwise.median import median_score
+from fairgauge.rowwise.first_rows import median_score, with_task
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.version import __version__

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from fairgauge.choosing.questions import check
 from fairgauge.errors import Problem, SpecError
-from fairgauge.stats.verdict_power import rows_for_verdict
+from fairgauge.stats.rows_to_decide import rows_for_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

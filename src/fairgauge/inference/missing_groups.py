@@ -18,7 +18,7 @@ from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.estimates import WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.effective import missing_bounds
+from fairgauge.stats.unknown_people import missing_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

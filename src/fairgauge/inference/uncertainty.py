@@ -51,10 +51,10 @@ from fairgauge.inference.two.contrast_intervals import (
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import RateValue, as_count, as_number
 from fairgauge.results.scopes import Interval
-from fairgauge.stats.absolute_sum import absolute_sum_quantile, absolute_sum_tail
 from fairgauge.stats.contrasts import fold
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.many import shrunken_rates, tukey_adjusted, tukey_level
+from fairgauge.stats.norm_ball import absolute_sum_quantile, absolute_sum_tail
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.results.name_swaps import SwapNeeds
-from fairgauge.stats.crossed_power import CrossedDesign, fewest
+from fairgauge.stats.power import CrossedDesign, fewest
 
 if TYPE_CHECKING:
     from typing import Literal

@@ -64,10 +64,10 @@ from fairgauge.results.threshold_choice import (
     ThresholdEffect,
 )
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.halves import halves
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.many import tukey_level
 from fairgauge.stats.power import times_the_rows
+from fairgauge.stats.resampling import halves
 from fairgauge.stats.rows_to_decide import rows_to_decide
 from fairgauge.stats.significance import normal_quantile
 

@@ -30,7 +30,7 @@ import numpy as np
 from fairgauge.monitoring._fold import state_of
 from fairgauge.monitoring._mirrors import tolerated
 from fairgauge.results.monitor_results import Baseline
-from fairgauge.stats.exact_contrasts import exact_limits
+from fairgauge.stats.exact import exact_limits
 from fairgauge.stats.sequential import EDetector, Tolerated
 
 if TYPE_CHECKING:

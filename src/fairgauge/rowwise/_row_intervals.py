@@ -27,7 +27,6 @@ from fairgauge.stats.cumulative import (
     cumulative_p,
     expected_cumulative_distance,
 )
-from fairgauge.stats.exposure import exposure_interval
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.neighbours import jackknifed_share
 from fairgauge.stats.norm_ball import ball
@@ -35,6 +34,7 @@ from fairgauge.stats.paired import paired_difference, paired_p
 from fairgauge.stats.rankings import (
     Ranking,
     Tops,
+    exposure_interval,
     ranking_divergence_interval,
     top_p,
     top_ratio,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.measure.slices import Slice
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.rowwise._exact_scores import MOST_ROWS, exact_histograms
-from fairgauge.rowwise._row_arrays import as_arrays, repeated
+from fairgauge.rowwise._row_arrays import MOST_ROWS, as_arrays, exact_histograms, repeated
 from fairgauge.rowwise._row_slices import RowSlice, consistency
 from fairgauge.scan.row_access import read_rows
 

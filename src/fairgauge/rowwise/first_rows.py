@@ -1,4 +1,4 @@
-"""First rows: what the head of the data shows that counts do not."""
+"""First rows: what the head of the data shows, and the median of the scores of all rows."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fairgauge.enums import DiagnosticCode, Task
+from fairgauge.errors import DataError, quote
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.scan.row_access import read_rows
+from fairgauge.scan.row_access import numbers_of, read_rows
 from fairgauge.scan.source import at_hand
 
 if TYPE_CHECKING:
@@ -65,3 +68,23 @@ def repeated_ids(source: Source, spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic.warning(
                 DiagnosticCode.REPEATED_ID, column, distinct=different, rows=len(known)
             )
+
+
+def median_score(source: Source, spec: Spec) -> float:
+    """Return the median of the scores; rows with a count stand for so many scores.
+
+    Raises
+    ------
+    DataError
+        The rows cannot be read, or no row has a score.
+    """
+    assert spec.score is not None
+    columns = read_rows(source, [spec.score, *([spec.count] if spec.count else [])])
+    scores = numbers_of(columns[spec.score])
+    if spec.count:
+        times = np.nan_to_num(numbers_of(columns[spec.count])).astype(np.int64)
+        scores = np.repeat(scores, np.maximum(times, 0))
+    known = scores[np.isfinite(scores)]
+    if not len(known):
+        raise DataError(f"column {quote(spec.score)} (score) holds no number in any row")
+    return float(np.median(known))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from fairgauge.stats._inverse_functions import noncentrality
+from fairgauge.stats._roots import noncentrality
 from fairgauge.stats.arrays import Array, floats, in_blocks, quiet, quotient
 from fairgauge.stats.contrasts import fold, newcombe
 from fairgauge.stats.intervals import critical, tail_of

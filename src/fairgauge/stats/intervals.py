@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.stats._inverse_functions import t_above
+from fairgauge.stats._roots import t_above
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 from fairgauge.stats.arrays import quiet
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.paired import paired_difference, tango_score
-from fairgauge.stats.verdict_power import binomial_outcomes
+from fairgauge.stats.rows_to_decide import binomial_outcomes
 
 if TYPE_CHECKING:
     from fairgauge.stats.arrays import Array

@@ -8,7 +8,7 @@ import fairgauge as fg
 from fairgauge.enums import ChosenBy, Outcome
 from fairgauge.render import render
 from fairgauge.render.documents.thresholds_document import thresholds_document
-from fairgauge.stats.halves import halves
+from fairgauge.stats.resampling import halves
 
 
 def scored(n=6_000, gap=0.5, seed=0):

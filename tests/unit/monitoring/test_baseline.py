@@ -20,7 +20,7 @@ from fairgauge.monitoring.monitor_spec import (
     read_monitor_spec,
 )
 from fairgauge.results.monitor_results import MonitorState
-from fairgauge.stats.exact_contrasts import exact_limits
+from fairgauge.stats.exact import exact_limits
 
 
 @pytest.mark.parametrize("comparison", ["difference", "ratio", "rate"])

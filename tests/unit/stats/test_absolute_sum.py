@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairgauge.stats.absolute_sum import absolute_sum_quantile, absolute_sum_tail
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.norm_ball import absolute_sum_quantile, absolute_sum_tail
 
 
 def test_a_square_has_a_closed_form():

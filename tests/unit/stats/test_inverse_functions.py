@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import chndtr, stdtr
 
-from fairgauge.stats._inverse_functions import noncentrality, t_above
+from fairgauge.stats._roots import noncentrality, t_above
 
 TAILS = np.array([0.4, 0.1, 0.025, 1e-3, 1e-6])
 

@@ -9,11 +9,13 @@ import pytest
 from scipy import stats
 
 from fairgauge.stats import rankings
-from fairgauge.stats.exposure import Tilt, as_normal, exposure_interval
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.rankings import (
     Ranking,
+    Tilt,
     Tops,
+    as_normal,
+    exposure_interval,
     ranking_divergence_interval,
     spaced,
     top_p,

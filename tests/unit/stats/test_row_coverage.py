@@ -13,11 +13,17 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fairgauge.stats.exposure import exposure_interval
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.neighbours import disagreement, jackknifed_share
 from fairgauge.stats.paired import paired_difference
-from fairgauge.stats.rankings import Ranking, Tops, ranking_divergence_interval, top_ratio, top_skew
+from fairgauge.stats.rankings import (
+    Ranking,
+    Tops,
+    exposure_interval,
+    ranking_divergence_interval,
+    top_ratio,
+    top_skew,
+)
 
 Z = critical(0.95)
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
-from fairgauge.stats.rows_to_decide import rows_to_decide, rows_to_decide_rates
-from fairgauge.stats.verdict_power import verdict_power
+from fairgauge.stats.rows_to_decide import rows_to_decide, rows_to_decide_rates, verdict_power
 
 Z = 1.959963984540054
 

@@ -11,12 +11,11 @@ from bench.verdict_families import VerdictP, family_verdicts, verdict_p
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairgauge.stats.conditional_disparity import conditional_disparity
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import simultaneous_level
-from fairgauge.stats.stratified import stratified_difference
-from fairgauge.stats.verdict_power import rows_for_verdict, verdict_power
+from fairgauge.stats.rows_to_decide import rows_for_verdict, verdict_power
+from fairgauge.stats.stratified import conditional_disparity, stratified_difference
 
 Z = critical(0.95)
 

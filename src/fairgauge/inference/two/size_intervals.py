@@ -10,9 +10,9 @@ from fairgauge.enums import IntervalMethod
 from fairgauge.inference.interval import Intervals, NoInterval, insufficient_rows
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.conditional_disparity import conditional_disparity
 from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.significance import invert
+from fairgauge.stats.stratified import conditional_disparity
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array

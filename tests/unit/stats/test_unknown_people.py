@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from fairgauge.stats.effective import (
+from fairgauge.stats.unknown_people import (
     missing_bounds,
 )
 
