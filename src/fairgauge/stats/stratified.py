@@ -2,10 +2,9 @@
 
 Strata lie along the last axis; a stratum of weight 0 is excluded.
 
-The conditional demographic disparity of a stratum is a difference of two rates, the group's share of the rejected less its share
-of the accepted, so that their weighted sum is a pooled difference of rates over strata, for which
-`stratified_difference` is right with few large strata and with many thin ones. There is
-no prior that could outweigh the rows.
+The conditional demographic disparity of a stratum is a difference of two rates, the group's share
+of the rejected less its share of the accepted, so that the weighted sum is a pooled difference of
+rates over strata. There is no prior that could outweigh the rows.
 """
 
 from __future__ import annotations
