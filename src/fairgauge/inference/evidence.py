@@ -6,14 +6,12 @@ are seeded by the counts, so that names and the order of groups change nothing.
 
 from __future__ import annotations
 
-import math
 import zlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.inference.interval import NoInterval
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Cells, Need
-    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.inference.clusters import ClusteredProportion, Clusters
     from fairgauge.question.specification import Spec
@@ -233,17 +230,6 @@ def stricter(spec: Spec, parts: int) -> Spec:
     if parts == 1:
         return spec
     return replace(spec, confidence=1 - (1 - spec.confidence) / parts)
-
-
-def is_one_test(metric: Metric, p: Sequence[float], mirrored: bool) -> bool:
-    """Return whether the tests of two groups are one: of contrasts of groups that are mirrored.
-
-    Clusters and strata may give these different p-values all the same. Metrics that are not
-    symmetric, such as a divergence, are one test where their p-values agree.
-    """
-    one, two = p
-    symmetric = mirrored and isinstance(metric, (Contrast, Combined))
-    return symmetric or math.isclose(one, two, rel_tol=1e-6)
 
 
 def generator(spec: Spec, key: str, *counts: Array) -> np.random.Generator:

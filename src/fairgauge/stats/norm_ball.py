@@ -1,4 +1,4 @@
-"""How far a norm of two distributions, or a sum of absolute values, may be off by chance.
+"""How far a norm of two distributions, or a sum of absolute values, may be off.
 
 The distance moves by no more than the difference of the two distributions does, so that it, less
 and plus the quantile of ``||d* - d||`` over resampled differences, is an interval. A category that
