@@ -22,7 +22,7 @@ import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_metric
-from fairgauge.inference.evidence import Evidence
+from fairgauge.inference.compared_counts import Evidence
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.inference.two.paired_changes import (
     disparity_changes,

@@ -1,6 +1,6 @@
 """Verdicts by one-sided p-values at the limits of rules, adjusted by Holm: a check of the audit's.
 
-The audit measures again at Holm's levels instead (`fairgauge.measure.familywise`), which needs no
+The audit measures again at Holm's levels instead (`fairgauge.measure.decide`), which needs no
 p-value at a limit and holds for every metric.
 """
 

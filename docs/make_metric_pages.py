@@ -18,7 +18,7 @@ from fairgauge.catalogue._synonyms import NAMES, TOOLS, Name
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.derived import SPREAD_WORDS
 from fairgauge.catalogue.descriptions import MetricDescription, metrics
-from fairgauge.cube.confusion import confusion
+from fairgauge.cube.build import confusion
 from fairgauge.enums import Status
 from fairgauge.render.words.reason_sentences import describe_reason
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import FN, FP, TN, TP
     from fairgauge.catalogue.descriptions import metric, metrics
     from fairgauge.catalogue.own import quotient, rate, statistic
-    from fairgauge.cube.confusion import confusion
+    from fairgauge.cube.build import confusion
     from fairgauge.cube.cube import Cube
     from fairgauge.errors import (
         CubeError,
@@ -99,7 +99,7 @@ _HOME = {
     "check": "api.checking",
     "compare": "api.comparing",
     "compare_models": "api.comparing",
-    "confusion": "cube.confusion",
+    "confusion": "cube.build",
     "count": "api.audit",
     "cut": "question.features",
     "explore": "api.exploring",

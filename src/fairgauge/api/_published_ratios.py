@@ -19,7 +19,7 @@ from fairgauge.api.audit import audit
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import plan
 from fairgauge.enums import IntervalMethod, Outcome, ReferenceRule
-from fairgauge.inference.evidence import FEWEST_GROUPS
+from fairgauge.inference.compared_counts import FEWEST_GROUPS
 from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode

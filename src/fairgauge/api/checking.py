@@ -31,8 +31,15 @@ from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import read_part
 from fairgauge.resolve.references import FEWEST_ROWS
-from fairgauge.results.check import Check, CheckedGroup, CheckedTable, SmallestReference
-from fairgauge.results.table_faults import Fault, FaultCode, Findings
+from fairgauge.results.check import (
+    Check,
+    CheckedGroup,
+    CheckedTable,
+    Fault,
+    FaultCode,
+    Findings,
+    SmallestReference,
+)
 from fairgauge.stats.significance import chi_square_p, fisher
 from fairgauge.stats.unknown_people import ratio_bounds
 from fairgauge.version import __version__

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from fairgauge.api.audit import audit
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.errors import Problem, SpecError, shown
-from fairgauge.inference.sample_size import POWER, detectable_disparity
+from fairgauge.inference.needed_rows import POWER, detectable_disparity
 from fairgauge.question.readers import is_finite
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import ask

@@ -14,7 +14,14 @@ from fairgauge.catalogue._synonyms import NAMES, plain
 from fairgauge.catalogue.across import DifferentialFairness, Joint, Spread, Spreads
 from fairgauge.catalogue.averages import Kappa
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
-from fairgauge.catalogue.comparisons import Combined, Contrast, Imbalance, Metric, Order
+from fairgauge.catalogue.comparisons import (
+    Combined,
+    Contrast,
+    Imbalance,
+    Metric,
+    Order,
+    Representation,
+)
 from fairgauge.catalogue.derived import (
     CONTRASTS,
     SPREAD_WORDS,
@@ -33,7 +40,6 @@ from fairgauge.catalogue.moments import (
     RootMeanSquaredError,
 )
 from fairgauge.catalogue.pooling import ConditionalDisparity
-from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.score_cuts import FalsePositiveRateAtRecall, PrecisionAtK
 from fairgauge.catalogue.score_statistics import (

@@ -319,3 +319,37 @@ class Combined(ComparisonMetric):
             if math.isnan(each.value(group, reference, Profile.DOCUMENTED)[at])
         )
         return undefined.why_undefined(group, reference, at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Representation(Metric):
+    """A group's share of the rows against its share of a given population."""
+
+    by: Literal["difference", "ratio"]
+    scope: ClassVar[Scope] = "population"
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset()
+
+    @property
+    def formula(self) -> str:
+        return f"n_d / n {'-' if self.by == 'difference' else ':'} share of d in the population"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (-1.0, 1.0) if self.by == "difference" else (0.0, math.inf)
+
+    @property
+    def neutral(self) -> float:
+        return 0.0 if self.by == "difference" else 1.0
+
+    @property
+    def edges(self) -> str:
+        return "groups without a share in the population are not compared; undefined without rows"
+
+    def value(self, share: Array, target: Array) -> Array:
+        """Compare shares of the rows with shares of the population; arrays of shape (n,)."""
+        if self.by == "difference":
+            return share - target
+        return divide(share, target, Profile.DOCUMENTED)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import pkgutil
+import signal
 import sys
+import threading
 import traceback
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from fairgauge.cli import commands
-from fairgauge.cli._interrupt import noticed
 from fairgauge.cli._streams import (
     ClosedOutput,
     print_message,
@@ -22,7 +24,8 @@ from fairgauge.cli._streams import (
 from fairgauge.errors import FairgaugeError, nearest, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from types import FrameType
 
 BAD_USAGE = 2
 INTERRUPTED = 130
@@ -214,3 +217,64 @@ def _report(error: Exception) -> None:
         f"{str(error)[:_LONGEST_CAUSE]}). Please report it, with the output of the same command "
         "under FAIRGAUGE_DEBUG=1"
     )
+
+
+_GRACE = 1.0
+"""Seconds after an interrupt in which a command can end by itself."""
+
+
+@contextmanager
+def noticed(abandon: Callable[[], None]) -> Iterator[threading.Event]:
+    """Set an event at an interrupt, in addition to its usual effect (KeyboardInterrupt).
+
+    Python raises only between its own instructions, and a scan may be a single one, in a library
+    that ignores interrupts. If the block has not ended in time, ``abandon`` is called, in a thread
+    of its own; it must end the process. A process that ignores interrupts (``nohup``, a background
+    job of a script) goes on ignoring them.
+    """
+    happened = threading.Event()
+    before = signal.getsignal(signal.SIGINT)  # Python's own, or that of a library such as pyspark
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        happened.set()
+        assert callable(before)
+        before(number, frame)
+
+    if callable(before) and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, handle)
+        try:
+            with _watched(abandon):
+                yield happened
+        finally:
+            signal.signal(signal.SIGINT, before)
+    else:
+        yield happened
+
+
+@contextmanager
+def _watched(abandon: Callable[[], None]) -> Iterator[None]:
+    """Call a function if the block goes on for too long after an interrupt.
+
+    The number of a signal is written to the pipe when it arrives, whatever the main thread does.
+    """
+    ended = threading.Event()
+    reading, writing = os.pipe()
+    if os.name == "posix":  # pragma: no branch - no test runs elsewhere
+        os.set_blocking(writing, False)
+
+    def watch() -> None:
+        while number := os.read(reading, 1):
+            if number[0] == signal.SIGINT and not ended.wait(_GRACE):
+                abandon()
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        ended.set()
+        os.close(writing)
+        watching.join()
+        os.close(reading)

@@ -10,7 +10,7 @@ hold, to
 Nothing here looks at a name, and imports run one way: groups, two, one, evidence, interval.
 """
 
-from fairgauge.inference.evidence import Comparisons, Evidence, FeatureGroups
+from fairgauge.inference.compared_counts import Comparisons, Evidence, FeatureGroups
 from fairgauge.inference.interval import Intervals
 from fairgauge.inference.uncertainty import Uncertainty
 

@@ -21,7 +21,7 @@ import numpy as np
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Profile, Status
-from fairgauge.inference.evidence import Comparisons, Evidence
+from fairgauge.inference.compared_counts import Comparisons, Evidence
 from fairgauge.inference.interval import Intervals, certainty, insufficient_rows
 from fairgauge.inference.missing_groups import worst_values
 from fairgauge.inference.uncertainty import rows_counted

@@ -27,7 +27,7 @@ from fairgauge.catalogue.standardised_differences import (
 )
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule, Status
-from fairgauge.inference.evidence import FEWEST_GROUPS, stricter
+from fairgauge.inference.compared_counts import FEWEST_GROUPS, stricter
 from fairgauge.inference.interval import (
     CLUSTERS_TOO_FEW,
     JACKKNIFE_UNDEFINED,
@@ -63,11 +63,10 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.across import Across, GroupSpread
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.comparisons import Metric, Representation
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.catalogue.representation import Representation
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.evidence import Comparisons, Evidence
+    from fairgauge.inference.compared_counts import Comparisons, Evidence
     from fairgauge.inference.interval import MappedProportion
     from fairgauge.inference.one.side_intervals import EveryGroup
     from fairgauge.question.specification import Spec
@@ -250,7 +249,7 @@ class Uncertainty:
         self, metric: Representation, ours: Evidence, every: Evidence, target: Array, value: Array
     ) -> Intervals:
         """Return the interval of groups' shares of the rows against given shares."""
-        from fairgauge.inference.one.representation_intervals import (
+        from fairgauge.inference.one.side_intervals import (
             representation_interval,
             share_jackknife_interval,
         )

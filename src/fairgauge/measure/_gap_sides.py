@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.inference.evidence import CellCount
+from fairgauge.inference.compared_counts import CellCount
 from fairgauge.resolve.sides import side_of_others
 from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights, effective
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.evidence import Evidence
+    from fairgauge.inference.compared_counts import Evidence
     from fairgauge.measure.slices import Slice
     from fairgauge.resolve.sides import Index
 

@@ -1,4 +1,10 @@
-"""Small groups: comparisons with a side below the smallest size asked for decide nothing."""
+"""Small groups: comparisons with a side below the smallest size asked for decide nothing.
+
+The largest gap of all groups is at least that of some of them, the lowest rate at most theirs, and
+the worst of two rates at least as bad as either: a part that is outside a limit decides, whatever
+the groups and parts without enough data are like. A variance or another index is that of the groups
+with enough data: otherwise a handful of rows of one more group would hide theirs.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +12,28 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from fairgauge.catalogue.across import Across, Joint, is_extreme
+from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.enums import ReferenceKind, Status
+from fairgauge.inference.compared_counts import stricter
+from fairgauge.inference.interval import certainty
+from fairgauge.inference.one.side_intervals import EveryGroup
+from fairgauge.measure.slices import Slice
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.estimates import as_count
+from fairgauge.resolve.group_counts import named
+from fairgauge.results.estimates import Adequate, as_count
+from fairgauge.results.scopes import OVERALL
+from fairgauge.stats.contrasts import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.results.estimates import Estimate, Group
+    from fairgauge.results.estimates import ComparisonKey, Estimate, Group
 
 _NAMED = (ReferenceKind.GROUP, ReferenceKind.BEST, ReferenceKind.LARGEST)
 Small = dict[tuple[str, str | None], Reason]
@@ -94,3 +112,107 @@ def _marked_rates(group: Group, small: Small) -> Group:
         for name, rate in group.rates.items()
     }
     return replace(group, rates=rates)
+
+
+def adequate_parts(
+    estimates: Iterable[Estimate], slices: Sequence[Slice], small: Small, ruled: Collection[str]
+) -> Iterator[tuple[ComparisonKey, Adequate]]:
+    """Yield what the data show of ruled metrics of all groups, where they do not suffice.
+
+    Parameters
+    ----------
+    small : the groups that are smaller than asked for, and why.
+    ruled : the names of the metrics that rules are on.
+    """
+    for each in estimates:
+        if each.metric not in ruled or each.scope != OVERALL or not _has_parts(each.definition):
+            continue
+        own = (
+            part
+            for part in slices
+            if part.outcome.class_scope == each.class_scope
+            and each.threshold in (None, part.outcome.threshold)
+        )
+        part = next(own, None)
+        if part is not None and part.ranges is None:
+            adequate = _of_extreme(part, each, small)
+            if adequate is not None:
+                yield each.key, adequate
+
+
+def _has_parts(metric: Metric) -> bool:
+    """Return whether a metric is of all groups, or the worst of several of one group."""
+    return isinstance(metric, Across) or is_extreme(metric)
+
+
+def _of_extreme(part: Slice, extreme: Estimate, small: Small) -> Adequate | None:
+    """Return what is known of an extreme; its parts hold simultaneously (Bonferroni)."""
+    metric = extreme.definition
+    parts: Sequence[Metric] = (metric,)
+    if isinstance(metric, (Joint, Combined)) and is_extreme(metric):
+        parts = metric.of
+        part = Slice(part.counts, part.outcome, stricter(part.spec, len(parts)))
+    found, reasons = [], []
+    for each in parts:
+        of_part = _of_groups if isinstance(each, Across) else _of_contrast
+        estimate, few = of_part(part, each, extreme, small)
+        found += [estimate] if estimate else []
+        reasons += few
+    return Adequate(tuple(found), tuple(dict.fromkeys(reasons))) if reasons else None
+
+
+def _of_contrast(
+    part: Slice, metric: Metric, extreme: Estimate, small: Small
+) -> tuple[Estimate | None, list[Reason]]:
+    """Return how large a contrast of the same group is, or why the data do not show it."""
+    assert isinstance(metric, Contrast)
+    alike = [
+        each
+        for each in part.estimates(metric)
+        if (each.group, each.scope, each.reference) == (extreme.group, OVERALL, extreme.reference)
+    ]
+    own = next(iter(mark_estimates(alike, small)), None)
+    if own is None:  # against the best group: that of this part is another one
+        return None, [extreme.reason] if extreme.reason else []
+    if own.status is not Status.OK or own.value is None or own.interval is None:
+        return None, [own.reason or Reason.of(ReasonCode.NO_INTERVAL)]
+    low, high = map(float, fold(np.array(own.interval.low), np.array(own.interval.high)))
+    interval = replace(own.interval, low=low, high=high)
+    return replace(own, value=abs(own.value), interval=interval), []
+
+
+def _of_groups(
+    part: Slice, metric: Metric, extreme: Estimate, small: Small
+) -> tuple[Estimate | None, list[Reason]]:
+    """Return a metric of the groups with enough data, and why the others have too little."""
+    assert isinstance(metric, Across)
+    from fairgauge.inference.groups.across_groups import insufficient_groups
+
+    names = part.counts.groups
+    groups = np.arange(len(names))
+    few = insufficient_groups(metric, _every_group(part, groups), part.spec)
+    why = [small.get((part.counts.feature, name)) or few[g] for g, name in enumerate(names)]
+    reasons = [reason.on(f"group {names[g]}") for g, reason in enumerate(why) if reason]
+    kept = np.flatnonzero([reason is None for reason in why])
+    if not len(kept):
+        return None, reasons or [Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)]
+    adequate = _every_group(part, kept)
+    spread = metric.across(adequate.evidence.side, 1, part.spec.profile)
+    if math.isnan(spread.value[0]):
+        return None, reasons or [Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)]
+    intervals = part.uncertainty.of_feature(metric, adequate, spread)
+    made = certainty(intervals, 0, part.spec.confidence)
+    pair = made["reason"] if made["status"] is Status.TOO_FEW else None
+    estimate = replace(
+        extreme,
+        **named(part.counts, int(kept[int(spread.first[0])])),
+        value=float(spread.value[0]),
+        interval=made.get("interval"),
+        status=Status.OK,
+        reason=None,
+    )
+    return estimate, [*reasons, *([pair] if pair else [])]
+
+
+def _every_group(part: Slice, groups: np.ndarray[tuple[int], np.dtype[np.int64]]) -> EveryGroup:
+    return EveryGroup(part.evidence(groups, np.zeros_like(groups)), slots=1, adequate=True)

@@ -19,31 +19,29 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.enums import Better, ChosenBy, Outcome, ReferenceRule, Task
 from fairgauge.errors import Problem, SpecError
-from fairgauge.inference.evidence import FEWEST_GROUPS, generator
+from fairgauge.inference.compared_counts import FEWEST_GROUPS, generator
 from fairgauge.inference.groups.paired_extremes import combined_changes
-from fairgauge.inference.sample_size import POWER
+from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.two.paired_changes import disparity_changes
 from fairgauge.measure._change_records import (
     contrast_records,
     disparity_records,
     rate_records,
 )
-from fairgauge.measure._threshold_cells import (
-    Half,
-    by_label,
-    change_of,
-    interval_of,
-    value_of,
-    with_others_of,
-)
 from fairgauge.measure._threshold_goals import (
     Bands,
     Disparities,
+    Half,
     band,
+    by_label,
+    change_of,
     disparity,
+    interval_of,
     is_ratio,
     metric_of,
     parts,
+    value_of,
+    with_others_of,
 )
 from fairgauge.measure._threshold_references import (
     accepted,
@@ -79,7 +77,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.enums import Accepts
     from fairgauge.inference.two.paired_changes import StatisticChange
-    from fairgauge.measure._threshold_cells import Index, Mask
+    from fairgauge.measure._threshold_goals import Index, Mask
     from fairgauge.question.rules import Rule
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts, Histogram

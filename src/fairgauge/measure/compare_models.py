@@ -50,19 +50,21 @@ from fairgauge.inference.two.paired_draws import (
 )
 from fairgauge.inference.two.paired_scores import score_change
 from fairgauge.inference.two.paired_strata import pooled_change, pooled_odds_change
-from fairgauge.measure._candidate_verdicts import MeasuredCandidate, MeasuredMargins, judged
+from fairgauge.measure._candidate_verdicts import (
+    MeasuredCandidate,
+    MeasuredMargins,
+    check_margins,
+    judged,
+    margin_of_disparity,
+    margin_of_group,
+    rate_margins,
+)
 from fairgauge.measure._change_records import (
     MeasuredDisparities,
     contrast_records,
     contrasted,
     disparity_records,
     rate_records,
-)
-from fairgauge.measure._disparity_margins import (
-    check_margins,
-    margin_of_disparity,
-    margin_of_group,
-    rate_margins,
 )
 from fairgauge.measure._paired_slices import PairedSlice
 from fairgauge.reasons import Reason, ReasonCode

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
 from fairgauge.enums import ClassKind
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
-from fairgauge.measure._report_changes import changes
-from fairgauge.measure._verdict_changes import overall_turn, verdict_changes
+from fairgauge.measure._report_changes import changes, overall_turn, verdict_changes
 from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode
@@ -23,8 +22,8 @@ from fairgauge.results.comparison import (
     Origin,
     is_of_all_groups,
     subject_of,
+    with_joint_names,
 )
-from fairgauge.results.joint_names import with_joint_names
 from fairgauge.results.report import Report, read_report
 from fairgauge.results.saved_files import read_saved
 from fairgauge.results.scopes import OVERALL, ClassScope

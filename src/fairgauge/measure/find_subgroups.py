@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairgauge.enums import SearchControl, SearchedReference, SubgroupStatus, Worse
-from fairgauge.measure._claims_summary import summarise_claims
-from fairgauge.measure._subgroup_counts import Subgroups, count_subgroups
+from fairgauge.errors import Problem, SpecError
 from fairgauge.results.subgroup_search import (
     Detectable,
     Funnel,
@@ -21,6 +22,7 @@ from fairgauge.results.subgroup_search import (
     OverallRate,
     Subgroup,
 )
+from fairgauge.stats.arrays import quiet
 from fairgauge.stats.multiplicity import benjamini_hochberg
 from fairgauge.stats.signed_roots import (
     SimultaneousTails,
@@ -35,13 +37,15 @@ from fairgauge.stats.signed_roots import (
 from fairgauge.stats.significance import normal_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.resolve.searched_features import OutcomeCells
     from fairgauge.results.subgroup_search import SearchQuestion
+
+    Codes = NDArray[np.int64]
 
 _FEWEST_COUNTED = 20
 """Rows that the rate is a share of, on either side: a smaller subgroup is not tested."""
@@ -321,3 +325,265 @@ def _unclear(text: str, *separators: str) -> str:
     if text.startswith('"') or any(each in text for each in separators):
         return json.dumps(text, ensure_ascii=False)
     return text
+
+
+MOST_SUBGROUPS = 10_000_000
+_MOST_COMBINATIONS = 50_000_000
+"""Combinations of values of one set of features, which are counted in one array."""
+_OUTCOMES = 3
+"""What a row is to the rate: not among those that it is a share of, among them, an event."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subgroups:
+    """Subgroups, in the order of their number of conditions and then of the features.
+
+    Attributes
+    ----------
+    sets : the sets of features that conditions are on.
+    of_set : array: the set of each subgroup.
+    value : array: its combination of values within the set, as `conditions` reads it.
+    rows, n, events : arrays of its counts.
+    duplicates : the number of combinations with the same rows as one with fewer conditions.
+    sizes : the number of values of each feature.
+    """
+
+    sets: tuple[tuple[int, ...], ...]
+    of_set: Codes
+    value: Codes
+    rows: Array
+    n: Array
+    events: Array
+    duplicates: int
+    sizes: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def conditions(self, at: int) -> dict[int, int]:
+        """Return the value of each feature that a subgroup has a condition on."""
+        features = self.sets[int(self.of_set[at])]
+        shape = [self.sizes[f] + 1 for f in features]
+        values = np.unravel_index(int(self.value[at]), shape)
+        return {f: int(v) for f, v in zip(features, values, strict=True)}
+
+    def members(self, cells: OutcomeCells, at: int) -> NDArray[np.bool_]:
+        """Return which cells are in a subgroup."""
+        inside = np.ones(len(cells.rows), dtype=bool)
+        for feature, value in self.conditions(at).items():
+            inside &= cells.codes[:, feature] == value
+        return inside
+
+
+def count_subgroups(cells: OutcomeCells, depth: int, min_rows: int) -> Subgroups:
+    """Count the conjunctions of up to ``depth`` values of different features.
+
+    Those of at least ``min_rows`` rows, with a row outside. A conjunction with as many rows as one
+    with a condition less has the same rows, and is counted once.
+
+    Raises
+    ------
+    SpecError
+        There may be more than `MOST_SUBGROUPS`.
+    """
+    cells = _without_rare_values(cells, min_rows)
+    sets = _sets(cells, depth, min_rows)
+    outcomes = np.concatenate([cells.rows - cells.n, cells.n - cells.events, cells.events])
+    kinds = np.repeat(np.arange(_OUTCOMES), len(cells.rows))
+    held = outcomes > 0
+    weights, kinds = outcomes[held], kinds[held]
+    columns = [np.tile(column, _OUTCOMES)[held] for column in cells.codes.T]
+    total = float(cells.rows.sum())
+    found: list[tuple[int, Codes, Array]] = []
+    duplicates = 0
+    prefix: dict[tuple[int, ...], Codes] = {}
+    for i, features in enumerate(sets):
+        shape = [cells.sizes[f] + 1 for f in features]
+        *first, last = features
+        if tuple(first) not in prefix:  # sets are in order, so that one is kept for each size
+            prefix = {k: v for k, v in prefix.items() if len(k) < len(first)}
+            prefix[tuple(first)] = _keys(columns, cells.sizes, first)
+        key = prefix[tuple(first)] * (shape[-1] * _OUTCOMES) + (columns[last] * _OUTCOMES + kinds)
+        counts = (
+            np.bincount(key, weights, prod(shape) * _OUTCOMES)
+            .astype(np.float64)
+            .reshape(*shape, _OUTCOMES)
+        )
+        rows = counts.sum(axis=-1)
+        wanted = (rows >= max(min_rows, 1)) & (rows < total)
+        for axis in range(len(shape)):
+            wanted[(slice(None),) * axis + (-1,)] = False  # no value
+        parents = (rows.sum(axis=axis, keepdims=True) for axis in range(len(shape)))
+        same = np.zeros(shape, dtype=bool)
+        if len(shape) > 1:
+            for parent in parents:
+                same |= rows == parent
+        duplicates += int((wanted & same).sum())
+        value = np.flatnonzero(wanted & ~same)
+        found.append((i, value, counts.reshape(-1, _OUTCOMES)[value]))
+    counted = np.concatenate([np.zeros((0, _OUTCOMES)), *(counts for _, _, counts in found)])
+    none = np.zeros(0, dtype=np.int64)
+    return Subgroups(
+        sets=sets,
+        of_set=np.concatenate([none, *(np.full(len(value), i) for i, value, _ in found)]),
+        value=np.concatenate([none, *(value for _, value, _ in found)]),
+        rows=counted.sum(axis=1),
+        n=counted[:, 1] + counted[:, 2],
+        events=counted[:, 2],
+        duplicates=duplicates,
+        sizes=cells.sizes,
+    )
+
+
+def _keys(columns: Sequence[Codes], sizes: Sequence[int], features: Sequence[int]) -> Codes:
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    for f in features:
+        key = key * (sizes[f] + 1) + columns[f]
+    return key
+
+
+def _without_rare_values(cells: OutcomeCells, min_rows: int) -> OutcomeCells:
+    """Return the cells with no value where a value has fewer rows than any subgroup may have."""
+    codes = cells.codes.copy()
+    for column, size in zip(codes.T, cells.sizes, strict=True):
+        rows = np.bincount(column, cells.rows, size + 1)
+        column[rows[column] < min_rows] = size
+    return replace(cells, codes=codes)
+
+
+def _sets(cells: OutcomeCells, depth: int, min_rows: int) -> tuple[tuple[int, ...], ...]:
+    """Return the sets of features in order, if not too many subgroups may have enough rows."""
+    features = [f for f, size in enumerate(cells.sizes) if size > 0]
+    fitting = max(float(cells.rows.sum()) // max(min_rows, 1), 1.0)
+    deepest = min(depth, len(features))
+    at_depth = (
+        [
+            sum(
+                min(prod(cells.sizes[f] for f in each), fitting)
+                for each in combinations(features, k)
+            )
+            for k in range(1, deepest + 1)
+        ]
+        if comb(len(features), deepest) <= MOST_SUBGROUPS
+        else [float("inf")]
+    )
+    if sum(at_depth) > MOST_SUBGROUPS:
+        by_depth = ", ".join(
+            f"{count:,.0f} at depth {k}" for k, count in enumerate(np.cumsum(at_depth), 1)
+        )
+        message = (
+            f"there may be more than {MOST_SUBGROUPS:,} subgroups ({by_depth}); search fewer "
+            "features, a smaller depth (--depth) or larger subgroups (--min-rows)"
+        )
+        raise SpecError(Problem("depth", message))
+    sets = tuple(each for k in range(1, deepest + 1) for each in combinations(features, k))
+    widest = max((prod(cells.sizes[f] + 1 for f in each) for each in sets), default=1)
+    if widest > _MOST_COMBINATIONS:
+        message = (
+            f"{widest:,} combinations of values of one set of features are too many to count at "
+            "once; search a smaller depth (--depth), or features of fewer values"
+        )
+        raise SpecError(Problem("depth", message))
+    return sets
+
+
+_MOST_MEMBERS = 30
+_CORRECTION = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClaimsSummary:
+    """The claims that account for all.
+
+    Attributes
+    ----------
+    members : their positions among the claims.
+    explained_by : for every claim the position of the member that accounts for most of its
+        evidence; -1 for members, and for claims that exceed the critical value beside all members.
+    """
+
+    members: tuple[int, ...]
+    explained_by: NDArray[np.int64]
+
+
+class _Evidence:
+    """The evidence of all claims, stratified by who is in some of them (Mantel-Haenszel)."""
+
+    def __init__(self, cells: OutcomeCells, subgroups: Subgroups, claims: Sequence[int]) -> None:
+        self.n, self.events = cells.n, cells.events
+        self.inside = {i: subgroups.members(cells, at) for i, at in enumerate(claims)}
+
+    def stratified(self, members: Sequence[int], claims: Sequence[int] | None = None) -> Array:
+        """Return the z of the claims in the strata that membership makes, events being worse."""
+        strata = np.zeros(len(self.n), dtype=np.int64)
+        for member in members:
+            strata = 2 * strata + self.inside[member]
+            strata = np.unique(strata, return_inverse=True)[1]
+        number = int(strata.max(initial=0)) + 1
+        n, x = (_summed(strata, each, number) for each in (self.n, self.events))
+        asked = range(len(self.inside)) if claims is None else claims
+        return np.array([self._z(claim, strata, n, x) for claim in asked])
+
+    @quiet
+    def _z(self, claim: int, strata: NDArray[np.int64], n: Array, x: Array) -> float:
+        inside = self.inside[claim]
+        of_claim = strata[inside]
+        nc, xc = (_summed(of_claim, each[inside], len(n)) for each in (self.n, self.events))
+        variance = np.nansum(nc * (n - nc) * x * (n - x) / (n * n * (n - 1)))
+        excess = np.nansum(xc - nc * x / n) - _CORRECTION
+        return float(excess / np.sqrt(variance)) if variance > 0 else 0.0
+
+
+def _summed(strata: NDArray[np.int64], values: Array, number: int) -> Array:
+    return np.bincount(strata, values, number).astype(np.float64)
+
+
+def summarise_claims(
+    cells: OutcomeCells, subgroups: Subgroups, claims: Sequence[int], c: float
+) -> ClaimsSummary:
+    """Choose claims in whose strata no other exceeds the critical value.
+
+    In turn the claim with the most evidence beside those taken, or in its place its most general
+    ancestor among the claims that brings its evidence below the critical value. Members that the
+    others account for are removed again. No claim is added: every member is one.
+
+    Parameters
+    ----------
+    cells : the cells, with the worse outcome as their event.
+    subgroups, claims : all subgroups, and the positions of those that are worse.
+    c : the critical value.
+    """
+    if not claims:
+        return ClaimsSummary((), np.zeros(0, dtype=np.int64))
+    evidence = _Evidence(cells, subgroups, claims)
+    conditions = [frozenset(subgroups.conditions(at).items()) for at in claims]
+    members: list[int] = []
+    z = evidence.stratified(members)
+    while z.max() > c and len(members) < _MOST_MEMBERS:
+        members.append(_general(int(np.argmax(z)), members, evidence, conditions, c))
+        z = evidence.stratified(members)
+    unexplained = set(np.flatnonzero(z > c).tolist())
+    for member in list(members):
+        others = [each for each in members if each != member]
+        if others and set(np.flatnonzero(evidence.stratified(others) > c).tolist()) <= unexplained:
+            members = others
+    members = members or [int(np.argmax(evidence.stratified([])))]
+    beside = np.stack([evidence.stratified([member]) for member in members])
+    explained_by = np.array(members)[np.argmin(beside, axis=0)]
+    explained_by[[*members, *unexplained]] = -1
+    return ClaimsSummary(tuple(members), explained_by)
+
+
+def _general(
+    claim: int,
+    members: Sequence[int],
+    evidence: _Evidence,
+    conditions: Sequence[frozenset[tuple[int, int]]],
+    c: float,
+) -> int:
+    """Return the most general claim that contains a claim and accounts for it, or the claim."""
+    ancestors = [i for i, each in enumerate(conditions) if each < conditions[claim]]
+    for ancestor in sorted(ancestors, key=lambda i: len(conditions[i])):
+        if ancestor not in members and evidence.stratified([*members, ancestor], [claim])[0] <= c:
+            return ancestor
+    return claim

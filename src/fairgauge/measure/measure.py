@@ -15,14 +15,13 @@ import numpy as np
 from fairgauge.catalogue.across import Across, Spread
 from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
-from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Representation
 from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.pooling import ConditionalDisparity
-from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import ClassKind, DiagnosticCode, Profile, Status, Task
-from fairgauge.inference.evidence import FEWEST_GROUPS
+from fairgauge.inference.compared_counts import FEWEST_GROUPS
 from fairgauge.inference.groups.families import (
     adjusted_estimates,
     adjustment_notes,
@@ -32,8 +31,12 @@ from fairgauge.inference.groups.families import (
     reversed_ranking,
 )
 from fairgauge.inference.missing_groups import missing_groups
-from fairgauge.measure._adequate_parts import adequate_parts
-from fairgauge.measure._small_groups import mark_estimates, mark_groups, small_groups
+from fairgauge.measure._small_groups import (
+    adequate_parts,
+    mark_estimates,
+    mark_groups,
+    small_groups,
+)
 from fairgauge.measure._threshold_references import threshold_references
 from fairgauge.measure.other_references import ties, with_other_references
 from fairgauge.measure.slices import Slice
@@ -55,7 +58,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.cube import Cube
-    from fairgauge.inference.evidence import FeatureGroups
+    from fairgauge.inference.compared_counts import FeatureGroups
     from fairgauge.inference.groups.families import Family
     from fairgauge.measure._small_groups import Small
     from fairgauge.question.specification import Spec

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import DiagnosticCode, Outcome, ReferenceKind, ReferenceRule
-from fairgauge.measure._decide import judge
+from fairgauge.measure.decide import judge
 from fairgauge.measure.slices import Slice
 from fairgauge.resolve.references import admissible_groups
 from fairgauge.results.estimates import OtherReference

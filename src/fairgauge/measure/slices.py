@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.across import Across
     from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.comparisons import Representation
     from fairgauge.catalogue.comparisons import Scope as MetricScope
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.catalogue.representation import Representation
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.clusters import ClustersBySide
     from fairgauge.inference.interval import Intervals

@@ -13,7 +13,6 @@ import numpy as np
 
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, quote
-from fairgauge.measure._swap_needs import needs
 from fairgauge.question.swap_question import named_reference
 from fairgauge.results.name_swaps import (
     AnsweredShare,
@@ -21,6 +20,7 @@ from fairgauge.results.name_swaps import (
     SwapComponents,
     SwapDifference,
     SwapGroup,
+    SwapNeeds,
     SwapNote,
     SwapNoteCode,
     SwapReason,
@@ -40,6 +40,7 @@ from fairgauge.stats.crossed_designs import (
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.paired import paired_difference, paired_p
+from fairgauge.stats.power import CrossedDesign, fewest
 from fairgauge.values import matches
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Codes = NDArray[np.int64]
     Mask = NDArray[np.bool_]
+    What = Literal["names", "items", "runs"]
 
 FEWEST_ITEMS = 3
 FEWEST_VARIANTS = 3
@@ -595,3 +597,74 @@ def _notes(
 
 def _is_baseline(name: str) -> bool:
     return any(word in name.casefold() for word in _BASELINES)
+
+
+_POWER = 0.8
+
+
+def needs(
+    found: CrossedDifference,
+    names: tuple[int, int],
+    items: int,
+    runs: tuple[float, int],
+    edits: tuple[float, int] | None,
+    margin: float | None,
+    confidence: float,
+) -> SwapNeeds | None:
+    """Return what would probably decide, if the values are as estimated; None where nothing would.
+
+    Parameters
+    ----------
+    found : the difference and the terms of its variance.
+    names, items : of both sides, and how many.
+    runs : their variance, and how many each item has.
+    edits : the variance of irrelevant edits in place of that of names, and how many there are.
+    margin : of equivalence; what is aimed at where the estimate is within it.
+    """
+    runs_variance, each = runs
+    cell = found.residual.value / found.of_cells
+    of_runs = min(runs_variance, each * cell)
+    design = CrossedDesign(
+        names_sd=_deviation(found.names.value - found.residual.value, found.of_names),
+        items_sd=_deviation(found.items.value - found.residual.value, found.of_items),
+        cells_sd=_deviation(cell - of_runs / each, 1.0),
+        runs_sd=math.sqrt(of_runs),
+        names=names,
+        items=items,
+        runs=each,
+    )
+    if not design.variance > 0:
+        return None
+    judged = [design]  # as the comparison itself is judged: by the larger p-value of both
+    if edits is not None:
+        of_edits = _deviation(edits[0] - found.residual.value, found.of_names)
+        judged.append(replace(design, names_sd=of_edits, placebos=edits[1]))
+    equal = margin is not None and abs(found.value) < margin
+
+    def power(planned: CrossedDesign) -> float:
+        if equal:
+            assert margin is not None
+            return planned.power_to_equal(found.value, margin, confidence)
+        return planned.power_to_differ(found.value, confidence)
+
+    def number(what: What) -> int | None:
+        """Return how many would decide, more than there are: these have not."""
+        fewest_of = [fewest(one, what, lambda planned: power(planned) >= _POWER) for one in judged]
+        known = [n for n in fewest_of if n is not None]
+        return max(*known, design.number_of(what) + 1) if len(known) == len(judged) else None
+
+    whats: tuple[What, ...] = ("names", "items", "runs")
+    wanted = {what: number(what) for what in whats}
+    answers: dict[What, int] = {
+        what: design.with_number(what, n).answers for what, n in wanted.items() if n is not None
+    }
+    if not answers:
+        return None
+    cheapest: What = min(answers, key=lambda what: answers[what])
+    return SwapNeeds(
+        names=wanted["names"], items=wanted["items"], runs=wanted["runs"], cheapest=cheapest
+    )
+
+
+def _deviation(variance: float, times: float) -> float:
+    return math.sqrt(max(variance, 0.0) / times)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from fairgauge.published.printed_numbers import is_suppressed, read_bound
 from fairgauge.published.published_table import ColumnRole, RowKind
 from fairgauge.published.selected_people import selected_people
-from fairgauge.results.table_faults import Fault, FaultCode, Finding
+from fairgauge.results.check import Fault, FaultCode, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

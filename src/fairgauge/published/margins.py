@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from fairgauge.published.published_table import ColumnRole, RowKind
-from fairgauge.results.table_faults import Fault, FaultCode, Finding, Findings
+from fairgauge.results.check import Fault, FaultCode, Finding, Findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

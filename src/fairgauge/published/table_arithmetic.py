@@ -14,7 +14,7 @@ from fairgauge.published.printed_numbers import is_dash, is_suppressed, is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
 from fairgauge.published.selected_people import selected_people
 from fairgauge.resolve.references import FEWEST_ROWS
-from fairgauge.results.table_faults import Fault, FaultCode, Findings
+from fairgauge.results.check import Fault, FaultCode, Findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairgauge.published.printed_numbers import Printed
     from fairgauge.published.published_table import PublishedRow, PublishedTable
     from fairgauge.reasons import Parameter
-    from fairgauge.results.table_faults import Finding
+    from fairgauge.results.check import Finding
 
 MIN_SHARE = 0.02
 """The share of people below which a category need not have a ratio, nor be the reference."""

@@ -1,17 +1,22 @@
-"""Comparison: what changed between two reports, in all and in each disparity."""
+"""Comparison: what changed between two reports, in all and in each disparity.
+
+Names are unique within one report. What one of them calls "A & B & C" may be another group than
+what the other calls so, and the same set of values may be listed in another order.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias, TypeVar
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.facts import Facts
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, is_of_scoring_rates
 from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.errors import FairgaugeError
+from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results._older_reports import estimate_of_2
 from fairgauge.results.codec import Finite, Inline, Restored, Share, Version
@@ -23,8 +28,11 @@ from fairgauge.values import Saved
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.verdicts import Verdict
+    from fairgauge.results.estimates import Group
+    from fairgauge.results.report import Report
+
+    Named = TypeVar("Named", Estimate, Group, Verdict)
+    Groups = dict[FeatureId, dict[GroupId, str]]
 
 
 def _comparison_of_1(values: Saved) -> Saved:
@@ -364,3 +372,49 @@ def subject_of(each: Estimate | Verdict) -> Subject:
     """
     group = None if is_of_all_groups(each.definition) else each.group
     return (each.metric, each.feature, group)
+
+
+def with_joint_names(old: Report, new: Report) -> tuple[Report, Report]:
+    """Return two reports in which a group has one name, and a name is of one group.
+
+    Reports older than `fairgauge.report/3` do not state what their groups are: beside one of them
+    groups of one name are taken to be the same.
+    """
+    groups: Groups = {}
+    for report in (old, new):
+        subjects: tuple[Estimate | Group, ...] = (*report.groups, *report.estimates)
+        for each in subjects:
+            if each.feature is None:
+                continue
+            if each.feature_id is None:
+                return old, new
+            of_feature = groups.setdefault(each.feature_id, {})
+            if each.group_id is not None and each.group is not None:
+                of_feature.setdefault(each.group_id, each.group)
+    features = dict(zip(groups, feature_names(list(groups)), strict=True))
+    for of_feature in groups.values():
+        of_feature.update(zip(of_feature, group_names(list(of_feature)), strict=True))
+    return _renamed(old, features, groups), _renamed(new, features, groups)
+
+
+def _renamed(report: Report, features: Mapping[FeatureId, str], groups: Groups) -> Report:
+    def in_joint_names(each: Named) -> Named:
+        if each.feature_id is None:
+            return each
+        feature = features.get(each.feature_id)
+        group = groups.get(each.feature_id, {}).get(each.group_id) if each.group_id else None
+        return replace(each, feature=feature or each.feature, group=group or each.group)
+
+    def with_reference(each: Estimate) -> Estimate:
+        reference = each.reference
+        if each.feature_id is None or reference is None or reference.group_id is None:
+            return each
+        name = groups[each.feature_id].get(reference.group_id, reference.group)
+        return replace(each, reference=replace(reference, group=name))
+
+    return replace(
+        report,
+        groups=tuple(map(in_joint_names, report.groups)),
+        estimates=tuple(with_reference(in_joint_names(each)) for each in report.estimates),
+        verdicts=tuple(map(in_joint_names, report.verdicts)),
+    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.evidence import generator, precedes
+from fairgauge.inference.compared_counts import generator, precedes
 from fairgauge.inference.interval import (
     Intervals,
     Methods,

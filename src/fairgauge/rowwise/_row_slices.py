@@ -10,7 +10,7 @@ import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
 from fairgauge.enums import DiagnosticCode, Profile, Status
-from fairgauge.inference.evidence import generator
+from fairgauge.inference.compared_counts import generator
 from fairgauge.inference.interval import certainty
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import EVERYONE, Estimate

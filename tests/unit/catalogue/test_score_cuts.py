@@ -12,7 +12,7 @@ import fairgauge as fg
 from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
 from fairgauge.catalogue.lookup import expand, find_metric, find_rate
 from fairgauge.enums import Profile
-from fairgauge.inference.evidence import Evidence
+from fairgauge.inference.compared_counts import Evidence
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.words.reason_sentences import describe_reason

@@ -9,8 +9,8 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Average, ClassKind, Outcome, ReferenceKind, Status, Task
-from fairgauge.inference.sample_size import detectable_disparity, needed_rows
-from fairgauge.measure._decide import judge as decide
+from fairgauge.inference.needed_rows import detectable_disparity, needed_rows
+from fairgauge.measure.decide import judge as decide
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import Estimate, Measured
 from fairgauge.results.scopes import ClassScope, Interval, Reference

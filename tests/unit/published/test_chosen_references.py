@@ -6,8 +6,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
-from fairgauge.results.check import Decision
-from fairgauge.results.table_faults import FaultCode
+from fairgauge.results.check import Decision, FaultCode
 
 TIED = "group,n,hired\n{},100,40\nB,1000,400\nC,1000,260\n"
 SMALL = "group,n,hired\nNative,25,10\nWhite,1457,695\nBlack,390,174\n"

@@ -12,7 +12,7 @@ from printed_tables import RATE, RATIO, SELECTED, STYLES, N, csv, markdown, prin
 
 import fairgauge as fg
 from fairgauge.published.sources import read_sources
-from fairgauge.results.table_faults import FaultCode
+from fairgauge.results.check import FaultCode
 
 SEX = [(("Male",), 1390, 667), (("Female",), 1181, 555)]
 RACE = [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fairgauge as fg
-from fairgauge.results.table_faults import FaultCode
+from fairgauge.results.check import FaultCode
 
 HEADER = ["Sex", "Race", "# of applicants", "# selected", "Selection rate", "Impact ratio"]
 NEW_YORK = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fairgauge as fg
-from fairgauge.results.table_faults import FaultCode
+from fairgauge.results.check import FaultCode
 
 COUNTS = {
     ("Male", "A"): (1100, 550),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
-from fairgauge.results.table_faults import FaultCode
+from fairgauge.results.check import FaultCode
 
 RATES = (
     "Race,Applicants,Approved,{},Approval rate\nWhite,1000,800,{},80.0%\nBlack,300,190,{},63.3%\n"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.results.table_faults import FaultCode
+from fairgauge.results.check import FaultCode
 
 COUNTS = "group,n,hired\nA,1000,500\nB,1000,480\n"
 RATIOS = "group,rate,ratio\nA,50%,{}\nB,44%,{}\nC,30%,{}\n"

@@ -17,7 +17,7 @@ from fairgauge.catalogue.across import Across, DifferentialFairness, Joint, Spre
 from fairgauge.catalogue.cells import ALL, TN, TP
 from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.evidence import CellCount, generator, stricter
+from fairgauge.inference.compared_counts import CellCount, generator, stricter
 from fairgauge.inference.interval import (
     FEWEST_EXPECTED,
     RATIO_MAY_BE_ZERO,

@@ -25,7 +25,7 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
 )
-from fairgauge.inference.evidence import FEWEST_GROUPS, generator
+from fairgauge.inference.compared_counts import FEWEST_GROUPS, generator
 from fairgauge.inference.interval import decidable
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.results.disparities import after_adjusting
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.evidence import FeatureGroups
+    from fairgauge.inference.compared_counts import FeatureGroups
     from fairgauge.question.specification import Spec
     from fairgauge.results.estimates import ComparisonKey, Estimate
     from fairgauge.stats.arrays import Limits

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Status
-from fairgauge.inference.evidence import FEWEST_GROUPS
+from fairgauge.inference.compared_counts import FEWEST_GROUPS
 from fairgauge.inference.interval import concatenated, decidable
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.inference.two.contrast_intervals import insufficient_sides
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.statistics import Rate
-    from fairgauge.inference.evidence import FeatureGroups
+    from fairgauge.inference.compared_counts import FeatureGroups
     from fairgauge.inference.groups.families import Family
     from fairgauge.inference.interval import Methods
     from fairgauge.question.specification import Spec

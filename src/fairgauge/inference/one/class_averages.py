@@ -33,7 +33,7 @@ from fairgauge.stats.multinomial import (
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array, Cells, Need
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.evidence import Comparisons, Count, Evidence
+    from fairgauge.inference.compared_counts import Comparisons, Count, Evidence
     from fairgauge.inference.interval import Shape
     from fairgauge.stats.arrays import Limits
     from fairgauge.stats.multinomial import ClassStatistic

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.clusters import Clusters
-    from fairgauge.inference.evidence import Evidence
+    from fairgauge.inference.compared_counts import Evidence
     from fairgauge.reasons import Reason
     from fairgauge.resolve.sides import Index
     from fairgauge.stats.arrays import Limits

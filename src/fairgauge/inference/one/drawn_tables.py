@@ -16,7 +16,7 @@ import numpy as np
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import IntervalMethod, Method, Profile
-from fairgauge.inference.evidence import generator
+from fairgauge.inference.compared_counts import generator
 from fairgauge.inference.interval import NoInterval, StatisticInterval
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.evidence import Evidence
+    from fairgauge.inference.compared_counts import Evidence
     from fairgauge.inference.interval import Methods
     from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.moments import Sums
-    from fairgauge.inference.evidence import Evidence
+    from fairgauge.inference.compared_counts import Evidence
     from fairgauge.inference.interval import At, Methods
     from fairgauge.stats.arrays import Limits
     from fairgauge.stats.squares import Moments

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
-    from fairgauge.inference.evidence import Count, Evidence
+    from fairgauge.inference.compared_counts import Count, Evidence
     from fairgauge.inference.interval import Methods
     from fairgauge.stats.arrays import Limits
 

@@ -18,7 +18,7 @@ from fairgauge.catalogue.moments import Mean, MomentStatistic
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Blend, DrawnStatistic, Quotient, Rate, Statistic
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.evidence import CellCount
+from fairgauge.inference.compared_counts import CellCount
 from fairgauge.inference.interval import (
     FEWEST_EFFECTIVE,
     Formula,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairgauge.catalogue.cells import Array, Cells, Need
-    from fairgauge.inference.evidence import Count, Evidence
+    from fairgauge.inference.compared_counts import Count, Evidence
     from fairgauge.inference.interval import Shape
     from fairgauge.stats.arrays import Limits
 

@@ -21,7 +21,7 @@ import numpy as np
 from fairgauge.catalogue.averages import Averaged, Kappa
 from fairgauge.catalogue.pooling import is_odds_ratio
 from fairgauge.enums import IntervalMethod, Method
-from fairgauge.inference.evidence import Comparisons
+from fairgauge.inference.compared_counts import Comparisons
 from fairgauge.inference.interval import (
     FEWEST_EXPECTED,
     JACKKNIFE_UNDEFINED,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.evidence import canonical_pair, generator, precedes
+from fairgauge.inference.compared_counts import canonical_pair, generator, precedes
 from fairgauge.inference.interval import AUC_SCORE, Intervals, Methods, insufficient_rows
 from fairgauge.inference.one.drawn_tables import TOO_MANY_STRATA
 from fairgauge.inference.two.resampled_intervals import resampled_comparisons
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
-    from fairgauge.inference.evidence import Comparisons, Evidence
+    from fairgauge.inference.compared_counts import Comparisons, Evidence
     from fairgauge.question.specification import Spec
     from fairgauge.reasons import Reason
 

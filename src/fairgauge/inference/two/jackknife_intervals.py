@@ -14,7 +14,7 @@ from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.pooling import pool
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.evidence import generator
+from fairgauge.inference.compared_counts import generator
 from fairgauge.inference.interval import (
     JACKKNIFE,
     JACKKNIFE_UNDEFINED,
@@ -40,7 +40,7 @@ from fairgauge.stats.significance import invert
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import ComparisonMetric
-    from fairgauge.inference.evidence import Comparisons
+    from fairgauge.inference.compared_counts import Comparisons
     from fairgauge.inference.interval import At
     from fairgauge.question.specification import Spec
     from fairgauge.reasons import Reason

@@ -24,7 +24,7 @@ from fairgauge.catalogue.across import Across
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.evidence import generator
+from fairgauge.inference.compared_counts import generator
 from fairgauge.inference.two.paired_changes import (
     DisparityChanges,
     Quantity,

@@ -10,7 +10,7 @@ import numpy as np
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import Method, Profile
-from fairgauge.inference.evidence import generator, precedes
+from fairgauge.inference.compared_counts import generator, precedes
 from fairgauge.inference.interval import Intervals
 from fairgauge.inference.one.drawn_tables import (
     DRAWN_AT_ONCE,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.comparisons import ComparisonMetric
-    from fairgauge.inference.evidence import Comparisons
+    from fairgauge.inference.compared_counts import Comparisons
     from fairgauge.question.specification import Spec
     from fairgauge.reasons import Reason
     from fairgauge.stats.arrays import Limits

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Imbalance
     from fairgauge.catalogue.pooling import ConditionalDisparity
-    from fairgauge.inference.evidence import Comparisons, Evidence
+    from fairgauge.inference.compared_counts import Comparisons, Evidence
     from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 

@@ -9,7 +9,7 @@ import numpy as np
 from fairgauge.catalogue.cells import TN, TP
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.evidence import Evidence
+from fairgauge.inference.compared_counts import Evidence
 from fairgauge.inference.interval import Intervals, Methods, insufficient_rows
 from fairgauge.inference.one.drawn_tables import cells_table
 from fairgauge.inference.one.regressions import ROUNDING, label_moments, prediction_moments
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         OverallStandardisedDifference,
         StandardisedDifference,
     )
-    from fairgauge.inference.evidence import Comparisons
+    from fairgauge.inference.compared_counts import Comparisons
     from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 

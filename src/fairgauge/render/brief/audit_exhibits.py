@@ -2,20 +2,264 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import TN, TP
-from fairgauge.render._document_tree import DotArray, DotArrays
-from fairgauge.render.brief._rule_grid import rule_grid
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import ClassKind, Outcome, ReferenceKind, ScopeKind
+from fairgauge.question.rules import limits_of
+from fairgauge.render._document_tree import DotArray, DotArrays, GridCell, GridRule, Mark, RuleGrid
+from fairgauge.render.brief._compared_shares import ComparedShares, adverse_sign
 from fairgauge.render.brief._stated_findings import disparities_of, led_by
 from fairgauge.render.brief._vocabulary import Vocabulary, some
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.metric_words import (
+    compared_rate,
+    neutral,
+    shown,
+    shown_range,
+    signed,
+    unit,
+    unit_name,
+)
+from fairgauge.render.words.numbers import listing, minus
+from fairgauge.results.disparities import gap, is_ratio
+from fairgauge.results.verdicts import before_counting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.render._document_tree import Block
-    from fairgauge.render.brief._compared_shares import ComparedShares
+    from fairgauge.results.estimates import Estimate
     from fairgauge.results.report import Report
+    from fairgauge.results.verdicts import RuleResult, Verdict
+
+_MOST_RULES, _MOST_ROWS = 2, 14
+_GRAVEST_FIRST = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS)
+_PER_HUNDRED = 100
+
+
+def rule_grid(report: Report, words: Vocabulary, texts: Mapping[str, str]) -> RuleGrid | None:
+    """Return the rules of a report with what they come to for each group; None without rules.
+
+    Of more rules than fit beside each other the gravest are shown, and of more rows the worst.
+
+    Parameters
+    ----------
+    texts : each rule as it is written elsewhere in the report.
+    """
+    rules = sorted(report.by_rule, key=lambda each: _gravity(each.verdicts))[:_MOST_RULES]
+    if not rules:
+        return None
+    if len(report.by_rule) <= _MOST_RULES:
+        rules = list(report.by_rule)
+    rows: dict[tuple[str | None, str | None], list[Verdict | None]] = {}
+    for i, each in enumerate(rules):
+        for verdict in each.verdicts:
+            if (verdict.feature, verdict.mirror) in rows:
+                verdict = _from_the_other_side(verdict)
+            row = rows.setdefault((verdict.feature, verdict.group), [None] * len(rules))
+            row[i] = row[i] or verdict
+    kept = sorted(rows, key=lambda key: _gravity(rows[key]))[:_MOST_ROWS]
+    kept.sort(key=lambda key: _advantage(report, words, rows[key]))
+    features = [feature for feature, _ in rows if any(feature == key[0] for key in kept)]
+    order = dict.fromkeys(each.feature for each in report.groups)
+    parts = []
+    for feature in sorted(dict.fromkeys(features), key=lambda f: [*order, f].index(f)):
+        of_feature = [(key, rows[key]) for key in kept if key[0] == feature]
+        title = _part_title(report, words, [v for _, row in of_feature for v in row if v])
+        lines = tuple(
+            (_row_name(words, *key), tuple(_cell(report, words, each) for each in row))
+            for key, row in of_feature
+        )
+        parts.append((title, lines))
+    numbers = {each.rule: i for i, each in enumerate(report.by_rule, 1)}
+    return RuleGrid(
+        "Every rule, every group" if len(kept) == len(rows) else "The groups that fare worst",
+        tuple(_rule(report, words, each, numbers[each.rule], texts) for each in rules),
+        tuple(parts),
+        tuple(_notes(report, rules, kept, rows)),
+    )
+
+
+def _from_the_other_side(verdict: Verdict) -> Verdict:
+    """Return a verdict on one of two groups as one on the other, where its rule limits both alike.
+
+    The rules of a row are then of the same group.
+    """
+    low, high = limits_of(verdict.rule)
+    if low != -high or verdict.value is None:
+        return verdict
+    interval = verdict.interval
+    turned = interval and replace(interval, low=-interval.high, high=-interval.low)
+    return replace(
+        verdict, group=verdict.mirror, mirror=verdict.group, value=-verdict.value, interval=turned
+    )
+
+
+def _gravity(verdicts: Sequence[Verdict | None]) -> tuple[int, ...]:
+    """Return how grave some verdicts are: the gravest first, fails that remain before others."""
+    return min((_gravity_of(each) for each in verdicts if each), default=(len(_GRAVEST_FIRST), 0))
+
+
+def _gravity_of(verdict: Verdict) -> tuple[int, int]:
+    outcome = before_counting(verdict)
+    place = _GRAVEST_FIRST.index(outcome) if outcome in _GRAVEST_FIRST else len(_GRAVEST_FIRST)
+    return place, int(verdict.remains is False)
+
+
+def _advantage(report: Report, words: Vocabulary, verdicts: Sequence[Verdict | None]) -> float:
+    """Return how much better a group fares than its reference in the first rule: worst first."""
+    for each in filter(None, verdicts):
+        shares = _shares(report, words, each)
+        if shares is not None:
+            adverse = adverse_sign(shares.row, words.favourable) or -1
+            return -adverse * gap(shares.contrast)
+    return 0.0
+
+
+def _row_name(words: Vocabulary, feature: str | None, group: str | None) -> str:
+    """Return a group below the name of its feature: by its value where it has no name."""
+    if feature is None:
+        return f"all {words.unit}"
+    if group is None:
+        return called(feature)
+    return words.group(feature, group) if feature in words.words.groups else called(group)
+
+
+def _part_title(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) -> str:
+    """Return a feature, and who is compared in it: "race: each group and all other people"."""
+    first = verdicts[0]
+    title = capitalised(words.feature(first.feature))
+    if first.mirror is not None:
+        sides = (_row_name(words, first.feature, each) for each in (first.group, first.mirror))
+        return f"{title}: {listing(list(sides))}"
+    found = [_estimate(report, each) for each in verdicts]
+    others = {words.reference(each) for each in found if each is not None and each.reference}
+    of_others = any(
+        each is not None and each.reference and each.reference.kind is ReferenceKind.OTHERS
+        for each in found
+    )
+    if of_others or len(others) != 1:
+        return f"{title}: each group and all others" if of_others else title
+    return f"{title}: each group and {others.pop()}"
+
+
+def _estimate(report: Report, verdict: Verdict) -> Estimate | None:
+    """Return the comparison that a verdict judges."""
+    return next(
+        (
+            each
+            for each in report.estimates
+            if (each.metric, each.feature, each.group, each.threshold, each.class_scope)
+            == (verdict.metric, verdict.feature, verdict.group, verdict.threshold,
+                verdict.class_scope)
+            and each.scope.kind is ScopeKind.OVERALL
+        ),
+        None,
+    )  # fmt: skip
+
+
+def _shares(report: Report, words: Vocabulary, verdict: Verdict) -> ComparedShares | None:
+    contrast = _estimate(report, verdict)
+    row = None if contrast is None else compared_rate(contrast.definition)
+    if contrast is None or not isinstance(row, Rate) or not contrast.class_scope.is_single:
+        return None
+    return ComparedShares(report, words, contrast, row, turn=False)
+
+
+def _cell(report: Report, words: Vocabulary, verdict: Verdict | None) -> GridCell | None:
+    if verdict is None:
+        return None
+    kind, sign = unit(verdict.definition), signed(verdict.definition)
+    low, high = verdict.interval or (None, None)
+    interval = ""
+    if verdict.interval is not None:
+        ends = shown_range(verdict.interval.low, verdict.interval.high, kind, sign=sign)
+        interval = f"{100 * verdict.interval.level:.4g}% CI {ends}{unit_name(kind)}"
+    value = "-" if verdict.value is None else shown(verdict.value, kind, sign=sign)
+    shares = _shares(report, words, verdict)
+    found = shares.counts if shares is not None else None
+    counts = value
+    if found is not None and shares is not None:
+        sides = (found.group, found.reference)
+        if found.of == _PER_HUNDRED:
+            counts = " v ".join(f"{each:,}" for each in sides)
+        elif found.of is None:
+            of = (side.size for side in shares.shares if side is not None and side.size)
+            counts = " v ".join(f"{n:,}/{size:,}" for n, size in zip(sides, of, strict=True))
+    outcome = before_counting(verdict)
+    mark = Mark(verdict.value, low, high, sparse=outcome is not Outcome.FAIL)
+    return GridCell(counts, mark, interval, outcome, alone=verdict.remains is False)
+
+
+def _rule(
+    report: Report, words: Vocabulary, rule: RuleResult, number: int, texts: Mapping[str, str]
+) -> GridRule:
+    verdict = rule.worst
+    shares = next(filter(None, (_shares(report, words, each) for each in rule.verdicts)), None)
+    in_words = "" if shares is None else rule_in_words(shares, limits_of(rule.rule))
+    text = texts.get(rule.rule, rule.rule)
+    cuts = {each.class_scope for each in rule.verdicts}
+    if " or " in rule.rule or len(cuts) > 1:  # of several limits each is drawn with the first
+        in_words = ""
+    head, below = (in_words, text) if in_words else (text, "")
+    return GridRule(
+        f"Rule {number}: {head}",
+        below,
+        unit(verdict.definition),
+        neutral(verdict.definition),
+        limits_of(rule.rule),
+    )
+
+
+def rule_in_words(shares: ComparedShares, limits: tuple[float, float]) -> str:
+    """Return what a rule on a share allows: "were approved at least 0.8 times as often"."""
+    low, high = limits
+    contrast, event = shares.contrast, shares.event
+    if event is None or not shares.rate.known or contrast.definition.neutral not in (0, 1):
+        return ""
+    condition = shares.condition()
+    people = f"of those {condition}, " if condition else ""
+    if is_ratio(contrast.definition):
+        within = _between(f"{low:g}", f"{high:g}", low=math.isfinite(low), high=math.isfinite(high))
+        return f"{people}{event.happened} {within} times as often"
+    if contrast.value is not None and contrast.definition.range != (-1, 1):
+        return ""
+    fewer, more = (f"{abs(_PER_HUNDRED * end):g}" for end in limits)
+    if low == -high:
+        return f"{people}at most {more} of 100 fewer or more {event.happened}"
+    if low < 0 and math.isinf(high):
+        return f"{people}at most {fewer} of 100 fewer {event.happened}"
+    if high > 0 and math.isinf(low):
+        return f"{people}at most {more} of 100 more {event.happened}"
+    return ""
+
+
+def _between(least: str, most: str, *, low: bool, high: bool) -> str:
+    if low and high:
+        return minus(f"between {least} and {most}")
+    return minus(f"at least {least}" if low else f"at most {most}")
+
+
+def _notes(
+    report: Report,
+    rules: Sequence[RuleResult],
+    kept: Sequence[object],
+    rows: Mapping[tuple[str | None, str | None], Sequence[Verdict | None]],
+) -> Iterator[str]:
+    shown_verdicts = [each for rule in rules for each in rule.verdicts]
+    if any(each.remains is False for each in shown_verdicts):
+        yield "a fails alone, but not when all comparisons are judged together."
+    if any(each.class_scope.kind is ClassKind.SELECTION for each in shown_verdicts):
+        yield "Each cell is of the cut of the order that decides, which Rules names."
+    more_rules, more_rows = len(report.by_rule) - len(rules), len(rows) - len(kept)
+    for count, noun in ((more_rules, "rule"), (more_rows, "row")):
+        if count > 0:
+            yield f"{count:,} more {noun}{'s' if count > 1 else ''} under Rules."
+
 
 _DOTS = 100
 

@@ -27,17 +27,16 @@ from fairgauge.render.documents._document_parts import TONES, document_of, liste
 from fairgauge.render.words.check_sentences import (
     decided_ratios,
     describe_fault_in_place,
+    describe_kind,
     shown_interval,
     sources_of,
     table_title,
 )
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.fault_sentences import describe_kind
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.render.words.reason_sentences import INSUFFICIENT
 from fairgauge.render.words.verdict_sentences import outcome_word
-from fairgauge.results.check import Decision
-from fairgauge.results.table_faults import FaultLevel
+from fairgauge.results.check import Decision, FaultLevel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

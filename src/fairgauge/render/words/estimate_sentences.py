@@ -7,11 +7,10 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.across import Across, DifferentialFairness, Joint, Spread
-from fairgauge.catalogue.comparisons import Combined, Contrast, Imbalance, Metric
+from fairgauge.catalogue.comparisons import Combined, Contrast, Imbalance, Metric, Representation
 from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.catalogue.inequality import Inequality, InequalityPart
 from fairgauge.catalogue.pooling import ConditionalDisparity
-from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.standardised_differences import (
     OverallStandardisedDifference,

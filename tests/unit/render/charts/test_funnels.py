@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.render._document_tree import FunnelChart, FunnelDot
-from fairgauge.render.charts.funnels import placed_funnel
+from fairgauge.render.charts.charts import placed_funnel
 
 DOTS = st.builds(
     FunnelDot, st.floats(1, 1e8), st.floats(-1, 1), st.integers(1, 10_000),

@@ -18,8 +18,7 @@ from fairgauge.catalogue.closed_forms import quotients
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import Profile
 from fairgauge.render import render
-from fairgauge.render.charts._line_charts import labels, path
-from fairgauge.render.charts.score_sections import scored
+from fairgauge.render.charts.score_sections import labels, path, scored
 from fairgauge.render.charts.threshold_slider import slider
 from fairgauge.results.curves import at_threshold
 
