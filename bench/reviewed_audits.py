@@ -56,7 +56,7 @@ from bench.further_designs import further_designs
 from bench.last_round import hostile_designs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _COUNTS = Path(__file__).parent.parent / "docs" / "coverage_of_audits.json"
 
@@ -525,24 +525,29 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--anew", action="store_true", help="forget what was counted")
     parser.add_argument("-o", "--output", type=Path, default=_COUNTS)
     options = parser.parse_args(arguments)
-    read = options.output.exists() and not options.anew
-    known = json.loads(options.output.read_text(encoding="utf-8")) if read else []
+    count(DESIGNS, options.audits, options.output, anew=options.anew)
+
+
+def count(designs: Sequence[Design], wanted: int, output: Path, *, anew: bool) -> None:
+    """Count chunks of designs, those that are finished soonest first, until all have enough."""
+    read = output.exists() and not anew
+    known = json.loads(output.read_text(encoding="utf-8")) if read else []
     before = {(each["of"], each["setting"]): each for each in known}
-    records = [before.get((each.of, each.setting), new_record(each)) for each in DESIGNS]
-    cost = [0.0] * len(DESIGNS)  # of a data set; unknown at first
+    records = [before.get((each.of, each.setting), new_record(each)) for each in designs]
+    cost = [0.0] * len(designs)  # of a data set; unknown at first
 
     def left(i: int) -> float:
-        return cost[i] * (options.audits - records[i]["audits"])
+        return cost[i] * (wanted - records[i]["audits"])
 
-    while unfinished := [i for i, each in enumerate(records) if each["audits"] < options.audits]:
+    while unfinished := [i for i, each in enumerate(records) if each["audits"] < wanted]:
         i = min(unfinished, key=left)
         started = time.process_time()
-        add_chunk(DESIGNS[i], records[i])
-        cost[i] = (time.process_time() - started) / DESIGNS[i].chunk
-        scratch = options.output.with_suffix(".part")
+        add_chunk(designs[i], records[i])
+        cost[i] = (time.process_time() - started) / designs[i].chunk
+        scratch = output.with_suffix(".part")
         scratch.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
-        scratch.replace(options.output)
-        print(f"{DESIGNS[i].setting}: {records[i]['audits']}, {cost[i]:.3f} s each", flush=True)
+        scratch.replace(output)
+        print(f"{designs[i].setting}: {records[i]['audits']}, {cost[i]:.3f} s each", flush=True)
 
 
 if __name__ == "__main__":

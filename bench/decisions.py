@@ -1,0 +1,437 @@
+"""``python -m bench.decisions``: the sixteen rows of a review of what stands on the intervals.
+
+A row is a word that a decision rests on ("dominates", "changed sides", PASS of thresholds, an
+asterisk, an alarm), with a design in which it went wrong. Every data set is drawn and decided as a
+user does it. The table is printed, and kept in docs/coverage_of_decisions.json, from where what is
+counted already is read. Rows 2, 4, 7, 9, 11 and 15 want that something never happens (or always).
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import re
+from dataclasses import replace
+from functools import cache, partial
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+import fairgauge as fg
+from bench.audit_designs import COUNTED, Design, Occurrences, alone, selected
+from bench.paired_verdicts import QUESTION as OF_MODELS
+from bench.paired_verdicts import frame
+from bench.reviewed_audits import DESIGNS as REVIEWED
+from bench.reviewed_audits import count
+from fairgauge.render import render
+from fairgauge.results.disparities import is_significant
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.paired import paired_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RESULTS = Path(__file__).resolve().parents[1] / "docs" / "coverage_of_decisions.json"
+_FALSELY, _SELDOM, _NEVER = "at most 2.5", "at most 5", "0"
+
+
+# 1: comparing models
+
+
+def harmed_group(rng: np.random.Generator) -> Occurrences:
+    """Two large groups improve; the TPR of a group of 5 % of 1,500 rows falls from .78 to .60."""
+    sizes = {"a": 850, "b": 575, "c": 75}
+    cells = {}
+    for group, (tpr, new_tpr) in {"a": (0.78, 0.84), "b": (0.70, 0.82), "c": (0.78, 0.60)}.items():
+        both = np.outer([tpr, 1 - tpr], [new_tpr, 1 - new_tpr])
+        none = np.outer([0.2, 0.8], [0.2, 0.8])
+        cells[group] = 0.5 * np.stack([both, none])
+    compared = fg.compare_models(
+        frame(sizes, cells, rng), **OF_MODELS, candidate="c0",
+        margins={"accuracy": 0.02, "true_positive_rate.difference": 0.1},
+    )  # fmt: skip
+    return {"dominates": str(compared["c0"].verdict) == "dominates"}
+
+
+# 2: comparing reports
+
+
+def changed_sides(rng: np.random.Generator) -> Occurrences:
+    """Selection of F is 7.2 points below that of M, then 6 points above."""
+    old, new = (
+        fg.audit(selected(rng.binomial(sizes, rates), np.array(sizes)), **COUNTED, metrics=["DPPL"])
+        for sizes, rates in (([4000, 4000], [0.4, 0.472]), ([3900, 4100], [0.46, 0.4]))
+    )
+    compared = fg.compare(old, new)
+    return {
+        "changed sides is stated": "changed sides" in " ".join(render(compared, "text").split()),
+        "called significant": any(each.other_side for each in compared.changes),
+    }
+
+
+# 3 and 4: thresholds
+
+
+@cache
+def _scores(values: int, gap: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return P(group, label, score), and a threshold for each of the scores."""
+    edges = np.linspace(0, 1, values + 1)[1:-1]
+    at = np.concatenate([[-np.inf], np.log(edges / (1 - edges)), [np.inf]])
+    shares = np.empty((2, 2, values))
+    for g, (size, shift) in enumerate(((0.4, gap), (0.6, 0.0))):
+        for label in (0, 1):
+            below = stats.norm.cdf(at, 1.5 * (label - 0.5) - shift)
+            shares[g, label] = size / 2 * np.diff(below)
+    return shares, np.arange(values) / values
+
+
+def _truth(values: int, gap: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the accuracy and the difference of selection rates at every threshold."""
+    shares, _ = _scores(values, gap)
+    above = shares[..., ::-1].cumsum(axis=-1)[..., ::-1]
+    wrong = above[:, 0] + (shares[:, 1].sum(axis=-1)[:, None] - above[:, 1])
+    selection = above.sum(axis=1) / shares.sum(axis=(1, 2))[:, None]
+    return 1 - wrong.sum(axis=0), selection[0] - selection[1]
+
+
+def chosen_thresholds(
+    values: int, gap: float, rows: int, at: int, by: str, rng: np.random.Generator
+) -> Occurrences:
+    """Choose where the truth of one threshold is at the margin of accuracy, or at the goal.
+
+    ``at`` is how far it is from today's; beyond it goals are met at a price.
+    """
+    shares, cuts = _scores(values, gap)
+    accuracy, difference = _truth(values, gap)
+    today = values // 2
+    loss = accuracy[today] - accuracy
+    goal = abs(difference[today + at]) + (0.002 if by == "margin" else 0.0)
+    margin = loss[today + at] + (0.0 if by == "margin" else 0.06)
+    drawn = rng.multinomial(rows, shares.ravel()).reshape(shares.shape)
+    g, y, s = (each.ravel() for each in np.indices(shares.shape))
+    data = pl.DataFrame({"g": g, "y": y, "s": cuts[s], "n": drawn.ravel()}).filter(pl.col("n") > 0)
+    choice = fg.thresholds(
+        data.with_columns(pl.col("g").cast(str)), label="y", score="s", positive=1, sensitive="g",
+        count="n", threshold=float(cuts[today]), margins={"accuracy": margin},
+        rules=[fg.rule("selection_rate.difference", between=(-goal, goal))],
+    )  # fmt: skip
+    common = choice["g"].common
+    passes = common is not None and common.outcome == "pass"
+    broken = False
+    if common is not None:
+        (cut,) = set(common.thresholds.values())
+        place = int(np.argmin(np.abs(cuts - cut)))
+        tiny = 1e-9
+        broken = loss[place] >= margin - tiny or abs(difference[place]) >= goal - tiny
+    text = render(choice, "text") if rng.random() < 0.02 else ""  # it costs most of the time
+    shares_stated = re.findall(r"\d+ ?%[^.\n]{0,30}(?:confirm|hold|chance)", text)
+    found = {"PASS": passes, "false PASS": passes and broken}
+    return found | ({"a share of choices is stated": bool(shares_stated)} if text else {})
+
+
+# 6 and 7: what is marked
+
+
+def stars_and_intervals(groups: int, rng: np.random.Generator) -> Occurrences:
+    """Audit groups that differ a little; a star stands where the interval excludes none."""
+    sizes = np.full(groups, 150)
+    rates = np.clip(0.3 + 0.06 * rng.standard_normal(groups), 0.05, 0.9)
+    report = fg.audit(selected(rng.binomial(sizes, rates), sizes), **COUNTED, metrics=["DPPL"])
+    unlike = [
+        is_significant(each) != (each.simultaneous.low > 0 or each.simultaneous.high < 0)
+        for each in report.estimates
+        if each.simultaneous is not None
+    ]
+    return {"a star disagrees with its interval": any(unlike)}
+
+
+def beside_a_tiny_group(rng: np.random.Generator) -> Occurrences:
+    """98 people of a further group against a named reference; 3 of them expected to be selected."""
+    sizes = np.array([900, 1000, 98])
+    x = rng.binomial(sizes, [0.42, 0.47, 0.03])
+    stars = []
+    for some in (slice(0, 2), slice(0, 3)):
+        data = selected(x[some], sizes[some])
+        report = fg.audit(
+            data, **COUNTED, metrics=["selection_rate.ratio"], reference={"group": "g1"},
+            min_n=100,
+        )  # fmt: skip
+        stars.append([is_significant(e) for e in report.estimates if e.group == "g0"])
+    return {"the group changes a star": stars[0] != stars[1]}
+
+
+# 9: published tables
+
+
+def _checked(lines: list[str], limit: float) -> dict[str, Any]:
+    (table,) = fg.check("\n".join(lines), rules=f"selection_rate.ratio >= {limit}").tables
+    return {group.name: group for group in table.groups}
+
+
+def _fitting(n: int, rate: str) -> list[int]:
+    """Return the numbers of selected people that print a rate."""
+    return [x for x in range(n + 1) if f"{100 * x / n:.0f}%" == rate]
+
+
+def printed_rates(rng: np.random.Generator) -> Occurrences:
+    """Print rates of which two may be the highest; hold every table that prints so against it."""
+    k = int(rng.integers(2, 5))
+    n = rng.integers(15, 400, k)
+    shares = rng.uniform(0.1, 0.9) + rng.choice([0, 0, 0.005, -0.01, -0.1, -0.25], k)
+    x = rng.binomial(n, np.clip(shares, 0.02, 0.98))
+    top, other = np.argsort(-x / n)[:2]
+    x[other] = round(x[top] / n[top] * n[other])
+    rates = [f"{100 * a / m:.0f}%" for a, m in zip(x, n, strict=True)]
+    names, limit = "ABCD"[:k], float(rng.choice([0.8, 0.95]))
+    printed = _checked(
+        ["group,n,rate", *map(",".join, zip(names, map(str, n), rates, strict=True))], limit
+    )
+    fits = [_fitting(m, rate) for m, rate in zip(n.tolist(), rates, strict=True)]
+    extreme = [fit[rng.choice([0, -1])] for fit in fits]
+    narrower = contradicted = False
+    for selected_people in (x.tolist(), extreme):
+        lines = [f"{a},{m},{y}" for a, m, y in zip(names, n, selected_people, strict=True)]
+        for name, true in _checked(["group,n,hired", *lines], limit).items():
+            found = printed[name]
+            if true.deciding is None:
+                continue
+            narrower |= found.deciding.low > true.deciding.low + 1e-9
+            narrower |= found.deciding.high < true.deciding.high - 1e-9
+            decided = found.verdict.outcome in ("pass", "fail")
+            contradicted |= decided and found.verdict.outcome != true.verdict.outcome
+    return {"narrower than the true interval": narrower, "contradicts its verdict": contradicted}
+
+
+def possible_ratios(rng: np.random.Generator) -> Occurrences:
+    """Enumerate what rounded rates and up to three people of unknown category leave open."""
+    k = int(rng.integers(2, 4))
+    n = rng.integers(12, 130, k)
+    x = np.maximum(rng.binomial(n, rng.uniform(0.1, 0.95, k)), 1)
+    unknown = int(rng.integers(0, 4))
+    rates = [f"{100 * a / m:.0f}%" for a, m in zip(x, n, strict=True)]
+    names = "ABC"[:k]
+    lines = ["group,n,rate", *map(",".join, zip(names, map(str, n), rates, strict=True))]
+    if unknown:
+        lines.append(f"Unknown,{unknown},")
+    groups = _checked(lines, 0.8)
+    fits = [_fitting(m, rate) for m, rate in zip(n.tolist(), rates, strict=True)]
+    places = [each for each in product(range(unknown + 1), repeat=2 * k) if sum(each) == unknown]
+    added = np.array(places).reshape(-1, 2, k)
+    people = n + added.sum(axis=1)
+    smallest = np.maximum(20, 0.02 * people.sum(axis=1))
+    large = people >= np.minimum(smallest, people.max(axis=1))[:, None]
+    low, high = np.full(k, np.inf), np.zeros(k)
+    for some in product(*fits):
+        held = (np.array(some) + added[:, 0]) / people
+        ratios = held / np.where(large, held, 0).max(axis=1)[:, None]
+        low, high = np.minimum(low, ratios.min(axis=0)), np.maximum(high, ratios.max(axis=0))
+    missed = False
+    for i, name in enumerate(names):
+        possible = groups[name].possible
+        if possible is not None:
+            missed |= possible[0] > low[i] + 1e-9 or possible[1] < high[i] - 1e-9
+        else:
+            missed |= high[i] - low[i] > 1e-9
+    return {"a possible ratio is outside": bool(missed)}
+
+
+# 12: a monitor of two groups
+
+
+@cache
+def _two_groups() -> dict[str, Any]:
+    rule = {"metric": "selection_rate.ratio", "at_least": 0.8}
+    question = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
+    return question | {"monitor": {"rules": [rule], "horizon": 60}}
+
+
+def _days(rates: np.ndarray, rng: np.random.Generator) -> dict[str, Any]:
+    """Return days of 100 women, whose rates these are, and of 200 men with a rate of .4."""
+    first = dt.date(2026, 1, 1)
+    women, men = rng.binomial(100, rates), rng.binomial(200, 0.4, len(rates))
+    return {
+        str(first + dt.timedelta(days=t)): fg.confusion(
+            "sex",
+            {"F": {"tp": int(f), "fn": 100 - int(f)}, "M": {"tp": int(m), "fn": 200 - int(m)}},
+        )
+        for t, (f, m) in enumerate(zip(women.tolist(), men.tolist(), strict=True))
+    }
+
+
+def two_groups_at_the_limit(rate: float, rng: np.random.Generator) -> Occurrences:
+    """Follow two groups at a limit of their rule for a horizon of 60 days."""
+    report = fg.monitor(_days(np.full(60, rate), rng), _two_groups())
+    return {"alarm": bool(report.alarms), "two shares of alpha": len(report.tested) > 1}
+
+
+# 10 and 11: what an alarm states, and baselines
+
+
+def what_is_now(after: float, later: float, rng: np.random.Generator) -> Occurrences:
+    """Rates of women shift on day 15, and again on day 30; an alarm states what is now."""
+    rates = np.repeat([0.4, after, later], 15)
+    report = fg.monitor(_days(rates, rng), _two_groups())
+    found: Occurrences = {"alarm": bool(report.alarms)}
+    for each in report.alarms:
+        now = each.alarm.now if each.alarm else None
+        if now is not None and now.low is not None and now.high is not None:
+            place = report.periods.index(now.first)
+            truth = float(rates[place:].mean() / 0.4)
+            found["now covers"] = now.low <= truth <= now.high
+        if later == 0.4:
+            found["still called outside"] = each.alarm is not None and (
+                each.alarm.currently == "outside"
+            )
+    return found
+
+
+def baseline_of_a_day(folder: str, rng: np.random.Generator) -> Occurrences:
+    """A baseline has the counts of one of the days, by coincidence."""
+    days = _days(np.full(5, 0.4), rng)
+    path = Path(folder) / "baseline.json"
+    days["2026-01-03"].save(path)
+    rule = {"metric": "selection_rate.difference", "within": 0.1, "of": str(path)}
+    try:
+        fg.monitor(days, _two_groups() | {"monitor": {"rules": [rule]}})
+    except fg.FairgaugeError:
+        return {"an error stops the monitor": True}
+    return {"an error stops the monitor": False}
+
+
+# 13: plans of paired comparisons
+
+
+def planned_pairs(
+    discordant: float, margin: float, change: float, rng: np.random.Generator, size: int
+) -> Iterator[tuple[str, bool]]:
+    """Draw as many rows as planned to show that a rate is kept, and hold them to the margin."""
+    rows = int(
+        next(
+            each.total
+            for each in fg.plan(paired=discordant, margins={"accuracy": margin}).needed
+            if "accuracy" in each.goal
+        )
+    )
+    shares = [(discordant + change) / 2, (discordant - change) / 2]
+    better, worse, _ = rng.multinomial(rows, [*shares, 1 - sum(shares)], size).T
+    low, high = paired_difference(better, worse, rows, critical(0.95))
+    for kept, harmed in zip(low > -margin, high < -margin, strict=True):
+        yield "kept", bool(kept)
+        yield "worse", bool(harmed)
+
+
+# 14: one sum over strata
+
+
+def thin_strata(strata: int, most: int, rng: np.random.Generator) -> Occurrences:
+    """Strata of a few rows a side whose groups do not differ; three metrics adjusted for them."""
+    n = rng.integers(1, most, (strata, 2), endpoint=True)
+    x = rng.binomial(n, rng.uniform(0.05, 0.95, (strata, 1)))
+    cells = np.stack([x, n - x], axis=-1).reshape(strata, 4)
+    data = pl.DataFrame(
+        {
+            "group": np.tile(["g0", "g0", "g1", "g1"], strata),
+            "stratum": np.repeat(np.arange(strata), 4), "prediction": [1, 0] * (2 * strata),
+            "n": cells.ravel(),
+        }
+    ).filter(pl.col("n") > 0)  # fmt: skip
+    metrics = ["selection_rate.difference", "selection_rate.ratio", "selection_odds.ratio"]
+    report = fg.audit(data, **COUNTED, strata="stratum", metrics=metrics)
+    found = {
+        each.metric: each.p_value < 0.05
+        for each in report.estimates
+        if each.scope.kind == "pooled" and each.group == "g0" and each.p_value is not None
+    }
+    return {f"p of {name}": below for name, below in found.items()} | {
+        "not on one side of .05": len(set(found.values())) > 1
+    }
+
+
+# 16: fails that remain
+
+
+def fails_at_the_limits(rng: np.random.Generator) -> Occurrences:
+    """Ten groups, half of them at a limit of one of two rules."""
+    sizes = np.full(10, 400)
+    data = selected(rng.binomial(sizes, np.repeat([0.35, 0.45], 5)), sizes)
+    rules = ["selection_rate <= 0.45", "selection_rate >= 0.35"]
+    report = fg.audit(data, **COUNTED, metrics=["selection_rate"], rules=rules)
+    return {
+        "a fail": report.verdict == "fail",
+        "a fail that remains": any(v.outcome == "fail" and v.remains for v in report.verdicts),
+        "a probability on the first page": "robability of a false" in str(report.brief()),
+    }
+
+
+def _reviewed(row: str, of: str, *parts: str) -> Iterator[Design]:
+    """Yield designs of the reviewed audits as those of a row."""
+    for each in REVIEWED:
+        if each.of == of and any(part in each.setting for part in parts):
+            yield replace(each, of=row)
+
+
+def designs(folder: str) -> Iterator[Design]:
+    """Yield the designs of all rows; ``folder`` is where baselines are written."""
+    yield alone("1", "TPR of 5 % of 1,500 rows .78 to .60", _FALSELY, harmed_group)
+    yield alone("2", "F 7.2 pp below M, then 6 pp above", "90 or more", changed_sides)
+    for by, setting in (
+        ("margin", "accuracy worse by the margin at the threshold that meets the goal"),
+        ("goal", "disparity at the limit of the goal at the closest threshold"),
+    ):
+        draw = partial(chosen_thresholds, 20, 0.3, 4_000_000, -3, by)
+        yield alone("3, 4", f"{setting}, 20 scores", "false PASS at most 2.5", draw)
+        draw = partial(chosen_thresholds, 50, 0.5, 4_000_000, -10, by)
+        yield alone("3, 4", f"{setting}, 50 scores", "false PASS at most 2.5", draw)
+    yield from _reviewed("5", "families", "12 rows", "worst odds")
+    yield from _reviewed("6", "families", "20 equal", "21 equal")
+    draw = partial(stars_and_intervals, 21)
+    yield alone("6", "21 groups that differ a little", _NEVER, draw)
+    yield alone("7", "98 people more, who decide nothing", _NEVER, beside_a_tiny_group)
+    yield from _reviewed("8", "families", "3 features")
+    yield alone("9", "whole per cents, two highest alike: 2 tables each", _NEVER, printed_rates)
+    yield alone("9", "the same, up to 3 of unknown category, enumerated", _NEVER, possible_ratios)
+    draw = partial(what_is_now, 0.24, 0.24)
+    yield alone("10", "ratio 1 to .6 on day 15 of 45", "now 93.5 or more", draw)
+    draw = partial(what_is_now, 0.24, 0.4)
+    yield alone("10", "the same, back to 1 on day 30", "outside at most 2.5", draw)
+    draw = partial(baseline_of_a_day, folder)
+    yield alone("11", "baseline with the counts of a day", _NEVER, draw)
+    for rate in (0.32, 0.4, 0.5):
+        draw = partial(two_groups_at_the_limit, rate)
+        yield alone("12", f"two groups, ratio {rate / 0.4:g}, at least .8", _SELDOM, draw)
+    for share, margin in ((0.01, 0.02), (0.005, 0.005)):
+        name = f"{share} discordant, margin {margin}"
+        draw = partial(planned_pairs, share, margin, 0.0)
+        yield Design("13", f"{name}: no change", "kept about 80", draw, 100)
+    draw = partial(planned_pairs, 0.0201, 0.02, -0.02)
+    yield Design("13", "0.0201 discordant: worse by the margin of .02", _FALSELY, draw, 100)
+    yield alone("14", "300 strata of 1 to 4 rows a side", "about 5", partial(thin_strata, 300, 4))
+    yield alone("14", "40 strata of 1 to 12 rows a side", "about 5", partial(thin_strata, 40, 12))
+    yield from _reviewed("15", "11", "as many rows as would decide")
+    yield alone("16", "10 groups, each at a limit of 2 rules", "remains at most 2.5",
+                fails_at_the_limits)  # fmt: skip
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Count chunks of the designs, those that are finished soonest first, until all have enough."""
+    parser = argparse.ArgumentParser(prog="python -m bench.decisions", description=__doc__)
+    parser.add_argument("--sets", type=int, default=2000, help="data sets wanted of each design")
+    parser.add_argument("--anew", action="store_true", help="forget what was counted")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
+    options = parser.parse_args(arguments)
+    with TemporaryDirectory() as folder:
+        count(list(designs(folder)), options.sets, options.output, anew=options.anew)
+    for each in json.loads(options.output.read_text(encoding="utf-8")):
+        shares = (f"{name} {100 * k / n:.1f}" for name, (k, n) in each["counts"].items())
+        row = (each["of"], each["setting"], each["wanted"], "; ".join(shares))
+        print(f"| {' | '.join(row)} |")
+
+
+if __name__ == "__main__":
+    main()
