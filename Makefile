@@ -73,6 +73,7 @@ coverage: $(BIN)/.dev  ## measure how often intervals are right, and write docs/
 	$(BIN)/python -m bench.coverage
 	$(BIN)/python -m bench.all_metrics
 	$(BIN)/python -m bench.reviewed_audits
+	$(BIN)/python -m bench.decisions
 	$(BIN)/python -m bench.swapped_names
 
 clean:  ## remove what was built

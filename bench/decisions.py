@@ -28,11 +28,12 @@ from bench.audit_designs import COUNTED, Design, Occurrences, alone, selected
 from bench.paired_verdicts import QUESTION as OF_MODELS
 from bench.paired_verdicts import frame
 from bench.reviewed_audits import DESIGNS as REVIEWED
-from bench.reviewed_audits import count
+from bench.reviewed_audits import Record, count
 from fairgauge.render import render
 from fairgauge.results.disparities import is_significant
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired import paired_difference
+from fairgauge.stats.paired_exact import exact_p
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,10 +130,37 @@ def chosen_thresholds(
         place = int(np.argmin(np.abs(cuts - cut)))
         tiny = 1e-9
         broken = loss[place] >= margin - tiny or abs(difference[place]) >= goal - tiny
-    text = render(choice, "text") if rng.random() < 0.02 else ""  # it costs most of the time
-    shares_stated = re.findall(r"\d+ ?%[^.\n]{0,30}(?:confirm|hold|chance)", text)
-    found = {"PASS": passes, "false PASS": passes and broken}
-    return found | ({"a share of choices is stated": bool(shares_stated)} if text else {})
+    return {"PASS": passes, "false PASS": passes and bool(broken)}
+
+
+def rows_that_decide(rng: np.random.Generator) -> Occurrences:
+    """Draw as many new rows as a choice states that would probably decide its goal.
+
+    They are drawn at the chosen threshold, with the difference that was estimated there.
+    """
+    values, gap, rows = 20, 0.3, 6000
+    shares, cuts = _scores(values, gap)
+    drawn = rng.multinomial(rows, shares.ravel()).reshape(shares.shape)
+    g, y, s = (each.ravel() for each in np.indices(shares.shape))
+    data = pl.DataFrame({"g": g, "y": y, "s": cuts[s], "n": drawn.ravel()}).filter(pl.col("n") > 0)
+    rule = fg.rule("selection_rate.difference", between=(-0.1, 0.1))
+    choice = fg.thresholds(
+        data.with_columns(pl.col("g").cast(str)), label="y", score="s", positive=1, sensitive="g",
+        count="n", threshold=float(cuts[values // 2]), margins={"accuracy": 0.2}, rules=[rule],
+    )  # fmt: skip
+    common = choice["g"].common
+    if common is None or common.kept_outcome != "pass" or common.needed_rows is None:
+        return {}
+    new, (cut,) = common.needed_rows, set(common.thresholds.values())
+    above = shares[..., int(np.argmin(np.abs(cuts - cut))) :].sum(axis=(1, 2))
+    other = above[1] / shares[1].sum()
+    difference = next(each.new for each in common.disparities if each.group == "0")
+    if new > 1_000_000 or difference is None or not 0 < other + difference < 1:
+        return {}
+    sizes = np.array([round(0.4 * new), new - round(0.4 * new)])
+    x = rng.binomial(sizes, [other + difference, other])
+    report = fg.audit(selected(x, sizes), **COUNTED, metrics=[rule.metric], rules=[rule])
+    return {"decided": report.verdict in ("pass", "fail")}
 
 
 # 6 and 7: what is marked
@@ -321,9 +349,11 @@ def planned_pairs(
     shares = [(discordant + change) / 2, (discordant - change) / 2]
     better, worse, _ = rng.multinomial(rows, [*shares, 1 - sum(shares)], size).T
     low, high = paired_difference(better, worse, rows, critical(0.95))
-    for kept, harmed in zip(low > -margin, high < -margin, strict=True):
-        yield "kept", bool(kept)
-        yield "worse", bool(harmed)
+    for i in range(size):
+        yield "kept", bool(low[i] > -margin)
+        beyond = high[i] < -margin  # then the verdict asks for the exact p-value, too
+        worse_p = exact_p(better[i], worse[i], rows, -margin) if beyond else 1.0
+        yield "worse", worse_p <= 0.025
 
 
 # 14: one sum over strata
@@ -369,6 +399,173 @@ def fails_at_the_limits(rng: np.random.Generator) -> Occurrences:
     }
 
 
+# verbs together
+
+
+def _people(n: int, shift: float, rng: np.random.Generator) -> pl.DataFrame:
+    """Draw scored people; those of F may have lower scores from a change on."""
+    sex = np.where(rng.random(n) < 0.45, "F", "M")
+    label = (rng.random(n) < 0.5).astype(int)
+    signal = 1.5 * (label - 0.5) + rng.standard_normal(n) - (0.25 + shift) * (sex == "F")
+    score = np.round(1 / (1 + np.exp(-signal)), 2)
+    return pl.DataFrame({"sex": sex, "repaid": label, "score": score})
+
+
+def _true_ratio(cut: float, shift: float) -> float:
+    """Return the ratio of selection rates at a threshold of scores of two digits."""
+    at = np.log((cut - 0.005) / (1.005 - cut))
+    of_f, of_m = (
+        np.mean([stats.norm.sf(at, half - lower) for half in (-0.75, 0.75)])
+        for lower in (0.25 + shift, 0.0)
+    )
+    return float(of_f / of_m)
+
+
+def chain(shift: float, rng: np.random.Generator) -> Occurrences:
+    """Choose a threshold, audit and compare new rows decided by it, then follow 30 days."""
+    asked: dict[str, Any] = {"sensitive": "sex", "label": "repaid", "positive": 1}
+    choice = fg.thresholds(
+        _people(2500, 0.0, rng), score="score", rules=["selection_rate.ratio >= 0.8"],
+        margins={"accuracy": 0.03}, **asked,
+    )  # fmt: skip
+    common = choice["sex"].common
+    if common is None:
+        return {}
+    (cut,) = set(common.thresholds.values())
+    before, after = _true_ratio(cut, 0.0), _true_ratio(cut, shift)
+    passes = common.outcome == "pass"
+    found: Occurrences = {"PASS": passes, "false PASS": passes and before < 0.8}
+
+    def decided(n: int, moved: float) -> pl.DataFrame:
+        rows = _people(n, moved, rng)
+        return rows.with_columns(approved=(pl.col("score") >= cut).cast(int))
+
+    rule = {"metric": "selection_rate.ratio", "at_least": 0.9 * before}
+    asked |= {"prediction": "approved"}
+    old, new = (
+        fg.audit(decided(n, moved), **asked, metrics=["selection_rate.ratio", "accuracy"])
+        for n, moved in ((2400, 0.0), (2500, shift))
+    )
+    compared = fg.compare(old, new)
+    directions = [e.direction for e in compared.changes if e.significant]
+    if shift:
+        found |= {"a change of the wrong direction": "closer" in directions}
+    else:
+        found |= {"worse": compared.worse}
+    first = dt.date(2026, 1, 1)
+    days = {
+        str(first + dt.timedelta(days=t)): fg.count(
+            decided(200, shift if t >= 10 else 0.0), **asked
+        )
+        for t in range(30)
+    }
+    report = fg.monitor(days, asked | {"monitor": {"rules": [rule], "horizon": 30}})
+    alarm = report.alarms[0].alarm if report.alarms else None
+    found["alarm"] = alarm is not None
+    if alarm is not None and alarm.now is not None and alarm.now.low is not None:
+        held = [
+            after if t >= 10 else before for t in range(report.periods.index(alarm.now.first), 30)
+        ]
+        sides = report.alarms[0].group == "F"
+        truth = float(np.mean(held)) if sides else 1 / float(np.mean(held))
+        found["now covers"] = alarm.now.low <= truth <= (alarm.now.high or 0.0)
+    return found
+
+
+def found_then_audited(rng: np.random.Generator) -> Occurrences:
+    """Search rows without any difference for subgroups; audit the best of it on new rows."""
+
+    def drawn(n: int) -> pl.DataFrame:
+        columns = {name: rng.choice(list("xyz"), n) for name in ("a", "b", "c")}
+        right = (rng.random(n) < 0.8).astype(int)
+        return pl.DataFrame({**columns, "label": [1] * n, "prediction": right})
+
+    asked = {"label": "label", "prediction": "prediction", "positive": 1}
+    search = fg.find(drawn(1500), rate="accuracy", features=["a", "b", "c"], **asked)
+    found = {"find claims one": bool(search.worse)}
+    report = fg.audit(
+        drawn(1500), sensitive=["a", "b", "c"], intersections=[["a", "b"]],
+        metrics=["accuracy"], **asked,
+    )  # fmt: skip
+    return found | {"an audit of new rows marks one": any(map(is_significant, report.estimates))}
+
+
+def protected_then_audited(rng: np.random.Generator) -> Occurrences:
+    """Protect the counts of groups that do not differ, then audit them."""
+    sizes = rng.integers(40, 600, 5)
+    share = np.array([0.25, 0.15, 0.2, 0.4])
+    drawn = {f"g{i}": dict(zip(("tp", "fp", "fn", "tn"), map(int, rng.multinomial(n, share)),
+                               strict=True)) for i, n in enumerate(sizes)}  # fmt: skip
+    exact = fg.confusion("group", drawn)
+    asked: dict[str, Any] = {
+        "metrics": ["selection_rate.difference"], "reference": {"group": "g0"},
+        "rules": [fg.rule("selection_rate.difference", between=(-0.1, 0.1))],
+    }  # fmt: skip
+    one, other = fg.audit(exact, **asked), fg.audit(fg.protect(exact, min_cell=10), **asked)
+    opposite = any(
+        {a.outcome, b.outcome} == {"pass", "fail"}
+        for a, b in zip(one.verdicts, other.verdicts, strict=True)
+    )
+    return {
+        "a star": any(map(is_significant, other.estimates)),
+        "a verdict opposite to that of the exact counts": opposite,
+        "FAIL": other.verdict == "fail",
+    }
+
+
+def clustered_strata(rng: np.random.Generator) -> Occurrences:
+    """Groups that do not differ, in clusters that are alike, within three strata."""
+    clusters = 150
+    size = rng.integers(1, 9, clusters)
+    of_cluster = np.repeat(np.arange(clusters), size)
+    stratum = rng.integers(0, 3, clusters)
+    rate = rng.beta(4, 4, clusters) * np.array([0.8, 1.0, 1.2])[stratum]
+    group = np.where(rng.random(clusters) < 0.4, "F", "M")
+    data = pl.DataFrame(
+        {
+            "group": group[of_cluster], "stratum": stratum[of_cluster], "cluster": of_cluster,
+            "prediction": (rng.random(len(of_cluster)) < rate[of_cluster]).astype(int),
+        }
+    )  # fmt: skip
+    report = fg.audit(
+        data, prediction="prediction", positive=1, sensitive="group", strata="stratum",
+        cluster="cluster", metrics=["selection_rate.difference"],
+    )  # fmt: skip
+    return {"a star": any(map(is_significant, report.estimates)),
+            "a reversal": any(each.code == "simpson" for each in report.diagnostics)}  # fmt: skip
+
+
+def other_groups_between(rng: np.random.Generator) -> Occurrences:
+    """The second report has a further group and other shares; nobody is treated otherwise."""
+    reports = []
+    for groups, most in ((3, 900), (4, 500)):
+        sizes = rng.integers(60, most, groups)
+        data = selected(rng.binomial(sizes, 0.35), sizes)
+        rule = fg.rule("DI", at_least=0.8)
+        reports.append(fg.audit(data, **COUNTED, metrics=["DPPL", "DI"], rules=[rule]))
+    compared = fg.compare(*reports)
+    return {
+        "worse": compared.worse,
+        "changed": any(each.changed for each in compared.changes),
+        "changed sides": any(each.other_side for each in compared.changes),
+    }
+
+
+def _together() -> Iterator[Design]:
+    """Yield the designs of several verbs, and of data that change between them."""
+    of = "together"
+    name = "thresholds, then compare, then 30 monitored days"
+    yield alone(of, f"{name}: no change", "false PASS, worse, alarm at most 5", partial(chain, 0.0))
+    yield alone(
+        of, f"{name}: scores of F fall by .5", "now covers 93.5 or more", partial(chain, 0.5)
+    )
+    yield alone(of, "find, then an audit of new rows: no difference", _SELDOM, found_then_audited)
+    yield alone(of, "protected counts: no difference", _SELDOM, protected_then_audited)
+    yield alone(of, "clusters within strata: no difference", _SELDOM, clustered_strata)
+    yield alone(of, "a further group and other shares in the second report", _SELDOM,
+                other_groups_between)  # fmt: skip
+
+
 def _reviewed(row: str, of: str, *parts: str) -> Iterator[Design]:
     """Yield designs of the reviewed audits as those of a row."""
     for each in REVIEWED:
@@ -388,6 +585,7 @@ def designs(folder: str) -> Iterator[Design]:
         yield alone("3, 4", f"{setting}, 20 scores", "false PASS at most 2.5", draw)
         draw = partial(chosen_thresholds, 50, 0.5, 4_000_000, -10, by)
         yield alone("3, 4", f"{setting}, 50 scores", "false PASS at most 2.5", draw)
+    yield alone("3, 4", "new rows that would decide the goal", "decided about 80", rows_that_decide)
     yield from _reviewed("5", "families", "12 rows", "worst odds")
     yield from _reviewed("6", "families", "20 equal", "21 equal")
     draw = partial(stars_and_intervals, 21)
@@ -397,9 +595,9 @@ def designs(folder: str) -> Iterator[Design]:
     yield alone("9", "whole per cents, two highest alike: 2 tables each", _NEVER, printed_rates)
     yield alone("9", "the same, up to 3 of unknown category, enumerated", _NEVER, possible_ratios)
     draw = partial(what_is_now, 0.24, 0.24)
-    yield alone("10", "ratio 1 to .6 on day 15 of 45", "now 93.5 or more", draw)
+    yield alone("10", "ratio 1 to .6 on day 15 of 45", "now covers 93.5 or more", draw)
     draw = partial(what_is_now, 0.24, 0.4)
-    yield alone("10", "the same, back to 1 on day 30", "outside at most 2.5", draw)
+    yield alone("10", "the same, back to 1 on day 30", "still at most 2.5", draw)
     draw = partial(baseline_of_a_day, folder)
     yield alone("11", "baseline with the counts of a day", _NEVER, draw)
     for rate in (0.32, 0.4, 0.5):
@@ -411,11 +609,45 @@ def designs(folder: str) -> Iterator[Design]:
         yield Design("13", f"{name}: no change", "kept about 80", draw, 100)
     draw = partial(planned_pairs, 0.0201, 0.02, -0.02)
     yield Design("13", "0.0201 discordant: worse by the margin of .02", _FALSELY, draw, 100)
-    yield alone("14", "300 strata of 1 to 4 rows a side", "about 5", partial(thin_strata, 300, 4))
-    yield alone("14", "40 strata of 1 to 12 rows a side", "about 5", partial(thin_strata, 40, 12))
+    yield alone(
+        "14", "300 strata of 1 to 4 rows a side", "p of about 5", partial(thin_strata, 300, 4)
+    )
+    yield alone(
+        "14", "40 strata of 1 to 12 rows a side", "p of about 5", partial(thin_strata, 40, 12)
+    )
     yield from _reviewed("15", "11", "as many rows as would decide")
-    yield alone("16", "10 groups, each at a limit of 2 rules", "remains at most 2.5",
+    yield alone("16", "10 groups, each at a limit of 2 rules", "a fail that remains at most 2.5",
                 fails_at_the_limits)  # fmt: skip
+    yield from _together()
+
+
+_WANTED = re.compile(
+    r"(?:(?!at most |about )(?P<what>[a-zA-Z ,]+?) )?"
+    r"(?P<way>at most |about )?(?P<share>[\d.]+)(?P<more> or more)?"
+)
+_ABOUT = 0.04
+"""Of a share that is wanted "about": how far from it another may be, beside sampling error."""
+
+
+def as_wanted(record: Record) -> bool:
+    """Return whether what was measured is what is wanted, within three standard errors.
+
+    What is wanted names the events that it is of, by their first words; without, it is of all.
+    """
+    asked = _WANTED.fullmatch(record["wanted"])
+    assert asked is not None, record["wanted"]
+    named = (asked["what"] or "").split(", ")
+    share = float(asked["share"]) / 100
+    for name, (happened, possible) in record["counts"].items():
+        if any(name.startswith(each) for each in named):
+            error = 3 * (share * (1 - share) / possible) ** 0.5
+            above = happened / possible - share
+            near = error + (_ABOUT * share if asked["way"] == "about " else 0.0)
+            high_enough = asked["way"] == "at most " or share == 0 or above >= -near
+            low_enough = bool(asked["more"]) or above <= near
+            if not (high_enough and low_enough):
+                return False
+    return True
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -427,10 +659,11 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     with TemporaryDirectory() as folder:
         count(list(designs(folder)), options.sets, options.output, anew=options.anew)
+    print("| row | design | wanted | measured, in per cent | as wanted |")
     for each in json.loads(options.output.read_text(encoding="utf-8")):
         shares = (f"{name} {100 * k / n:.1f}" for name, (k, n) in each["counts"].items())
         row = (each["of"], each["setting"], each["wanted"], "; ".join(shares))
-        print(f"| {' | '.join(row)} |")
+        print(f"| {' | '.join(row)} | {'yes' if as_wanted(each) else 'NO'} |")
 
 
 if __name__ == "__main__":

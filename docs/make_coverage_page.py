@@ -2,8 +2,8 @@
 
 ``python docs/make_coverage_page.py`` writes them; ``make coverage`` measures: docs/coverage.json by
 ``bench.coverage``, docs/coverage_of_all_metrics.json by ``bench.all_metrics``,
-docs/coverage_of_audits.json by ``bench.reviewed_audits``, docs/coverage_of_swapped_names.json by
-``bench.swapped_names``.
+docs/coverage_of_audits.json by ``bench.reviewed_audits``, docs/coverage_of_decisions.json by
+``bench.decisions``, docs/coverage_of_swapped_names.json by ``bench.swapped_names``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ DOCS = Path(__file__).resolve().parent
 PAGE, MEASURED = DOCS / "coverage.md", DOCS / "coverage.json"
 ALL_METRICS = DOCS / "coverage_of_all_metrics.json"
 AUDITS = DOCS / "coverage_of_audits.json"
+DECISIONS = DOCS / "coverage_of_decisions.json"
 SWAPPED_NAMES = DOCS / "coverage_of_swapped_names.json"
 _COVERAGE = ("coverage if adequate", "coverage", "simultaneous coverage")
 _ONE_GROUP = "one group"
@@ -159,6 +160,7 @@ def made() -> dict[str, str]:
         MEASURED.name: tables(read()),
         ALL_METRICS.name: by_design(read(ALL_METRICS)),
         AUDITS.name: of_audits(read(AUDITS)),
+        DECISIONS.name: of_audits(read(DECISIONS)),
         SWAPPED_NAMES.name: of_swapped_names(read(SWAPPED_NAMES)),
     }
 

@@ -25,6 +25,8 @@ import fairgauge as fg
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+SEEDED = settings(max_examples=20, deadline=None, derandomize=True)
+"""The same examples in every run; without derandomize, others."""
 Cells = dict[str, int]
 COUNTS: dict[str, Cells] = {
     "A": {"tp": 60, "fp": 20, "fn": 140, "tn": 180},
@@ -109,7 +111,7 @@ SOME = st.lists(st.integers(0, 10_000), min_size=20, max_size=20)
 
 @pytest.mark.parametrize("reference", range(len(REFERENCES)))
 @given(added=TINY, some=SOME)
-@settings(max_examples=5, deadline=None)
+@SEEDED
 def test_tiny_groups_silence_no_rule_against_any_reference(
     reference: int, added: dict[str, Cells], some: list[int]
 ) -> None:
@@ -124,7 +126,7 @@ def test_tiny_groups_silence_no_rule_against_any_reference(
 
 
 @given(added=SMALLER, some=SOME)
-@settings(max_examples=5, deadline=None)
+@SEEDED
 def test_no_group_changes_what_fails_against_a_named_reference(
     added: dict[str, Cells], some: list[int]
 ) -> None:
@@ -151,7 +153,7 @@ def test_no_group_changes_what_fails_against_a_named_reference(
     limits=st.lists(st.floats(0.01, 0.9), min_size=3, max_size=3),
     decide=st.sampled_from(["interval", "point", "significant"]),
 )
-@settings(max_examples=5, deadline=None)
+@SEEDED
 def test_no_rule_silences_another(chosen: list[int], limits: list[float], decide: str) -> None:
     every = [rule for rule in failing(0) if rule.groups]
     rules = list({str(rule): rule for rule in (every[i % len(every)] for i in chosen)}.values())
@@ -184,7 +186,7 @@ def table(counts: dict[str, Cells], stratum: str) -> pl.DataFrame:
 
 
 @given(added=groups(40), unknown=st.integers(0, 12), unlabelled=st.integers(1, 200))
-@settings(max_examples=5, deadline=None)
+@SEEDED
 def test_no_stratum_and_no_rows_elsewhere_silence_a_fail(
     added: dict[str, Cells], unknown: int, unlabelled: int
 ) -> None:
@@ -214,7 +216,7 @@ def test_no_stratum_and_no_rows_elsewhere_silence_a_fail(
 
 
 @given(added=SMALLER, further=st.sets(st.sampled_from(["accuracy.difference", "f1.ratio", "TVD"])))
-@settings(max_examples=4, deadline=None)
+@SEEDED
 def test_nothing_added_to_both_reports_silences_what_got_worse(
     added: dict[str, Cells], further: set[str]
 ) -> None:
@@ -241,7 +243,7 @@ def test_nothing_added_to_both_reports_silences_what_got_worse(
     candidates=st.lists(st.sampled_from(["random", "fairer", "current_2"]), unique=True),
     seed=st.integers(0, 99),
 )
-@settings(max_examples=4, deadline=None)
+@SEEDED
 def test_no_candidate_and_no_tiny_group_make_a_worse_candidate_better(
     tiny: int, candidates: list[str], seed: int
 ) -> None:
@@ -261,7 +263,7 @@ def test_no_candidate_and_no_tiny_group_make_a_worse_candidate_better(
 
 
 @given(added=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), max_size=60))
-@settings(max_examples=4, deadline=None)
+@SEEDED
 def test_no_group_silences_what_thresholds_fail(added: list[tuple[float, int]]) -> None:
     rng = np.random.default_rng(4)
     group = np.repeat(["A", "B"], 600)
@@ -290,7 +292,7 @@ def test_no_group_silences_what_thresholds_fail(added: list[tuple[float, int]]) 
     tiny=st.lists(cells(4), min_size=1, max_size=4),
     further=st.sets(st.sampled_from(["accuracy.difference", "true_positive_rate.difference"])),
 )
-@settings(max_examples=4, deadline=None)
+@SEEDED
 def test_nothing_added_to_a_history_silences_an_alarm(tiny: list[Cells], further: set[str]) -> None:
     """A further rule takes a share of the false alarms that are allowed, so that it may delay."""
     names = day_names(40)
@@ -307,3 +309,25 @@ def test_nothing_added_to_a_history_silences_an_alarm(tiny: list[Cells], further
         ]
         assert ratio.alarm
         assert str(report.state) == "alarm"
+
+
+@given(tiny=st.lists(cells(4), min_size=1, max_size=4), since=st.integers(0, 35))
+@SEEDED
+def test_a_group_that_comes_later_takes_no_alarm_back(tiny: list[Cells], since: int) -> None:
+    """Two groups that were one comparison become two, and neither loses the evidence so far."""
+    names = day_names(40)
+    changed = COUNTS["B"] | {"tp": 120, "fn": 100}
+    asked = OF_DAYS | {"sensitive": "g"}
+    asked |= {"monitor": {"rules": ["selection_rate.ratio >= 0.8"]}}
+    own = {name: COUNTS | {"A": changed if i < 8 else COUNTS["A"]} for i, name in enumerate(names)}
+    few = {
+        name: counts | ({"X": tiny[i % len(tiny)]} if i >= since and sum(tiny[0].values()) else {})
+        for i, (name, counts) in enumerate(own.items())
+    }
+    first = []
+    for of_days in (own, few):
+        days = {name: fg.confusion("g", counts) for name, counts in of_days.items()}
+        report = fg.monitor(days, asked)
+        assert str(report.state) == "alarm"
+        first.append(min(each.alarm.period for each in report.alarms if each.alarm))
+    assert first[1] == first[0] if names.index(first[0]) < since else first[1] >= first[0]

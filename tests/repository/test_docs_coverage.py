@@ -7,17 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     import numpy as np
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
 
-from bench import all_metrics, reviewed_audits, swapped_names  # noqa: E402
+from bench import all_metrics, decisions, reviewed_audits, swapped_names  # noqa: E402
 from bench.coverage import DESIGNS, misses  # noqa: E402
 from make_coverage_page import (  # noqa: E402 - a script beside the page
     ALL_METRICS,
     AUDITS,
+    DECISIONS,
     MEASURED,
     PAGE,
     SWAPPED_NAMES,
@@ -69,6 +72,26 @@ def test_all_metrics_are_measured_in_every_design_and_none_covers_too_little() -
 def test_the_reviewed_designs_are_measured() -> None:
     found = [(each["of"], each["setting"], each["wanted"]) for each in read(AUDITS)]
     assert found == [(each.of, each.setting, each.wanted) for each in reviewed_audits.DESIGNS]
+
+
+def test_the_decisions_are_measured_and_as_wanted() -> None:
+    records = read(DECISIONS)
+    found = [(each["of"], each["setting"], each["wanted"]) for each in records]
+    assert found == [(e.of, e.setting, e.wanted) for e in decisions.designs("")]
+    assert not [each["setting"] for each in records if not decisions.as_wanted(each)]
+    rows = {number for of, *_ in found for number in of.split(", ")}
+    assert rows == {*map(str, range(1, 17)), "together"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "happened", "holds"),
+    [("at most 2.5", 40, True), ("at most 2.5", 90, False), ("0", 0, True), ("0", 1, False),
+     ("p of about 5", 100, True), ("p of about 5", 60, False), ("p of 93.5 or more", 1900, True),
+     ("p of 93.5 or more", 1800, False), ("another at most 1", 900, True)],
+)  # fmt: skip
+def test_what_is_wanted_is_read(wanted: str, happened: int, holds: bool) -> None:
+    record = {"wanted": wanted, "counts": {"p of a difference": [happened, 2000]}}
+    assert decisions.as_wanted(record) is holds
 
 
 def test_studies_of_swapped_names_are_measured_and_raise_few_false_alarms() -> None:

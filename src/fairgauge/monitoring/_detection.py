@@ -7,8 +7,8 @@ rules and groups together. It is divided before anything is known of the outcome
   later share 80% of what is left at that time. A threshold once set is never changed, so that a
   later period cannot take an alarm back.
 - Two groups that are each compared with the other are one comparison with one share, whose limits
-  hold for both (`_mirrors`). Where they become two, the second takes its share as a new one does.
-  Batch e-values have an expectation of at most 1 in every period whichever limits that period has.
+  hold for both (`_mirrors`). Where they become two, each has half of that share. Batch e-values
+  have an expectation of at most 1 in every period, whichever limits that period has.
 - A baseline is an estimate. Of the alpha of its comparison, half is the error of exact confidence
   limits of the contrast in the baseline; everything within the tolerated distance of these limits
   is tolerated, and the detector spends the other half. If a false alarm occurs, either the limits
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.monitoring._fold import state_of
-from fairgauge.monitoring._mirrors import tolerated
+from fairgauge.monitoring._mirrors import shares_by_period, tolerated
 from fairgauge.results.monitor_results import Baseline
 from fairgauge.stats.exact import exact_limits
 from fairgauge.stats.sequential import EDetector, Tolerated
@@ -54,7 +54,7 @@ class Detected:
     Attributes
     ----------
     low, high : arrays of shape (periods, comparisons): the tolerated values.
-    threshold : array of shape (comparisons,).
+    threshold : array of shape (periods, comparisons).
     evidence : array of shape (periods, comparisons).
     detectors : the state of the detector of each contrast, after the last period.
     """
@@ -77,17 +77,17 @@ def divide_alpha(
     [0.02, 0.02, 0.008]
     """
     # comparisons of a baseline and of the first period arrive together
-    first = np.maximum(np.asarray(arrivals, dtype=np.float64), 0.0)
-    for i, mirror in (mirrors or {}).items():
-        first[i] = mirror.until
+    first = np.maximum(np.asarray(arrivals, dtype=np.int64), 0)
+    own = np.ones(len(first), dtype=bool)
+    own[list(mirrors or {})] = False
     shares = np.zeros(len(first))
     left = alpha
-    for wave in np.unique(first[np.isfinite(first)]):
-        held = first == wave
+    for wave in np.unique(first[own]):
+        held = own & (first == wave)
         shares[held] = left * SPENT_AT_ONCE / held.sum()
         left *= 1 - SPENT_AT_ONCE
     for i, mirror in (mirrors or {}).items():
-        shares[i] = shares[i] or shares[mirror.of]
+        shares[i] = shares[mirror.of]
     return shares
 
 
@@ -118,14 +118,15 @@ def detect(
         What the first of the periods came to, of the same comparisons.
     """
     periods, size, _ = counts.counts.shape
-    spent = alphas / [2 if each in baselines else 1 for each in counts.ids]
+    spent = shares_by_period(alphas, mirrors, periods)
+    spent /= [2 if each in baselines else 1 for each in counts.ids]
     around = {each: (held.low, held.high) for each, held in baselines.items()}
     low, high = tolerated(counts.ids, spec.rules, around, mirrors, periods)
     begin = 0 if resumed is None else resumed.periods
     evidence = np.zeros((periods, size))
     evidence[:begin] = 0.0 if resumed is None else resumed.evidence
     detectors: dict[str, dict[str, Array]] = {}
-    threshold = np.full(size, np.inf)
+    threshold = np.full((periods, size), np.inf)
     by_contrast: dict[Contrasted, list[int]] = {}
     for i, each in enumerate(counts.ids):
         by_contrast.setdefault(rates[each.rule].by, []).append(i)
@@ -136,11 +137,11 @@ def detect(
             low[:, held] = np.maximum(low[:, held], 0.0)
         detector = EDetector(
             Tolerated(low[-1, held], high[-1, held], by),
-            alpha=spent[held],
+            alpha=spent[:, held],
             horizon=float(spec.horizon),
             shift=spec.worth_catching,
         )
-        threshold[held] = detector.threshold
+        threshold[:, held] = detector.threshold
         if resumed is not None:
             detector = replace(detector, batches=begin, **resumed.detectors[by])  # type: ignore[arg-type]
         for start, end in edges:  # limits change where two groups are no longer one comparison

@@ -2,8 +2,10 @@
 
 What is tolerated holds for both groups at once: what a rule tolerates of the other group, turned,
 is tolerated of the one that stands for both. They are one for as long as no further group has rows.
-From then on each is compared with others than the other alone: the one that stood for both has the
-limits of the rule, and the other a share of alpha of its own, as a group that is new has one.
+From then on each is compared with others than the other alone, has the limits of the rule, and half
+of the share: both continue from the same evidence R, so that an alarm of either at 2 T / alpha, as
+one of both at T / alpha before, takes a mean of the two of T / alpha or more. That mean is evidence
+of the same kind, and reaches T / alpha within the horizon with a probability of at most alpha.
 """
 
 from __future__ import annotations
@@ -62,6 +64,18 @@ def _negative(ends: Ends) -> Ends:
 def _inverse(ends: Ends) -> Ends:
     low, high = ends
     return 1 / high if high > 0 else math.inf, 1 / low if low > 0 else math.inf
+
+
+def shares_by_period(shares: Array, mirrors: Mapping[int, Mirror], periods: int) -> Array:
+    """Return the share of alpha of every comparison in every period: (periods, comparisons).
+
+    ``shares`` are those of before any two groups that were one comparison became two.
+    """
+    found = np.tile(shares, (periods, 1))
+    for i, mirror in mirrors.items():
+        if mirror.until < periods:
+            found[int(mirror.until) :, [i, mirror.of]] /= 2
+    return found
 
 
 def tolerated(

@@ -16,7 +16,7 @@ from fairgauge.enums import ClassKind, ScopeKind
 from fairgauge.measure.measure import measure
 from fairgauge.monitoring._attribution import LEVEL, first_now
 from fairgauge.monitoring._comparison_counts import ComparisonId
-from fairgauge.monitoring._mirrors import tolerated
+from fairgauge.monitoring._mirrors import shares_by_period, tolerated
 from fairgauge.monitoring._undefined_periods import lacks_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.monitor_results import (
@@ -118,10 +118,8 @@ def estimated(
     """
     ids = list(spent)
     limits = tolerated(ids, asked.rules, {}, mirrors, len(names))
-    first: dict[ComparisonId, int] = {}
-    for alpha in dict.fromkeys(alphas.tolist()):
-        held = np.flatnonzero(alphas == alpha).tolist()
-        first |= _first_outside(cubes, ids, held, alpha, asked, complete, limits, mirrors)
+    shares = shares_by_period(alphas, mirrors, len(names))
+    first = _first_outside(cubes, ids, shares, asked, complete, limits, mirrors)
     found = []
     for i, (each, periods) in enumerate(spent.items()):
         mirror = mirrors.get(i)
@@ -129,7 +127,7 @@ def estimated(
         raised = first.get(of or each)
         at = len(names) - 1 if raised is None else raised
         made = _of_estimates(
-            each, names, cubes, periods, float(alphas[i]), raised,
+            each, names, cubes, periods, float(shares[at, i]), raised,
             (float(limits[0][at, i]), float(limits[1][at, i])), asked, complete, overdue,
         )  # fmt: skip
         found.append(made if of is None else replace(made, mirror_of=of.group))
@@ -139,27 +137,30 @@ def estimated(
 def _first_outside(
     cubes: Sequence[Cube],
     ids: Sequence[ComparisonId],
-    held: Sequence[int],
-    alpha: float,
+    shares: Array,
     asked: MonitorSpec,
     complete: int,
     limits: tuple[Array, Array],
     mirrors: Mapping[int, Mirror],
 ) -> dict[ComparisonId, int]:
     """Return the first period of every comparison whose whole interval is not tolerated."""
-    confidence = 1 - alpha / asked.horizon
-    rules = list(dict.fromkeys(ids[i].rule for i in held))
     first: dict[ComparisonId, int] = {}
-    for t, cube in enumerate(cubes):
-        estimates = period_estimates(cube, asked, rules, confidence)
-        for i in held:
-            each, estimate = ids[i], estimates.get(ids[i])
-            if estimate is None or each in first or (i in mirrors and t < mirrors[i].until):
-                continue
-            if t >= complete and needs_label(asked.rules[each.rule].metric, asked):
-                continue
-            if outside(estimate, float(limits[0][t, i]), float(limits[1][t, i])):
-                first[each] = t
+    for alpha in np.unique(shares).tolist():
+        confidence = 1 - alpha / asked.horizon
+        for t, cube in enumerate(cubes):
+            held = np.flatnonzero(shares[t] == alpha).tolist()
+            rules = list(dict.fromkeys(ids[i].rule for i in held))
+            estimates = period_estimates(cube, asked, rules, confidence) if rules else {}
+            for i in held:
+                each, estimate = ids[i], estimates.get(ids[i])
+                if estimate is None or t >= first.get(each, len(cubes)):
+                    continue
+                if i in mirrors and t < mirrors[i].until:
+                    continue
+                if t >= complete and needs_label(asked.rules[each.rule].metric, asked):
+                    continue
+                if outside(estimate, float(limits[0][t, i]), float(limits[1][t, i])):
+                    first[each] = t
     return first
 
 

@@ -32,7 +32,12 @@ from fairgauge.monitoring._detection import baseline_limits, detect, divide_alph
 from fairgauge.monitoring._fold import LARGEST, Fold, key_of, read_fold, write_fold
 from fairgauge.monitoring._history_checks import check_history
 from fairgauge.monitoring._largest_groups import largest_groups, with_references
-from fairgauge.monitoring._mirrors import Mirror, mirrors_of_counts, mirrors_of_estimates
+from fairgauge.monitoring._mirrors import (
+    Mirror,
+    mirrors_of_counts,
+    mirrors_of_estimates,
+    shares_by_period,
+)
 from fairgauge.monitoring._period_rows import counted_rows, fingerprint, rows_of_periods
 from fairgauge.monitoring._period_values import check_values
 from fairgauge.monitoring._spending import estimated, needs_label, spending
@@ -549,12 +554,13 @@ def _counted(
     mirrors: Mapping[int, Mirror],
 ) -> list[MonitoredComparison]:
     """Return the comparisons that counts decide exactly."""
+    shares = shares_by_period(alphas, mirrors, len(names))
     found = []
     for i, each in enumerate(counts.ids):
         rate, rule = rates[each.rule], asked.rules[each.rule]
         entered = complete if _needs_label(rate) else len(names)
         mirror = mirrors.get(i)
-        crossed = np.flatnonzero(detected.evidence[:entered, i] >= detected.threshold[i])
+        crossed = np.flatnonzero(detected.evidence[:entered, i] >= detected.threshold[:entered, i])
         if mirror is not None and np.isfinite(mirror.until):
             crossed = crossed[crossed >= mirror.until]
         at = int(crossed[0]) if crossed.size else len(names) - 1
@@ -584,8 +590,10 @@ def _counted(
                 class_=each.class_,
                 reference=counts.references[i],
                 detector=Detector.E_DETECTOR,
-                alpha=float(alphas[i]),
-                threshold=float(f"{detected.threshold[i]:.12g}"),  # 18250, not 18249.999999999996
+                alpha=float(shares[at, i]),
+                threshold=float(
+                    f"{detected.threshold[at, i]:.12g}"
+                ),  # 18250, not 18249.999999999996
                 low=low,
                 high=high,
                 mirror_of=None

@@ -104,8 +104,9 @@ def test_a_later_group_makes_two_of_one_and_takes_no_alarm_back(rule: dict[str, 
     before = by_group(monitored(of_days(*selected), rule))
     after = by_group(monitored(of_days(*selected, third=35), rule))
     assert after["M"].mirror_of is None
-    assert after["F"].alpha == before["F"].alpha
-    assert after["M"].alpha == after["X"].alpha == pytest.approx(0.05 * 0.2 * 0.8 / 2)
+    assert after["M"].alpha == pytest.approx(0.02)
+    assert after["X"].alpha == pytest.approx(0.05 * 0.2 * 0.8)
+    assert after["F"].threshold == before["F"].threshold
     one, other = before["F"].alarm, after["F"].alarm
     assert one is not None
     assert other is not None
@@ -117,6 +118,8 @@ def test_a_later_group_makes_two_of_one_and_takes_no_alarm_back(rule: dict[str, 
 
 def test_from_the_later_group_on_the_limits_are_those_of_the_rule() -> None:
     sides = by_group(monitored(of_days(*[40] * 10, third=5), RATIO))
+    assert sides["F"].alpha == sides["M"].alpha == pytest.approx(0.02)
+    assert sides["F"].threshold == sides["M"].threshold == pytest.approx(365 / 0.02)
     assert (sides["F"].low, sides["F"].high) == (0.8, np.inf)
     assert (sides["M"].low, sides["M"].high) == (0.8, np.inf)
 
