@@ -340,7 +340,7 @@ def test_it_works_from_the_keyboard(opened):
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == focused
     page.locator("#threshold").focus()
     page.keyboard.press("ArrowRight")
-    assert page.locator("#threshold").get_attribute("aria-valuetext") == "0.51"
+    page.wait_for_selector("#threshold[aria-valuetext='0.51']")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

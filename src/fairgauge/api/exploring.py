@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never, Unpack
 
 from fairgauge.api.audit import counted
@@ -16,7 +17,6 @@ from fairgauge.question.specification import ask, refuse_candidates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
@@ -117,7 +117,7 @@ def explore(
 
 
 def explore_report(
-    report: Report, counts: Cube | str | Path, *, unprotected: bool = False
+    report: Report, counts: Cube | str | Path | None = None, *, unprotected: bool = False
 ) -> Exploration:
     """Make the page of the counts that a report was made of, with the question of the report.
 
@@ -126,9 +126,13 @@ def explore_report(
     CubeError
         These are no counts, or others.
     """
-    cube = counts if isinstance(counts, Cube) else load(counts)
+    given = report.counts if counts is None else counts
+    cube = load(given) if isinstance(given, (str, Path)) else given
     if not isinstance(cube, Cube):
-        raise CubeError("give the counts of the report: a Cube, or the path of a .cube.json")
+        raise CubeError(
+            "a report that was read from a file holds no counts; give them: a Cube, or the path of "
+            "a .cube.json (report.explore('people.cube.json'))"
+        )
     if cube.digest != report.data.fingerprint:
         raise CubeError(
             f"the report was made of the counts {report.data.fingerprint}, and these are "

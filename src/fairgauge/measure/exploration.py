@@ -7,7 +7,7 @@ resolved here. The page adds up cells and applies closed forms, which are those 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
 from math import prod
 from typing import TYPE_CHECKING, cast
 
@@ -21,7 +21,7 @@ from fairgauge.enums import Closed, Method, Profile, ReferenceKind, ReferenceRul
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.interval import FEWEST_EXPECTED, FEWEST_ROWS
-from fairgauge.measure.measure import measure
+from fairgauge.measure.slices import Slice
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Ordered
 from fairgauge.question.spec_file import toml_value
@@ -52,7 +52,7 @@ FEWEST_TOGETHER = 30
 """Rows of a side below which no interval far out in the tail is claimed: it is not exact there."""
 MOST_CELLS = 100_000
 _STEPS = 100
-_MOST_CHECKED = 400
+_MOST_CHECKED = 200
 _OUTSIDE = 3
 """Codes after those of the groups: known values of no group, missing ones, excluded groups."""
 _MANAGED = (
@@ -111,7 +111,7 @@ def explored(cube: Cube, spec: Spec, *, unprotected: bool = False) -> dict[str, 
         "tables": [each.to_dict() for each in tables],
         "rates": [_rate(statistic, of) for statistic, of in metrics.items()],
         "start": _start(resolution, groupings, metrics),
-        "check": list(_checks(cube, resolution, groupings, metrics)),
+        "check": list(islice(_checks(resolution, groupings, metrics), 3 * _MOST_CHECKED)),
         "question": _question(spec),
     }
 
@@ -455,39 +455,30 @@ def _codes(group: GroupId, feature: GroupCounts, groupings: Sequence[Grouping]) 
 
 
 def _checks(
-    cube: Cube,
     resolution: Resolution,
     groupings: Sequence[Grouping],
     rates: Mapping[Statistic, list[Contrast]],
 ) -> Iterator[list[object]]:
     """Yield numbers of the audit, each group against all others, for the page to compute again."""
-    names = [metric.name for contrasts in rates.values() for metric in contrasts]
-    spec = replace(
-        resolution.spec,
-        reference=ReferenceRule.OTHERS,
-        metrics=tuple(names),
-        rules=(),
-        strata=(),
-        threshold=resolution.spec.threshold,
-    )
+    spec = replace(resolution.spec, reference=ReferenceRule.OTHERS)
     position = {each.axis.column: i for i, each in enumerate(groupings)}
-    features = {each.feature: each for each in resolution.features}
-    found = measure(cube, spec).estimates
-    first = resolution.outcomes[0].threshold
-    number = {metric.name: i for i, c in enumerate(rates.values()) for metric in c}
-    by_name = {metric.name: metric.by for c in rates.values() for metric in c}
-    known = [e for e in found if e.threshold in (None, first) and e.value is not None]
-    for each in known[:_MOST_CHECKED]:
-        if each.group_id is None or each.feature is None or each.stratum is not None:
-            continue
-        feature = features[each.feature]
+    metrics = [(i, metric) for i, several in enumerate(rates.values()) for metric in several]
+    for feature in resolution.features:
+        of_feature = Slice(feature, resolution.outcomes[0], spec)
         by: list[object] = [position[column] for column in feature.feature_id.columns]
-        codes: list[object] = list(_codes(each.group_id, feature, groupings))
-        ends = [each.interval.low, each.interval.high] if each.interval else [None, None]
-        numbers: list[object] = [
-            end if end is None or np.isfinite(end) else str(end) for end in (each.value, *ends)
-        ]
-        yield [by, codes, number[each.metric], by_name[each.metric], *numbers]
+        for i, metric in metrics:
+            for each in islice(of_feature.estimates(metric), _MOST_CHECKED):
+                if each.value is None or each.group_id is None or each.stratum is not None:
+                    continue
+                codes: list[object] = list(_codes(each.group_id, feature, groupings))
+                ends = [each.interval.low, each.interval.high] if each.interval else [None, None]
+                numbers = [_finite(number) for number in (each.value, *ends)]
+                yield [by, codes, i, metric.by, *numbers]
+
+
+def _finite(number: float | None) -> object:
+    """Return a number that JSON can hold: an infinite one as text."""
+    return number if number is None or np.isfinite(number) else str(number)
 
 
 def _question(spec: Spec) -> dict[str, object]:

@@ -53,13 +53,13 @@ class _FurtherQuestions:
     __slots__ = ()
     spec: Saved
 
-    def explore(self, counts: object, *, unprotected: bool = False) -> Any:
+    def explore(self, counts: object = None, *, unprotected: bool = False) -> Any:
         """Make a page that computes every view of the counts of this report, as `explore` does.
 
         Parameters
         ----------
-        counts : Cube, or path of a .cube.json
-            What the report was made of; a report alone does not hold them.
+        counts : Cube, or path of a .cube.json, optional
+            What the report was made of; by default its own, which a saved report does not hold.
         unprotected : bool
             Whether the page may hold counts of fewer than ten persons, which whoever has the file
             can read.

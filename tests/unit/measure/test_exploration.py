@@ -116,10 +116,14 @@ def test_protected_counts_are_refused():
 def test_a_report_needs_the_counts_that_it_was_made_of(tmp_path):
     cube = counts(threshold=0.25)
     report = fg.audit(cube, reference={"g": "South"})
-    page = report.explore(cube, unprotected=True)
+    page = report.explore(unprotected=True)
     assert page._data["thresholds"][page._data["audited"]] == 0.25
     cube.save(tmp_path / "c.cube.json")
     assert report.explore(tmp_path / "c.cube.json", unprotected=True).html == page.html
+    saved = fg.Report.from_dict(report.to_dict())
+    with pytest.raises(fg.CubeError, match="a report that was read from a file holds no counts"):
+        saved.explore()
+    assert saved.explore(cube, unprotected=True).html == page.html
     other = fg.count(sample_reports.scores().head(100), **QUESTION)
     with pytest.raises(fg.CubeError, match="give the counts that it was made of"):
         report.explore(other, unprotected=True)

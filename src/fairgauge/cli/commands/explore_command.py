@@ -38,8 +38,7 @@ def command(
     intersection.
 
     \b
-    fairgauge explore loans.csv --label repaid --positive yes --score score
-        --intersect 'sex*race' --unprotected -o explore.html
+    fairgauge explore people.csv -c audit.toml --unprotected -o explore.html
     """  # noqa: D301 - the paragraph mark of click
     check_outputs([output], [*data, *([config] if config else [])])
     what = asked(config, flags, judges=True)

@@ -18,6 +18,7 @@
   };
   const bdi = (text) => make("bdi", { textContent: text });
   const { columns, rates, thresholds } = data;
+  const MOST_GROUPS = 200;
   const range = (n) => Array.from({ length: n }, (_, i) => i);
 
   // ---- counts: by combination of groups and label, how many reach each place, and how many do not
@@ -36,14 +37,23 @@
     });
     return { columns: table.columns, places: table.places, rows };
   });
-  const cellsAt = ({ labels: [yes, no, none] }, place) => {
-    const k = place + 1;
-    return [yes.reach[k], no.reach[k], yes.reach[0] - yes.reach[k], no.reach[0] - no.reach[k],
-      none.reach[k], none.reach[0] - none.reach[k], yes.missing, no.missing, none.missing];
+  // cells of several rows at a place: tp, fp, fn, tn, without a label, without a prediction, neither
+  const cellsAt = (rows, place) => {
+    const cells = [0, 0, 0, 0, 0, 0, 0, 0, 0], k = place + 1;
+    for (const { labels: [yes, no, none] } of rows) {
+      cells[0] += yes.reach[k];
+      cells[1] += no.reach[k];
+      cells[2] += yes.reach[0] - yes.reach[k];
+      cells[3] += no.reach[0] - no.reach[k];
+      cells[4] += none.reach[k];
+      cells[5] += none.reach[0] - none.reach[k];
+      cells[6] += yes.missing;
+      cells[7] += no.missing;
+      cells[8] += none.missing;
+    }
+    return cells;
   };
   const total = (cells) => cells.reduce((a, b) => a + b, 0);
-  const nothing = () => range(9).map(() => 0);
-  const plus = (a, b) => { b.forEach((n, i) => { a[i] += n; }); };
   const less = (a, b) => a.map((n, i) => n - b[i]);
 
   // ---- the state, as the address holds it
@@ -55,36 +65,43 @@
   let state = structuredClone(start);
 
   const needed = (s) => columns.map((_, i) => i).filter((i) => s.by.includes(i) || s.filter[i] >= 0);
-  // the smallest table that has the columns, and the threshold where one is given
+  // the smallest table that has the columns and the threshold
   const tableOf = (s, threshold) => tables
     .filter((t) => needed(s).every((i) => t.columns.includes(i))
-      && (threshold === undefined || t.places.includes(threshold)))
+      && t.places.includes(threshold))
     .sort((a, b) => a.rows.length - b.rows.length || b.places.length - a.places.length)[0];
   const placeOf = (table, threshold) => {
     const at = table.places.indexOf(threshold);
     return data.turned ? table.places.length - 1 - at : at;
   };
 
-  // groups of some columns under the filter; codes after those of the groups are of values outside
-  const groupsAt = (s, threshold) => {
-    const table = tableOf(s, threshold);
-    if (!table) return null;
-    const place = placeOf(table, threshold), at = (i) => table.columns.indexOf(i);
+  // the rows of each group of some columns under the filter, and of all groups; codes after those of
+  // the groups are of values outside them
+  const membersOf = (s, table) => {
+    const at = (i) => table.columns.indexOf(i);
     const by = s.by.map((i) => ({ at: at(i), groups: columns[i].groups.length }));
     const filters = s.filter.flatMap((code, i) => (code < 0 ? [] : [{ at: at(i), code }]));
-    const groups = new Map(), whole = nothing();
+    const groups = new Map(), whole = [];
     for (const row of table.rows) {
       if (filters.some((f) => row.codes[f.at] !== f.code)) continue;
       const outside = Math.max(...by.map((b) => row.codes[b.at] - b.groups));
       if (outside > 0) continue;
-      const cells = cellsAt(row, place);
-      plus(whole, cells);
+      whole.push(row);
       if (outside === 0) continue;
       const codes = by.map((b) => row.codes[b.at]), key = codes.join();
-      if (!groups.has(key)) groups.set(key, { key, codes, cells: nothing() });
-      plus(groups.get(key).cells, cells);
+      if (!groups.has(key)) groups.set(key, { key, codes, rows: [] });
+      groups.get(key).rows.push(row);
     }
-    const kept = [...groups.values()].filter((group) => total(group.cells) > 0);
+    return { groups: [...groups.values()], whole };
+  };
+  const countedAt = ({ groups, whole }, place) => ({
+    groups: groups.map((group) => ({ ...group, cells: cellsAt(group.rows, place) })), whole: cellsAt(whole, place),
+  });
+  const groupsAt = (s, threshold) => {
+    const table = tableOf(s, threshold);
+    if (!table) return null;
+    const { groups, whole } = countedAt(membersOf(s, table), placeOf(table, threshold));
+    const kept = groups.filter((group) => total(group.cells) > 0);
     kept.sort((a, b) => a.codes.map((c, i) => c - b.codes[i]).find((d) => d) || 0);
     return { groups: kept, whole };
   };
@@ -141,6 +158,7 @@
     || nameOf(s.by, s.reference);
   const filterWords = (s) => s.filter
     .flatMap((code, i) => (code < 0 ? [] : [`${columns[i].name}: ${columns[i].groups[code]}`])).join(", ");
+  const at = (rate) => (rate.moves && data.scored ? ` at threshold ${scoreOf(state.threshold)}` : "");
   const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
   // ---- the overview: a row for each group, a strip for each rate, on one axis
@@ -154,7 +172,7 @@
       const top = share ? 1 : niceEnd(Math.max(...cells.map(({ found }) => found.rate.high).filter(Number.isFinite), 1), false);
       return { low: 0, high: top, ticks: [0, top / 2, top], at: (v) => v / top };
     }
-    const known = cells.flatMap(({ found }) => (found[show] ? [found[show].low, found[show].high] : []))
+    const known = cells.flatMap(({ found }) => (found[show] && !found[show].few ? [found[show].low, found[show].high] : []))
       .filter(Number.isFinite);
     if (show === "ratio") {
       const far = Math.max(1.25, ...known.filter((v) => v > 0).map((v) => Math.max(v, 1 / v)));
@@ -180,14 +198,16 @@
   };
   const ticks = (show, axis, rate) => {
     const line = make("span", { className: "ticks", "aria-hidden": "true" });
-    axis.ticks.forEach((tick) => line.append(make("span", { textContent: number(tick, show, rate) })));
+    const short = (text) => text.replace(/\.0+$|(\.\d*?)0+$/, "$1");
+    axis.ticks.forEach((tick) => line.append(make("span", { textContent: short(number(tick, show, rate)) })));
     return line;
   };
 
   let shown = null;
   const look = () => {
     const view = groupsAt(state, state.threshold);
-    const groups = view.groups.map(withName(state));
+    const largest = [...view.groups].sort((a, b) => total(b.cells) - total(a.cells)).slice(0, MOST_GROUPS);
+    const groups = view.groups.filter((group) => largest.includes(group)).map(withName(state));
     if (Array.isArray(state.reference) && !groups.some((g) => g.key === state.reference.join())) {
       state.reference = "others";
     }
@@ -196,7 +216,7 @@
       const first = rows.find(({ found }) => found[state.rate].reference) || rows[0];
       state.group = first ? first.group.key : null;
     }
-    return { view, groups, rows };
+    return { view, groups, rows, hidden: view.groups.length - groups.length };
   };
 
   const shownIn = (found) => (state.show === "rate" ? found.rate : found[state.show]);
@@ -265,7 +285,7 @@
     const each = state.together ? "everything that this file can show taken together" : "each taken alone";
     const none = by === "ratio" ? "a ratio of 1 to" : "no difference from";
     one("sentence").replaceChildren(
-      make("b", {}, capital(rate.title), where ? " (" : "", where ? bdi(where) : "", where ? ")" : ""), ": ",
+      make("b", {}, capital(rate.title), at(rate), where ? " (" : "", where ? bdi(where) : "", where ? ")" : ""), ": ",
       results.length === 0 ? "no group can be compared."
         : `${clear} of ${enough.length} ${enough.length === 1 ? "interval excludes" : "intervals exclude"} ${none} `,
       ...(results.length === 0 ? [] : [bdi(referenceName(state)), `, ${each}${few ? `; insufficient data for ${few} more` : ""}.`]));
@@ -275,7 +295,7 @@
     const level = `${Number((100 * data.confidence).toPrecision(6))}%`;
     one("legend").textContent = `${what[state.show]} Bars: ${level} confidence intervals, ${state.together
       ? `simultaneous for ${count(data.together.count)} intervals (critical value ${fixed(data.together.z, 2)} instead of ${fixed(data.z, 2)})`
-      : "each taken alone"}. ${state.show === "rate" ? "" : "Bold and full: the interval excludes no difference. "}Pale: insufficient data (fewer than ${adequate(state).rows} rows, or fewer than ${data.fewest.expected} expected of an outcome).`;
+      : "each taken alone"}. ${state.show === "rate" ? "" : "Bold and full: the interval excludes no difference. "}Pale: insufficient data (fewer than ${adequate(state).rows} rows, or fewer than ${data.fewest.expected} expected of an outcome).${shown.hidden ? ` The ${MOST_GROUPS} largest groups are shown; ${count(shown.hidden)} smaller ones are counted in all others and in all rows.` : ""}`;
   };
 
   // ---- the detail of a cell
@@ -331,16 +351,18 @@
     box.replaceChildren(...children);
   };
   const chart = (group, rate) => {
-    const table = tableOf({ ...state }, undefined);
-    const every = tables.filter((t) => needed(state).every((i) => t.columns.includes(i)));
-    const places = [...new Set(every.flatMap((t) => t.places))].sort((a, b) => a - b);
-    if (!table || places.length < 3 || !rate.moves) return "";
+    const fitting = tables.filter((t) => needed(state).every((i) => t.columns.includes(i)));
+    const table = fitting.reduce((a, b) => (b.places.length > a.places.length ? b : a));
+    const places = table.places, members = membersOf(state, table);
+    const sides = { whole: members.whole, groups: members.groups.filter(({ key }) => key === group.key
+      || (Array.isArray(state.reference) && key === state.reference.join())) };
+    if (places.length < 3 || !rate.moves) return "";
     const W = 360, H = 170, left = 44, bottom = 22, top = 8;
     const low = thresholds[places[0]], high = thresholds[places[places.length - 1]];
     const x = (i) => left + ((thresholds[i] - low) / (high - low)) * (W - left - 8);
     const lines = [[], []];
     places.filter((_, k) => k % 2 === 0 || places.length < 40).forEach((place) => {
-      const view = groupsAt(state, place), here = view.groups.find((g) => g.key === group.key);
+      const view = countedAt(sides, placeOf(table, place)), here = view.groups.find((g) => g.key === group.key);
       if (!here) return;
       const reference = against(state, view, here), z = critical(state), fewest = adequate(state);
       [here.cells, reference && reference.cells].forEach((cells, k) => {
@@ -407,9 +429,8 @@
     if (!row) return "";
     const result = shownIn(row.found[state.rate]), where = filterWords(state);
     const with_ = state.show === "rate" ? "" : ` compared with ${referenceName(state)}`;
-    const at = rate.moves && data.scored ? ` from ${scoreOf(state.threshold)}` : "";
     const value = result ? `${number(result.value, state.show, rate)}${unit(state.show, rate)} (${ends(result, state.show, rate)})` : "the reference";
-    return `${rate.title} ${state.show === "rate" ? "" : `${state.show} `}of ${row.group.name}${with_}${where ? `, ${where} only` : ""}${at}: ${value}`;
+    return `${rate.title} ${state.show === "rate" ? "" : `${state.show} `}of ${row.group.name}${with_}${where ? `, ${where} only` : ""}${at(rate)}: ${value}`;
   };
   const record = () => {
     const s = structuredClone(state), key = JSON.stringify([s.rate, s.by, s.reference, s.threshold, s.filter, s.group]);
@@ -482,8 +503,7 @@
     options(one("reference"), [["others", "all others"], ["overall", "all rows"], ...shown.groups.map((g) => [g.key, g.name])],
       Array.isArray(state.reference) ? state.reference.join() : state.reference);
     one("together").checked = state.together;
-    const free = state.filter.every((c) => c < 0) || tables.some((t) => t.places.length > 2 && needed(state).every((i) => t.columns.includes(i)));
-    const slides = free && tables.some((t) => t.places.length > 2 && needed(state).every((i) => t.columns.includes(i)));
+    const slides = tables.some((t) => t.places.length > 2 && needed(state).every((i) => t.columns.includes(i)));
     one("threshold-part").hidden = !data.scored;
     one("threshold").disabled = one("threshold-number").disabled = !slides;
     one("threshold").value = String(state.threshold);
