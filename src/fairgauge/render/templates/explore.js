@@ -295,7 +295,7 @@
     const level = `${Number((100 * data.confidence).toPrecision(6))}%`;
     one("legend").textContent = `${what[state.show]} Bars: ${level} confidence intervals, ${state.together
       ? `simultaneous for ${count(data.together.count)} intervals (critical value ${fixed(data.together.z, 2)} instead of ${fixed(data.z, 2)})`
-      : "each taken alone"}. ${state.show === "rate" ? "" : "Bold and full: the interval excludes no difference. "}Pale: insufficient data (fewer than ${adequate(state).rows} rows, or fewer than ${data.fewest.expected} expected of an outcome).${shown.hidden ? ` The ${MOST_GROUPS} largest groups are shown; ${count(shown.hidden)} smaller ones are counted in all others and in all rows.` : ""}`;
+      : "each taken alone"}. ${state.show === "rate" ? "" : "Bold and full: the interval excludes no difference. "}Pale: insufficient data (fewer than ${adequate(state).rows} rows, or fewer than ${data.fewest.expected} expected of an outcome). A heading sorts the groups by its rate.${shown.hidden ? ` The ${MOST_GROUPS} largest groups are shown; ${count(shown.hidden)} smaller ones are counted in all others and in all rows.` : ""}`;
   };
 
   // ---- the detail of a cell
