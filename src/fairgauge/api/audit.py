@@ -49,7 +49,8 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.verdicts import counted_as, overall
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
-from fairgauge.scan.source import at_hand, readable
+from fairgauge.scan.input_files import open_files
+from fairgauge.scan.source import Readable, at_hand, readable
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -244,7 +245,35 @@ def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
         raise DataError(
             f"{what} cannot be counted by a query; name files, or rows of a database (--table)"
         )
-    spec = ask(data.columns, **options)
+    return f"{query(_plan_of_one_query(ask(data.columns, **options)))};"
+
+
+def count_cells(path: str, **options: Unpack[Options]) -> Cube:
+    """Return the counts that a warehouse answered to `counting_query`, from a file.
+
+    Raises
+    ------
+    SpecError
+        The question is wrong.
+    DataError
+        The file is not the whole answer to this question.
+    """
+    from fairgauge.scan.warehouse import read_cells
+
+    source, spec = open_files(path), ask(None, None, **options)
+    assert isinstance(source, Readable)  # as every file is
+    cube = read_cells(source, _plan_of_one_query(spec), spec.max_groups)
+    return with_hidden_clusters(replace(cube, question=spec), cluster_key())
+
+
+def _plan_of_one_query(spec: Spec) -> Plan:
+    """Return the plan of a question that one query can answer.
+
+    Raises
+    ------
+    DataError
+        It cannot.
+    """
     if spec.where:
         raise DataError(
             "rows are chosen from what the query counts, which no query states; leave the "
@@ -260,7 +289,7 @@ def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
             "threshold 'median' takes a query before the one that counts; state the threshold as a "
             "number to see the query"
         )
-    return f"{query(plan(spec))};"
+    return plan(spec)
 
 
 def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | None:

@@ -91,7 +91,7 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
     if columns.looks:
         check_head(plan, head, columns.texts, limit)
     records = run(select(plan, relation, columns))
-    return _cube(plan, _fetched(plan, records, columns, limit), columns, limit)
+    return cube_of_records(plan, _fetched(plan, records, columns, limit), columns, limit)
 
 
 def select(plan: Plan, relation: str, columns: Columns) -> str:
@@ -116,7 +116,9 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     if _in_sets(plan, columns):
         which = " + ".join(f"grouping({name}) * {1 << i}" for i, name in enumerate(names))
         by = f"GROUPING SETS ({', '.join(f'({each})' for each in sets)})"
-    sums = ", ".join([*names, which, *_sums(plan, columns)])
+    sums = ", ".join(
+        [*names, f"{which} AS t", *(f"{s} AS s{i}" for i, s in enumerate(_sums(plan, columns)))]
+    )
     return (
         f"WITH r AS (SELECT {', '.join(read)} FROM {relation}), "
         f"s AS (SELECT {', '.join([*keys, *values])} FROM r) "
@@ -258,7 +260,14 @@ def _fetched(plan: Plan, records: Iterator[Record], columns: Columns, limit: int
     return cells
 
 
-def _cube(plan: Plan, records: list[Record], columns: Columns, limit: int) -> Cube:
+def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: int) -> Cube:
+    """Make a cube of what the query of `select` answered.
+
+    Raises
+    ------
+    DataError
+        The values are not allowed by the plan, or too many.
+    """
     axes = len(plan.axes)
     masks = [sum(1 << i for i in range(axes) if i not in table) for table in plan.tables]
     apart = _in_sets(plan, columns)

@@ -12,15 +12,24 @@ from fairgauge.cli._output import check_cube_output, check_outputs
 from fairgauge.cli._spec_flags import Asked, Texts, asked, question
 from fairgauge.cli._streams import print_message, print_result
 from fairgauge.cli._warnings import exact_values, note_cases_alone, note_identifiers
-from fairgauge.errors import SpecError
+from fairgauge.errors import FairgaugeError, SpecError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairgauge.cube.cube import Cube
+    from fairgauge.results.scopes import Diagnostic
     from fairgauge.scan.source import Source
+    from fairgauge.scan.warehouse import Warehouse
+
+DIALECTS = (
+    "snowflake", "bigquery", "databricks", "redshift", "trino", "tsql", "clickhouse", "mysql",
+    "postgres", "duckdb", "sqlite",
+)  # fmt: skip
 
 
 @click.command("count", cls=Command, short_help="Count the rows, and save the counts.")
-@click.argument("data", nargs=-1, required=True)
+@click.argument("data", nargs=-1)
 @question()
 @where()
 @click.option(
@@ -44,6 +53,21 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Print the query that would count the rows of a database, and count nothing.",
 )
+@click.option(
+    "--dialect",
+    type=click.Choice(DIALECTS),
+    help="With --show-sql: write the query for a warehouse that is not reached from here.",
+)
+@click.option(
+    "--columns",
+    metavar="FILE",
+    help="With --dialect: the columns of the table, a line NAME TYPE for each, or JSON.",
+)
+@click.option(
+    "--from-result",
+    metavar="FILE",
+    help="In place of DATA: the answer to the query of --dialect (.csv, .parquet ...).",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print no notes on what the counts show.")
 def command(
     data: tuple[str, ...],
@@ -52,6 +76,9 @@ def command(
     output: str | None,
     min_cell: int | None,
     show_sql: bool,
+    dialect: str | None,
+    columns: str | None,
+    from_result: str | None,
     quiet: bool,
     item: str | None,
     variant: str | None,
@@ -66,6 +93,9 @@ def command(
     protect"). Answers under swapped names are counted with --item and --variant, for "fairgauge
     pairs".
 
+    Rows of a warehouse are counted by a query that a person runs there: --show-sql --dialect writes
+    it without a connection, and --from-result reads its answer.
+
     \b
     fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
         -o monday.cube.json
@@ -79,23 +109,18 @@ def command(
 
         check_min_cell(min_cell)
     what = asked(config, flags)
-    columns = {"item": item, "variant": variant, "model": model, "run": run}
-    what.options.update({name: column for name, column in columns.items() if column})
-    of_answers = bool({"item", "variant"} & what.options.keys())
+    roles = {"item": item, "variant": variant, "model": model, "run": run}
+    what.options.update({name: column for name, column in roles.items() if column})
+    warehouse = _warehouse(at, dialect, columns, show_sql=show_sql)
+    if (from_result or warehouse) and data:
+        raise FairgaugeError("--dialect and --from-result take no DATA: the rows are not read here")
+    if not (data or from_result or warehouse):
+        raise click.UsageError("Missing argument 'DATA...'.")
     if show_sql:
-        _show_query(open_data(data, at), what, output)
+        _show_query(warehouse or open_data(data, at), what, output)
         return
-    rows = what.read(data, at)
 
-    from fairgauge.api.audit import count, counted_with_warnings
-    from fairgauge.render.documents.report_notes import opening_warnings
-    from fairgauge.scan.scan_progress import progress
-
-    with progress("Counting rows"):
-        if of_answers:
-            cube = count(rows, **what.options)
-        else:
-            cube, warnings = counted_with_warnings(rows, **what.options)
+    cube, warnings = _counted(data, at, what, from_result)
     if min_cell is not None:
         from fairgauge.evidence.protection import protect
 
@@ -104,8 +129,18 @@ def command(
         print_result(cube.to_json())
     else:
         cube.save(output)
-    if of_answers:
-        return
+    if not _of_answers(what):
+        _print_notes(cube, warnings, quiet=quiet)
+
+
+def _of_answers(what: Asked) -> bool:
+    """Return whether answers under swapped names are counted."""
+    return bool({"item", "variant"} & what.options.keys())
+
+
+def _print_notes(cube: Cube, warnings: tuple[Diagnostic, ...], *, quiet: bool) -> None:
+    from fairgauge.render.documents.report_notes import opening_warnings
+
     _warn_of_decisions(cube)
     if quiet:
         return
@@ -113,6 +148,39 @@ def command(
         print_message(line, prefix="")
     note_cases_alone(cube)
     note_identifiers(cube)
+
+
+def _counted(
+    data: Sequence[str], at: Where, what: Asked, answer: str | None
+) -> tuple[Cube, tuple[Diagnostic, ...]]:
+    """Return the counts of the rows, or of what a warehouse answered, and what they warn of."""
+    from fairgauge.api.audit import count, count_cells, counted_with_warnings
+    from fairgauge.scan.scan_progress import progress
+
+    if answer is not None:
+        what.check()
+        return count_cells(answer, **what.options), ()
+    rows = what.read(data, at)
+    with progress("Counting rows"):
+        if _of_answers(what):
+            return count(rows, **what.options), ()
+        return counted_with_warnings(rows, **what.options)
+
+
+def _warehouse(
+    at: Where, dialect: str | None, columns: str | None, *, show_sql: bool
+) -> Warehouse | None:
+    """Return the rows of a warehouse that is not reached from here, where a dialect is given."""
+    if (dialect is None) != (columns is None) or (dialect and not show_sql):
+        raise FairgaugeError(
+            "a query for a warehouse takes --show-sql, --dialect and --columns (and --table or "
+            "--query, the rows there)"
+        )
+    if dialect is None or columns is None:
+        return None
+    from fairgauge.scan.warehouse import open_warehouse
+
+    return open_warehouse(dialect, at.query or at.table or "your_table", columns)
 
 
 def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:

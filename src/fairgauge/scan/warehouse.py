@@ -1,0 +1,378 @@
+"""A warehouse that is not reached from here: the query that counts there, and its answer read back.
+
+The query is the one that every database gets (`_sql.select`), put into the words of a dialect by
+sqlglot. Its answer travels as a file, which may have lost types, rows or its question on the way:
+texts end in a mark, numbers are numbers, and each record states the question and how many there
+are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.scan._sql import Columns, cube_of_records, identifier, literal, select
+from fairgauge.scan.source import check_unique_names, not_numeric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Plan
+    from fairgauge.scan.source import Readable, Record
+
+QUESTION, CELLS = "fairgauge_query", "cells"
+_MARK = "|"
+_NO_SETS = ("mysql", "sqlite")
+_FOLDED = {"tsql": "Latin1_General_100_BIN2", "mysql": "utf8mb4_bin"}
+"""Dialects that take texts for equal which differ in case alone, and what compares each letter."""
+_ROWS = "fairgauge_rows"
+_MOST = "CAST('1.7976931348623157e+308' AS DOUBLE)"
+_MISSING = ("", "\\N", "NULL", "null", "None", "NaN", "nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Warehouse:
+    """Rows of a warehouse, of which the names and types of the columns are known.
+
+    Attributes
+    ----------
+    dialect : as sqlglot names it.
+    rows : the name of a table, or a SELECT, in that dialect.
+    kinds : for every column its kind: text, number, boolean, date, or the type that is none.
+    named : columns that the catalogue names otherwise: Snowflake's, in capitals unless quoted.
+    """
+
+    dialect: str
+    rows: str
+    kinds: Mapping[str, str]
+    named: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """Return what the rows are called in messages."""
+        return self.rows
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns."""
+        return tuple(self.kinds)
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Refuse: the rows are elsewhere.
+
+        Raises
+        ------
+        DataError
+            Always.
+        """
+        del plan, limit
+        raise DataError(f"the rows of {quote(self.rows)} are counted by a query that is run there")
+
+    def query(self, plan: Plan) -> str:
+        """Return the query, for a person to run."""
+        import sqlglot
+        from sqlglot import exp
+
+        counted = select(plan, _ROWS, self._written())
+        keys = [self._sent(plan, i) for i in range(len(plan.axes))]
+        first = f"{literal(fingerprint(plan))} AS {QUESTION}, count(*) OVER () AS {CELLS}"
+        last = ", ".join(f"s{i}" for i in range(_sums(plan)))
+        sql = f"SELECT {first}, t, {', '.join([*keys, last])} FROM ({counted}) AS c"
+        tree = sqlglot.parse_one(sql, read="duckdb")
+        for table in list(tree.find_all(exp.Table)):
+            if table.name == _ROWS:
+                table.replace(self._source())
+        for each in tree.find_all(exp.Round) if self.dialect == "tsql" else ():
+            each.set("decimals", exp.Literal.number(0))
+        return tree.sql(dialect=self.dialect, pretty=True)
+
+    def _source(self) -> Any:
+        from sqlglot import exp, parse_one
+        from sqlglot.errors import SqlglotError
+
+        try:
+            if len(self.rows.split()) == 1:
+                return exp.to_table(self.rows, dialect=self.dialect)
+            query: Any = parse_one(self.rows.strip().rstrip(";"), read=self.dialect)
+            return query.subquery(_ROWS)
+        except (SqlglotError, AttributeError) as error:
+            first = str(error).splitlines()[0]
+            raise DataError(f"cannot read {quote(self.rows)} as {self.dialect}: {first}") from None
+
+    def _written(self) -> Columns:
+        return Columns(self._key, self._number, sets=self.dialect not in _NO_SETS, looks=False)
+
+    def _name(self, column: str) -> str:
+        return identifier(self.named.get(column, column))
+
+    def _key(self, column: str) -> str:
+        kind, name = self.kinds[column], self._name(column)
+        if kind == "text" and self.dialect in _FOLDED:
+            # with the mark, so that blanks at the end count, too
+            marked = f"CONCAT({name}, {literal(_MARK)}) COLLATE {_FOLDED[self.dialect]}"
+            return f"CASE WHEN {name} IS NOT NULL THEN {marked} END"
+        if kind not in ("text", "number", "boolean", "date"):
+            raise DataError(
+                f"column {quote(column)} has the type {kind}, whose values a file of cells may "
+                "change; make it a text, a number, true or false, or a date in a query of your own "
+                "(--query), and list its type"
+            )
+        return name
+
+    def _number(self, column: str) -> str:
+        kind, name = self.kinds[column], self._name(column)
+        if kind == "boolean":
+            return f"CASE WHEN {name} THEN 1.0 WHEN NOT {name} THEN 0.0 END"
+        if kind != "number":
+            raise not_numeric(column, kind)
+        value = f"CAST({name} AS DOUBLE)"
+        # without NaN: above every number in some dialects, unordered in the others
+        return f"CASE WHEN {value} <= {_MOST} OR -{value} <= {_MOST} THEN {value} END"
+
+    def _sent(self, plan: Plan, i: int) -> str:
+        """Write a key as it is sent, under a name that states its kind."""
+        axis = plan.axes[i]
+        kind = "number" if axis.bins else self.kinds[axis.column]
+        sent = f"k{i}"
+        if kind == "text" and self.dialect not in _FOLDED:
+            sent = f"CASE WHEN k{i} IS NOT NULL THEN CONCAT(k{i}, {literal(_MARK)}) END"
+        elif kind == "boolean":
+            sent = f"CASE WHEN k{i} THEN 'true' WHEN NOT k{i} THEN 'false' END"
+        elif kind == "date":
+            year, month, day = (f"EXTRACT({p} FROM k{i})" for p in ("YEAR", "MONTH", "DAY"))
+            sent = f"{year} * 10000 + {month} * 100 + {day}"
+        return f"{sent} AS k{i}_{kind}"
+
+
+def _sums(plan: Plan) -> int:
+    """Return how many sums the query has: measures, three checks, and three of each number."""
+    return 1 + len(plan.measures) + 3 + 3 * len(plan.numeric_columns)
+
+
+def fingerprint(plan: Plan) -> str:
+    """Return what the answer must state of its question: a digest of what is counted."""
+    text = json.dumps(["cells/1", plan.to_dict()], sort_keys=True)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+
+def open_warehouse(dialect: str, rows: str, path: str | Path) -> Warehouse:
+    """Read the names and types of the columns of a table that is in a warehouse.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of lines ``NAME TYPE``, as catalogues print them, or JSON: a mapping of names to
+        types, or a list of objects with ``name`` and ``type``.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, or has no columns.
+    MissingExtra
+        sqlglot is not installed.
+    """
+    try:
+        import sqlglot as _  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("writing SQL of a dialect", "sql", error) from None
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        cause = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise DataError(f"cannot read {quote(path)}: {cause}") from None
+    listed = _columns_of(text, path)
+    check_unique_names([name for name, _ in listed], quote(path))
+    kinds = {name: _kind(kind, dialect) for name, kind in listed}
+    if not kinds:
+        raise DataError(f"{quote(path)} has no columns; give a line NAME TYPE for each")
+    capitals = [name for name in kinds if dialect == "snowflake" and name.isupper()]
+    named = {name.lower(): name for name in capitals if name.lower() not in kinds}
+    return Warehouse(dialect, rows, kinds | {n: kinds[named[n]] for n in named}, named)
+
+
+def _columns_of(text: str, path: str | Path) -> list[tuple[str, str]]:
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            found = json.loads(text)
+            pairs = found.items() if isinstance(found, dict) else [
+                (each["name"], each["type"]) for each in found
+            ]  # fmt: skip
+            return [(str(name), str(kind)) for name, kind in pairs]
+        except (ValueError, KeyError, TypeError):
+            raise DataError(
+                f'{quote(path)} must be JSON such as {{"sex": "VARCHAR"}} or '
+                '[{"name": "sex", "type": "VARCHAR"}]'
+            ) from None
+    named = []
+    for line in filter(None, (line.strip() for line in text.splitlines())):
+        quoted = re.fullmatch(r'"((?:[^"]|"")+)"[\s,|]+(.+)|([^\s,|]+)[\s,|]+(.+)', line)
+        if not quoted:
+            raise DataError(
+                f"{quote(path)}: {quote(line)} has no type; write NAME TYPE, such as sex VARCHAR"
+            )
+        name = (quoted[1] or quoted[3]).replace('""', '"')
+        named.append((name, (quoted[2] or quoted[4]).strip().rstrip(",")))
+    return named
+
+
+def _kind(written: str, dialect: str) -> str:
+    """Return the kind of a type, or the type itself where it is none that can be counted."""
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    name = re.sub(r"(?i)\s+(not\s+null|null)\b.*", "", written)
+    while inside := re.fullmatch(r"(?:Nullable|LowCardinality)\((.*)\)", name):  # of ClickHouse
+        name = inside[1]
+    try:
+        kind = exp.DataType.build(name, dialect=dialect).this
+    except SqlglotError:
+        return written
+    types = exp.DataType.Type
+    known = {
+        "boolean": {types.BOOLEAN, types.BIT},
+        "date": {types.DATE, types.DATE32},
+        "text": exp.DataType.TEXT_TYPES,
+        "number": exp.DataType.NUMERIC_TYPES,
+    }
+    return next((each for each, held in known.items() if kind in held), written)
+
+
+def read_cells(source: Readable, plan: Plan, limit: int) -> Cube:
+    """Make the cube of the answer to a query of `Warehouse`, after checking that it is whole.
+
+    Raises
+    ------
+    DataError
+        The answer is of another question, was cut, has records twice, or its values were changed.
+    """
+    places = {name.lower(): name for name in source.columns}
+    if QUESTION not in places:
+        raise DataError(
+            f"{quote(source.name)} has no column {QUESTION}: it is not the answer to a query of "
+            "fairgauge count --show-sql --dialect"
+        )
+    kinds = [_sent_kind(source.name, places, i) for i in range(len(plan.axes))]
+    wanted = [QUESTION, CELLS, "t", *(f"k{i}_{kind}" for i, kind in enumerate(kinds))]
+    wanted += [f"s{i}" for i in range(_sums(plan))]
+    if any(name not in places for name in wanted):
+        raise _other_question(source)
+    fetched, _ = source.fetch([places[name] for name in wanted], None)
+    values = dict(zip(wanted, fetched, strict=True))
+    found = set(values[QUESTION])
+    if found != {fingerprint(plan)}:
+        raise _other_question(source)
+    number = _reader(source.name)
+    cells = len(values[CELLS])
+    for stated in {number(each, CELLS) for each in values[CELLS]}:
+        if stated != cells:
+            how = "cut off" if stated and stated > cells else "put together from several"
+            raise DataError(
+                f"{quote(source.name)} has {cells:,} records, and the query answered with "
+                f"{stated:,.0f}: it was {how}; export the whole answer"
+            )
+    keys = [
+        [_READ[kind](value, name, number) for value in values[name]]
+        for kind, name in zip(kinds, wanted[3:], strict=False)
+    ]
+    sets = [int(number(value, "t") or 0) for value in values["t"]]
+    sums = [[number(v, name) for v in values[name]] for name in wanted[3 + len(kinds) :]]
+    if len(set(zip(sets, *keys, strict=True))) != cells:
+        raise DataError(f"{quote(source.name)} has a cell twice; export the answer once")
+    records: list[Record] = [tuple(each) for each in zip(*keys, sets, *sums, strict=True)]
+    if any(value is None or value < 0 or value % 1 for value in sums[0]):
+        raise DataError(f"{quote(source.name)}: s0 must hold numbers of rows")
+    columns = Columns(identifier, identifier, sets=any(sets))
+    return cube_of_records(plan, records, columns, limit)
+
+
+def _other_question(source: Readable) -> DataError:
+    return DataError(
+        f"{quote(source.name)} answers another question than the one that is asked; write the "
+        "query anew for this question (fairgauge count --show-sql), or give the specification "
+        "that it was written for (-c)"
+    )
+
+
+def _sent_kind(name: str, places: Mapping[str, str], i: int) -> str:
+    for kind in _READ:
+        if f"k{i}_{kind}" in places:
+            return kind
+    raise DataError(
+        f"{quote(name)} lacks the column k{i}_...: it answers another question, or columns were "
+        "removed or renamed"
+    )
+
+
+def _reader(source: str) -> Callable[[object, str], float | None]:
+    """Return what reads a number of the answer."""
+
+    def number(value: object, column: str) -> float | None:
+        if value is None or (isinstance(value, str) and value in _MISSING):
+            return None
+        try:
+            found = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise DataError(
+                f"{quote(source)}: column {column} must hold numbers, but has {quote(value)}; "
+                "export the answer as it is"
+            ) from None
+        return None if math.isnan(found) else found
+
+    return number
+
+
+def _text(value: object, column: str, number: object) -> str | None:
+    del number
+    if value is None or value in _MISSING:
+        return None
+    if not isinstance(value, str) or not value.endswith(_MARK):
+        raise DataError(
+            f"column {column} must hold texts that end in {_MARK}, but has {quote(value)}; export "
+            "the answer as it is"
+        )
+    return value.removesuffix(_MARK)
+
+
+def _number(value: object, column: str, number: Callable[[object, str], float | None]) -> object:
+    found = number(value, column)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole else found
+
+
+def _boolean(value: object, column: str, number: object) -> bool | None:
+    del number
+    if value is None or value in _MISSING:
+        return None
+    known = {"true": True, "false": False}.get(str(value).lower())
+    if known is None:
+        raise DataError(f"column {column} must hold true or false, but has {quote(value)}")
+    return known
+
+
+def _date(value: object, column: str, number: Callable[[object, str], float | None]) -> object:
+    found = number(value, column)
+    if found is None:
+        return None
+    try:
+        return date(int(found) // 10_000, int(found) // 100 % 100, int(found) % 100)
+    except ValueError:
+        raise DataError(
+            f"column {column} must hold dates such as 20261121, but has {quote(value)}"
+        ) from None
+
+
+_READ: Mapping[str, Callable[..., Any]] = {
+    "text": _text,
+    "number": _number,
+    "boolean": _boolean,
+    "date": _date,
+}
+"""How the keys of each kind are read; the answer's columns are named by the kinds."""

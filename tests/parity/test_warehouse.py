@@ -1,0 +1,284 @@
+"""Queries for warehouses run where an engine exists, and their answers make the same cube."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import json
+import os
+import sqlite3
+import subprocess
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+import engines
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from tests.needs import missing, need
+
+import fairgauge as fg
+from fairgauge.cli import main
+from fairgauge.cli.commands.count_command import DIALECTS
+
+KINDS = {
+    "snowflake": ("VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "DATE", "NUMBER(9, 2)"),
+    "bigquery": ("STRING", "INT64", "FLOAT64", "BOOL", "DATE", "NUMERIC"),
+    "databricks": ("STRING", "BIGINT", "DOUBLE", "BOOLEAN", "DATE", "DECIMAL(9, 2)"),
+    "tsql": ("NVARCHAR(20)", "BIGINT", "FLOAT", "BIT", "DATE", "DECIMAL(9, 2)"),
+    "clickhouse": (
+        "LowCardinality(Nullable(String))", "Nullable(Int64)", "Nullable(Float64)",
+        "Nullable(Bool)", "Nullable(Date32)", "Nullable(Decimal(9, 2))",
+    ),
+}  # fmt: skip
+PLAIN = ("VARCHAR NOT NULL", "BIGINT", "DOUBLE PRECISION", "BOOLEAN", "DATE", "DECIMAL(9, 2)")
+NAMES = ("g", "y", "s", "b", "d", "m", "w")
+ASKED = {
+    "label": "y", "score": "s", "weight": "w", "strata": ["d"],
+    "sensitive": ["g", "b", "m", {"column": "s", "cuts": [0.25, 0.75]}],
+    "intersections": [["g", "b"]],
+}  # fmt: skip
+
+
+def table(rows: int) -> pa.Table:
+    """Make rows of every kind of value: texts, decimals, NaN, nulls, dates, weights, scores."""
+    rng = np.random.default_rng(7)
+
+    def some(values: list[object]) -> list[object]:
+        return [values[i] for i in rng.integers(0, len(values), rows)]
+
+    scores = rng.integers(0, 1_000, rows) / 1_000
+    return pa.table({
+        "g": some(["a", "A", "", "ü|", "01", "null", "it's", None]),
+        "y": some([0, 1, 1, None]),
+        "s": [None if i % 7 == 0 else float("nan") if i % 11 == 0 else float(v)
+              for i, v in enumerate(scores)],
+        "b": some([True, False, None]),
+        "d": some([dt.date(2026, 1, 31), dt.date(1999, 12, 1), None]),
+        "m": pa.array(some([Decimal("1.50"), Decimal("-2.25"), None]), pa.decimal128(9, 2)),
+        "w": (rng.integers(1, 9, rows) / 4).tolist(),
+    })  # fmt: skip
+
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = table(5_000)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    need("sqlglot")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "audit.json").write_text(json.dumps(ASKED), encoding="utf-8")
+    return tmp_path
+
+
+def fairgauge(*args: str) -> object:
+    return CliRunner().invoke(main, list(args))
+
+
+def query(dialect: str, *more: str) -> str:
+    text, whole, number, truth, day, money = KINDS.get(dialect, PLAIN)
+    kinds = (text, whole, number, truth, day, money, number)
+    lines = [f'"{name}" {kind}\n' for name, kind in zip(NAMES, kinds, strict=True)]
+    Path("columns.txt").write_text("".join(lines), encoding="utf-8")
+    done = fairgauge("count", "--show-sql", "--dialect", dialect, "--columns", "columns.txt",
+                     "-c", "audit.json", "--table", "people", *more)  # fmt: skip
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def counted(answer: str = "cells.csv") -> fg.Cube:
+    done = fairgauge("count", "--from-result", answer, "-c", "audit.json", "-o", "a.cube.json")
+    assert done.exit_code == 0, done.stderr
+    return fg.load("a.cube.json")
+
+
+def answer(names: list[str], records: list[tuple[object, ...]]) -> None:
+    """Write what a warehouse answered, as its client exports it."""
+    with Path("cells.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([names, *records])
+
+
+def in_duckdb(sql: str) -> None:
+    connection = duckdb.connect()
+    connection.register("people", ROWS)
+    found = connection.execute(sql)
+    answer([each[0] for each in found.description], found.fetchall())
+
+
+def in_sqlite(sql: str) -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE people (g TEXT, y INT, s REAL, b INT, d TEXT, m REAL, w REAL)")
+    plain = [tuple(str(v) if isinstance(v, dt.date) else float(v) if isinstance(v, Decimal) else v
+                   for v in row.values()) for row in ROWS.to_pylist()]  # fmt: skip
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?, ?, ?)", plain)
+    found = connection.execute(sql)
+    answer([each[0] for each in found.description], found.fetchall())
+    connection.close()
+
+
+def in_postgres(sql: str) -> None:
+    import psycopg
+
+    with engines.postgres_server() as server:
+        name = engines.postgres_table(server.url, ROWS)
+        with psycopg.connect(server.url) as connection:
+            connection.execute(f"ALTER TABLE {name} RENAME TO people")
+            found = connection.execute(sql)
+            answer([each.name for each in found.description], found.fetchall())
+
+
+def in_spark(sql: str) -> None:
+    frame = engines.spark_frame(ROWS)
+    frame.createOrReplaceTempView("people")
+    found = frame.sparkSession.sql(sql.strip().rstrip(";"))
+    answer(found.columns, [tuple(row) for row in found.collect()])
+
+
+def in_clickhouse(sql: str) -> None:
+    need("chdb")
+    import chdb.session
+
+    session = chdb.session.Session()
+    kinds = dict(zip(NAMES, (*KINDS["clickhouse"], "Float64"), strict=True))
+    columns = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+    session.query("SET allow_suspicious_low_cardinality_types = 1")
+    session.query(f"CREATE TABLE people ({columns}) ENGINE = Memory")
+    pq.write_table(ROWS, "people.parquet")
+    session.query("INSERT INTO people SELECT * FROM file('people.parquet')")
+    found = session.query(sql.strip().rstrip(";"), "CSVWithNames")
+    Path("cells.csv").write_bytes(found.bytes())
+
+
+RUN = {
+    "duckdb": in_duckdb, "postgres": in_postgres, "databricks": in_spark,
+    "clickhouse": in_clickhouse,
+}  # fmt: skip
+"""The dialects whose queries are run here, and where; Databricks speaks the SQL of Spark."""
+
+
+@pytest.mark.parametrize("dialect", RUN)
+def test_the_answer_makes_the_cube_of_the_file(folder, dialect):
+    RUN[dialect](query(dialect))
+    assert counted() == fg.count(ROWS, **ASKED)
+
+
+def test_snowflake(folder):
+    """By fakesnow, in an environment of its own; columns are in capitals, as Snowflake has them."""
+    python = ROOT / ".clients" / "snowflake" / "bin" / "python"
+    if not python.exists():
+        missing("fakesnow", "tests/prepare")
+    rows = ROWS.slice(0, 400)
+    pq.write_table(rows, "rows.parquet")
+    query("snowflake")
+    capitals = Path("columns.txt").read_text(encoding="utf-8").upper()
+    Path("columns.txt").write_text(capitals, encoding="utf-8")
+    flags = ["--columns", "columns.txt", "-c", "audit.json", "--table", "people", "-o", "q.sql"]
+    assert fairgauge("count", "--show-sql", "--dialect", "snowflake", *flags).exit_code == 0
+    script = ROOT / "tests" / "clients" / "snowflake_query.py"
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    command = [python, script, "q.sql", "rows.parquet", "cells.csv"]
+    subprocess.run(command, check=True, env=environment)
+    assert counted() == fg.count(rows, **ASKED)
+
+
+def test_without_grouping_sets(folder):
+    asked = {"label": "y", "sensitive": ["g", "m", {"column": "s", "cuts": [0.5]}], "weight": "w"}
+    (folder / "audit.json").write_text(json.dumps(asked), encoding="utf-8")
+    in_sqlite(query("sqlite"))
+    assert counted() == fg.count(ROWS, **asked)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_is_one_select(folder, dialect):
+    import sqlglot
+
+    (tree,) = (each for each in sqlglot.parse(query(dialect), read=dialect) if each)
+    assert isinstance(tree, sqlglot.exp.Select)
+    tables = {each.name for each in tree.find_all(sqlglot.exp.Table)}
+    assert tables - {each.alias for each in tree.find_all(sqlglot.exp.CTE)} == {"people"}
+
+
+def test_a_query_of_their_own(folder):
+    written = fairgauge(
+        "count", "--show-sql", "--dialect", "duckdb", "--columns", _columns(folder), "-c",
+        "audit.json", "--query", "SELECT * FROM people WHERE y = 1",
+    )  # fmt: skip
+    assert written.exit_code == 0, written.stderr
+    in_duckdb(written.stdout)
+    assert counted() == fg.count(ROWS.filter(pa.compute.equal(ROWS["y"], 1)), **ASKED)
+
+
+def _columns(folder) -> str:
+    query("duckdb")
+    return "columns.txt"
+
+
+def test_the_answer_as_parquet(folder):
+    connection = duckdb.connect()
+    connection.register("people", ROWS)
+    sql = query("duckdb").strip().rstrip(";")
+    connection.execute(f"COPY ({sql}) TO 'cells.parquet'")
+    assert counted("cells.parquet") == fg.count(ROWS, **ASKED)
+
+
+def refused(message: str) -> None:
+    done = fairgauge("count", "--from-result", "cells.csv", "-c", "audit.json", "-o", "x.cube.json")
+    assert done.exit_code == 2, done.output
+    assert message in done.stderr
+    assert not list(map(str, Path().glob("x.cube.json")))
+
+
+def test_an_answer_that_was_changed(folder):
+    in_duckdb(query("duckdb"))
+    whole = (folder / "cells.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+
+    def given(lines: list[str]) -> None:
+        (folder / "cells.csv").write_text("".join(lines), encoding="utf-8")
+
+    given(whole[:-3])
+    refused("it was cut off")
+    given([*whole, *whole[1:]])
+    refused("put together from several")
+    given([*whole[:-1], whole[1]])
+    refused("has a cell twice")
+    given([whole[0].replace("fairgauge_query", "query"), *whole[1:]])
+    refused("it is not the answer to a query")
+    given([whole[0].replace("s3,", "S_3,"), *whole[1:]])
+    refused("answers another question")
+    given([line.replace("|", "") for line in whole])
+    refused("must hold texts that end in |")
+    given(whole)
+    other = ASKED | {"strata": []}
+    (folder / "audit.json").write_text(json.dumps(other), encoding="utf-8")
+    refused("answers another question")
+
+
+def test_columns_that_cannot_be_sent(folder):
+    for text, message in (
+        ("g\n", "has no type"),
+        ('["g"]', "must be JSON such as"),
+        ("g VARCHAR\ny TIMESTAMP\n", "has the type TIMESTAMP"),
+        ("g VARCHAR\n", "column 'y'"),
+    ):
+        (folder / "c.txt").write_text(text, encoding="utf-8")
+        done = fairgauge("count", "--show-sql", "--dialect", "trino", "--columns", "c.txt",
+                         "--label", "y", "--sensitive", "g")  # fmt: skip
+        assert done.exit_code == 2
+        assert message in done.stderr
+
+
+def test_schemas_as_json_and_what_excludes_what(folder):
+    listed = [{"name": "g", "type": "STRING"}, {"name": "y", "type": "INTEGER", "mode": "NULLABLE"}]
+    texts = []
+    for found in (listed, {"g": "STRING", "y": "INTEGER"}):
+        (folder / "c.json").write_text(json.dumps(found), encoding="utf-8")
+        flags = ["--dialect", "bigquery", "--columns", "c.json", "--label", "y", "--sensitive", "g"]
+        texts.append(fairgauge("count", "--show-sql", *flags).stdout)
+        assert "takes --show-sql" in fairgauge("count", *flags).stderr
+        assert "take no DATA" in fairgauge("count", "a.csv", "--show-sql", *flags).stderr
+    assert texts[0] == texts[1] != ""
+    assert "`g`" in texts[0]
