@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fairgauge.cli._streams import print_message
 from fairgauge.enums import Role
 from fairgauge.errors import quote
+from fairgauge.render.words.numbers import plural
 
 if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
@@ -44,19 +45,26 @@ def note_cases_alone(cube: Cube) -> None:
 
 
 def note_identifiers(cube: Cube) -> None:
-    """Note that hashes of clusters are those of identifiers for who has their key."""
-    from fairgauge.cube.identifiers import CLUSTER_KEY
+    """Note how many clusters the counts tell apart, and how many of them can be recognised."""
+    from fairgauge.cube.identifiers import CLUSTER_KEY, clusters_alone
 
     axis = cube.plan.axis(Role.CLUSTER)
-    if axis is not None and cube.clusters.startswith("key:"):
-        number = len(cube.levels[axis])
-        values = f"1 value of {quote(axis.column)} as a hash" if number == 1 else ""
-        print_message(
-            f"the counts hold {values or f'{number:,} values of {quote(axis.column)} as hashes'} "
-            f"under your key ({CLUSTER_KEY}): who has the key finds any person in them; counts "
-            "that are not to be added up need no key",
-            prefix="Note: ",
+    if axis is None:
+        return
+    number, alone = len(cube.levels[axis]), clusters_alone(cube)
+    values = f"{number:,} {plural(number, 'value', 'values')} of {quote(axis.column)}"
+    how = f"as {plural(number, 'a number', 'numbers')}"
+    if cube.clusters.startswith("key:"):
+        how = (
+            f"as {plural(number, 'a hash', 'hashes')} under your key ({CLUSTER_KEY}), by which "
+            "people who have the key find any of them; counts that are not to be added up need none"
         )
+    print_message(
+        f"the counts hold {values} {how}. {alone:,} of these {plural(alone, 'has', 'have')} cells "
+        "like no other: people who know the rows recognise such a person. Counts with clusters "
+        "cannot be protected; count without --cluster what is to be shared",
+        prefix="Note: ",
+    )
 
 
 def exact_values(plan: Plan) -> str:

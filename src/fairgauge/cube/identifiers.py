@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from fairgauge.stats.blocks import rank_by_cells
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from fairgauge.cube.plan import Axis
@@ -85,7 +87,10 @@ def _numbered(cube: Cube, axis: Axis) -> tuple[tuple[Value, ...], NDArray[np.int
     Clusters that hold the same are interchangeable.
     """
     count = len(cube.levels[axis])
-    order = np.lexsort([_content(cube, axis, by_rows=True), _content(cube, axis, by_rows=False)])
+    keys = [_content(cube, axis, by_rows=True)]
+    if any("n" in table.sums for table in cube.tables):  # otherwise a row is a case
+        keys.append(_content(cube, axis, by_rows=False))
+    order = np.lexsort(keys)
     ranks = np.empty(count, dtype=np.int64)
     ranks[order] = np.arange(count)
     return tuple(range(1, count + 1)), ranks
@@ -102,12 +107,33 @@ def _content(cube: Cube, axis: Axis, *, by_rows: bool) -> NDArray[np.int64]:
         held = (table.codes[:, at] >= 0) & (cases > 0)
         others = np.delete(table.codes, at, axis=1)
         sums = [cases, *(each for name, each in table.sums.items() if name != "rows")]
-        of_cell = np.column_stack([others, *sums])[held]
-        kinds, kind = np.unique(of_cell, axis=0, return_inverse=True)
+        kind = _ranks_of_rows([*others.T[:, held], *(each[held] for each in sums)])
         clusters.append(table.codes[held, at])
-        cells.append(kind.reshape(-1) + before)
-        before += len(kinds)
+        cells.append(kind + before)
+        before += int(kind.max(initial=-1)) + 1
     return rank_by_cells(np.concatenate(clusters), np.concatenate(cells), len(cube.levels[axis]))
+
+
+def _ranks_of_rows(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
+    """Return the rank of every row of some columns, compared from the first on; equal ones alike.
+
+    Two columns at a time are one of their ranks, which takes a tenth of the time of comparing rows.
+    """
+    ranks: NDArray[np.int64] | None = None
+    for column in columns:
+        distinct, own = np.unique(column, return_inverse=True)
+        both = own if ranks is None else ranks * len(distinct) + own
+        ranks = both if ranks is None else np.unique(both, return_inverse=True)[1]
+    assert ranks is not None
+    return ranks
+
+
+def clusters_alone(cube: Cube) -> int:
+    """Return how many clusters hold what no other holds: their cells, and how often each."""
+    axis = cube.plan.axis(Role.CLUSTER)
+    if axis is None:
+        return 0
+    return int((np.bincount(_content(cube, axis, by_rows=True)) == 1).sum())
 
 
 def _recoded(table: CountTable, axis: Axis, new: NDArray[np.int64]) -> CountTable:

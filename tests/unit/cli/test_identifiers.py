@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import numpy as np
+import polars as pl
 import pytest
+
+import fairgauge as fg
 
 
 @pytest.mark.parametrize(
     ("flag", "key", "noted"),
-    [("--cluster", "0123456789abcdef", True), ("--cluster", "", False), ("--person", "", False)],
+    [
+        ("--cluster", "0123456789abcdef", "40 values of 'applicant' as hashes under your key"),
+        (
+            "--cluster",
+            "",
+            "40 values of 'applicant' as numbers. 0 of these have cells like no other",
+        ),
+        ("--person", "", ""),
+    ],
 )
 def test_counts_and_bundles_hold_no_identifier(run, tmp_path, monkeypatch, flag, key, noted):
     monkeypatch.chdir(tmp_path)
@@ -19,10 +31,52 @@ def test_counts_and_bundles_hold_no_identifier(run, tmp_path, monkeypatch, flag,
     audited = run("audit", "t.cube.json", "-o", "t.json")
     sealed = run("seal", "t.json", "t.cube.json", "-o", "t.fairgauge")
     assert [each.exit_code for each in (counted, audited, sealed)] == [0, 0, 0]
-    stated = "the counts hold 40 values of 'applicant' as hashes under your key"
-    assert (stated in counted.stderr, stated in sealed.stderr) == (noted, noted)
+    for each in (counted, sealed):
+        assert noted in each.stderr
+        assert ("the counts hold" in each.stderr) == bool(noted)
     assert "A-1" not in (tmp_path / "t.cube.json").read_text()
     assert run("verify", "t.fairgauge").exit_code == 0
+
+
+def test_clusters_that_can_be_recognised_by_their_rows_are_counted(run, tmp_path):
+    """A number hides who somebody is, and not how many rows of which kind they have."""
+    decisions = {"a": [0, 1], "b": [1, 0], "c": [0, 0, 1], "d": [1], "e": [1, 1], "f": [1]}
+    rows = "".join(f"{who},F,{y}\n" for who, ys in decisions.items() for y in ys)
+    path = tmp_path / "t.csv"
+    path.write_text(f"who,sex,hired\n{rows}g,M,1\n")
+    asked = ["--prediction", "hired", "--positive", "1", "--sensitive", "sex", "--cluster", "who"]
+    result = run("count", str(path), *asked, "-o", str(tmp_path / "t.cube.json"))
+    # c, e and g alone hold what they hold
+    assert "7 values of 'who' as numbers. 3 of these have cells like no other" in result.stderr
+    refused = run("protect", str(tmp_path / "t.cube.json"), "--min-cell", "5")
+    assert refused.exit_code == 2
+    assert "they hold single clusters ('who'); count without clusters" in refused.stderr
+
+
+def test_numbers_follow_from_what_clusters_hold_and_from_nothing_else():
+    """Other names and another order of the rows give the same counts, to the last byte."""
+    rng = np.random.default_rng(3)
+    who = rng.integers(0, 40, 300)
+    rows = pl.DataFrame(
+        {"who": who, "sex": np.where(who % 3, "F", "M"), "y": rng.integers(0, 2, 300),
+         "score": rng.random(300).round(2), "w": rng.integers(1, 4, 300)}
+    )  # fmt: skip
+    for options in (
+        {"prediction": "y", "positive": 1},
+        {"prediction": "y", "positive": 1, "weight": "w"},
+        {"prediction": "y", "positive": 1, "count": "w"},
+        {"label": "y", "positive": 1, "score": "score"},
+    ):
+        asked = {"sensitive": "sex", "cluster": "who"} | options
+        texts = {
+            fg.count(each, **asked).to_json()
+            for each in (
+                rows,
+                rows.sample(fraction=1, shuffle=True, seed=5),
+                rows.with_columns(who=pl.Series([f"u{97 - each}" for each in who])),
+            )
+        }
+        assert len(texts) == 1
 
 
 def test_a_key_that_can_be_guessed_is_refused(run, tmp_path, monkeypatch):
