@@ -1,4 +1,4 @@
-"""``fairgauge audit --spark``: the report of a file is the same whoever counts it."""
+"""``fairgauge audit --spark``: the report of a file is the same, whichever engine counts it."""
 
 from __future__ import annotations
 

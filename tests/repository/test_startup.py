@@ -1,4 +1,4 @@
-"""Whoever asks for help gets it at once: nothing heavy is imported before it is needed."""
+"""Help comes at once: nothing heavy is imported before it is needed."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def note_cases_alone(cube: Cube) -> None:
 
 
 def note_identifiers(cube: Cube) -> None:
-    """Note how many clusters the counts tell apart, and how many of them can be recognised."""
+    """Note how many clusters the counts hold, and how many of them can be recognised."""
     from fairgauge.cube.identifiers import CLUSTER_KEY, clusters_alone
 
     axis = cube.plan.axis(Role.CLUSTER)

@@ -160,24 +160,37 @@ def _slot(period: Period) -> int:
 def _of_volume(periods: Sequence[Period], counted: Sequence[CountedRows]) -> Iterator[_Suspected]:
     """Yield jumps of the number of rows, and periods of which every row stands several times."""
     rows = np.maximum([each.rows for each in counted], 1).astype(np.float64)
-    usual, wide = _expected(periods, np.log(rows))
+    repeated = _repeated(counted)
+    usual, wide = _expected(periods, np.log(np.where(repeated, rows / _divisors(counted), rows)))
     apart = np.log(rows) - usual
     sampling = np.sqrt(2 / np.maximum(rows, np.exp(usual)))
     jumped = np.abs(apart) > np.maximum(_VOLUME, _DEVIATIONS * np.maximum(wide, sampling))
-    usually = [each.divisor > 1 for each in counted]
+    usually = _divisors(counted) > 1
     for t, each in enumerate(counted):
         times = each.divisor
         alike = bool(jumped[t]) and abs(apart[t] - math.log(times)) < math.log(4 / 3)
-        unlikely = -each.cells * math.log(times) < _RARE
-        if (
-            times > 1
-            and sum(usually[:t]) * 2 <= t
-            and (unlikely or (alike and each.cells >= _FEWEST_CELLS))
-        ):
+        few = times > 1 and alike and each.cells >= _FEWEST_CELLS
+        if repeated[t] or (few and sum(usually[:t]) * 2 <= t):
             yield _Suspected(t, HistoryProblem.DOUBLED_ROWS, rows=each.rows, expected=float(times))
         elif jumped[t]:
             expected = float(np.exp(usual[t]))
             yield _Suspected(t, HistoryProblem.VOLUME, rows=each.rows, expected=expected)
+
+
+def _repeated(counted: Sequence[CountedRows]) -> list[bool]:
+    """Return in which periods every row stands several times, by the counts of many cells alone.
+
+    Where most periods before are such, a row is counted several times on purpose.
+    """
+    times = _divisors(counted)
+    unlikely = [-e.cells * math.log(e.divisor) < _RARE for e in counted]
+    return [
+        bool(n > 1 and unlikely[t] and (times[:t] > 1).sum() * 2 <= t) for t, n in enumerate(times)
+    ]
+
+
+def _divisors(counted: Sequence[CountedRows]) -> Array:
+    return np.array([each.divisor for each in counted], dtype=np.float64)
 
 
 def _same_counts(
@@ -232,27 +245,34 @@ def _spellings(column: str, held: Sequence[Mapping[str, int]]) -> Iterator[_Susp
 def _vanished(
     column: str, held: Sequence[Mapping[str, int]], sizes: Sequence[int]
 ) -> Iterator[_Suspected]:
-    """Yield values that all periods of the last two weeks had, and enough rows would have."""
+    """Yield values that all periods of the last two weeks had, and that enough rows would have.
+
+    The rows of successive periods without it count together, so that a rare value is missed, too.
+    """
     since: dict[str, int] = {}
     least: dict[str, float] = {}
+    absent: dict[str, list[int]] = {}
     for t, values in enumerate(held):
         for value in set(since) - set(values):
-            if t - since[value] < _FEWEST_PERIODS and value not in least:
-                del since[value]
-                continue
             if value not in least:
+                if t - since[value] < _FEWEST_PERIODS:
+                    del since[value]
+                    continue
                 window = range(max(since[value], t - _RECENT_PERIODS), t)
                 least[value] = min(held[s][value] / sizes[s] for s in window)
-            if least[value] < 1 and sizes[t] * math.log1p(-least[value]) < _RARE:
-                yield _Suspected(
-                    t, HistoryProblem.VANISHED_VALUE, column, value,
-                    rows=sizes[t], expected=least[value] * sizes[t],
-                )  # fmt: skip
-            else:
-                del since[value], least[value]
+            share, before = least[value], absent.setdefault(value, [])
+            rows = sum(sizes[s] for s in before)
+            known = share < 1 and rows * math.log1p(-share) < _RARE
+            before.append(t)
+            if share < 1 and (rows + sizes[t]) * math.log1p(-share) < _RARE:
+                for s in before[-1:] if known else before:
+                    yield _Suspected(
+                        s, HistoryProblem.VANISHED_VALUE, column, value,
+                        rows=sizes[s], expected=share * sizes[s],
+                    )  # fmt: skip
         for value in values:
             if value in least:
-                del since[value], least[value]
+                del since[value], least[value], absent[value]
             since.setdefault(value, t)
 
 

@@ -504,7 +504,7 @@ class DocumentTree:
     file_name : the file that is proposed for it, without its suffix.
     to_publish : the tables that a preset calls for, which are among its sections too.
     first_page : what it begins with, for readers without statistics.
-    filed : what follows the first page in a short PDF: what an auditor files with it.
+    filed : what follows the first page in a short PDF: what an auditor keeps with it.
     """
 
     title: str

@@ -247,3 +247,31 @@ def test_numbers_of_several_periods_are_those_of_all() -> None:
     assert (one.period, one.last, one.rows) == (day_names(24)[20], day_names(24)[23], sum(spelt))
     volume = [e for e in check_history(names, [*held[:22], *few]) if e.value is None]
     assert [(e.rows, e.expected) for e in volume] == [(200, pytest.approx(800, rel=0.01))]
+
+
+def test_a_rare_value_that_vanishes_is_found_by_several_days_together() -> None:
+    """A twentieth of the rows, fewer on two days of the week: no single day without it is proof."""
+
+    def rows(day: int) -> pd.DataFrame:
+        rng = np.random.default_rng(day + 500)
+        size = 420 if day % 7 < 5 else 160
+        channel = rng.choice(["web", "app", "phone"], size, p=[0.5, 0.45, 0.05])
+        found = pd.DataFrame({"sex": rng.choice(["F", "M"], size), "branch": channel})
+        found["label"], found["prediction"] = rng.integers(0, 2, (2, size))
+        return found[found["branch"] != "phone"] if day >= 17 else found
+
+    counts = {name: fg.count(rows(t), **QUESTION_OF_ROWS) for t, name in enumerate(day_names(24))}
+    (found,) = fg.monitor_doctor(counts, ASKED).findings
+    assert (found.problem.value, found.value, found.period, found.last) == (
+        "vanished value", "phone", "2026-01-18", "2026-01-24"
+    )  # fmt: skip
+    assert f"among {found.rows:,} rows" in found.says
+
+
+def test_a_day_that_was_written_several_times_makes_no_later_day_a_jump() -> None:
+    counts = history(lambda rows, day: pd.concat([rows] * (4 if day == 9 else 1)), at=9, length=24)
+    found = [
+        (each.problem.value, each.period, each.last)
+        for each in fg.monitor_doctor(counts, ASKED).findings
+    ]
+    assert found == [("doubled rows", "2026-01-10", "2026-01-10")]

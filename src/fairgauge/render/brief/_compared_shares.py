@@ -95,7 +95,7 @@ class RateWords:
 class ComparedShares:
     """A comparison of two groups in a share of rows, read from the side that is worse off.
 
-    Without ``turn`` it is read from the side of its group, whoever is worse off.
+    Without ``turn`` it is read from the side of its group, also where the other group is worse off.
 
     Attributes
     ----------

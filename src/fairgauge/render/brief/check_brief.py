@@ -133,7 +133,7 @@ def _certainty(check: Check, lowest: _Lowest | None) -> Iterator[Sentence]:
 
 def _steps(check: Check) -> Iterator[Sentence]:
     if check.errors:
-        yield Sentence("Send the errors to whoever published the tables.", ("errors",))
+        yield Sentence("Send the errors to the publisher of the tables.", ("errors",))
     if any(each.counts for each in check.unread):
         yield Sentence("Check what was not read by itself; the reasons are below.", ("unread",))
     if any(group.n is None for table in check.tables for group in table.groups):

@@ -434,9 +434,11 @@ def cut_words(report: Report) -> str:
 
 
 def _features(spec: Mapping[str, Any]) -> list[str]:
-    found = []
+    found, crossed = [], _intersections(spec)
     for feature in spec.get("sensitive", ()):
         column = called(feature["column"])
+        if feature["column"] in crossed:  # a column of the name of an intersection
+            column = f'"{column}"'
         if feature.get("cuts"):
             closed = ", left edges closed" if feature.get("closed") == Closed.LEFT else ""
             column += f" (cut at {listing([_text(cut) for cut in feature['cuts']])}{closed})"
@@ -444,7 +446,7 @@ def _features(spec: Mapping[str, Any]) -> list[str]:
             sets = [", ".join(map(_text, each)) for each in feature["values"]]
             column += f" ({'; '.join(sets[:8])})"
         found.append(column)
-    return found + [called(name) for name in _intersections(spec)]
+    return found + [called(name) for name in crossed]
 
 
 def subgroups_not_examined(report: Report) -> str:

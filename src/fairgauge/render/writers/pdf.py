@@ -80,7 +80,7 @@ _LAUNCHER = re.compile(r"\S+: (?:line )?\d+: ")
 
 
 def write(document: DocumentTree, shown: object = None, *, full: bool = False) -> bytes:
-    """Write a document as a PDF file: two pages, where it has a first page and what is filed.
+    """Write a document as a PDF file: two pages, where it has a first page and one for the record.
 
     Where the first page needs more room than one, it is printed smaller.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,9 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.enums import Favourable
 from fairgauge.render import render
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 WORDS: dict[str, Any] = {
     "unit": "loan applications", "noun": "applicants",
@@ -441,3 +444,23 @@ def test_of_ordered_levels_a_sentence_names_the_cut_of_its_numbers(words: dict[s
     page = render(report, "markdown")
     assert "Rule 1: selection rate ratio" in page  # its cells are of the cut that decides each
     assert "of the cut of the order that decides" in page
+
+
+def test_a_column_with_the_name_of_an_intersection_is_written_otherwise_everywhere() -> None:
+    rows = pl.DataFrame(
+        {"a": ["x", "y"] * 60, "b": ["u", "u", "v"] * 40, "a*b": ["1", "2", "3", "4"] * 30,
+         "p": [1, 1, 0, 1, 0] * 24}
+    )  # fmt: skip
+    report = fg.audit(
+        rows, prediction="p", positive=1, sensitive=["a", "b", "a*b"], intersections=[["a", "b"]]
+    )
+    text = " ".join(render(report, "text", full=True).split())
+    assert 'Groups of a, b, "a*b" and a*b,' in text
+    assert 'groups a, b, "a*b", a*b ' in text
+
+
+def test_a_key_of_a_file_can_be_unset(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"g": ["x", "y"] * 60, "y": [1, 0, 1] * 40, "s": [0.1, 0.7, 0.4, 0.9] * 30})
+    (path := tmp_path / "a.toml").write_text('label = "y"\nprediction = "y"\nsensitive = "g"\n')
+    report = fg.audit(rows, config=path, positive=1, prediction=None, score="s")
+    assert (report.spec["prediction"], report.spec["score"]) == (None, "s")

@@ -28,7 +28,7 @@ def test_an_error_heads_the_page_and_is_named() -> None:
     assert re.fullmatch(
         r"Hispanic: between \d+ and \d+ for every 100 \(95% CI\)\.", str(brief.certainty[0])
     )
-    assert str(brief.steps[0]) == "Send the errors to whoever published the tables."
+    assert str(brief.steps[0]) == "Send the errors to the publisher of the tables."
 
 
 def test_without_an_error_nothing_more_is_claimed_than_was_checked() -> None:

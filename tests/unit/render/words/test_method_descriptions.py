@@ -56,7 +56,7 @@ def table():
 
 
 def test_every_method_of_the_enum_is_described():
-    """Whoever adds a method adds what it is to `DESCRIPTIONS`."""
+    """A method that is added has its description in `DESCRIPTIONS`."""
     assert set(DESCRIPTIONS) == set(IntervalMethod) - {IntervalMethod.OTHER}
 
 
