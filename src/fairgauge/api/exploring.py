@@ -81,8 +81,8 @@ def explore(
         None: arrays are given by name.
     {config}
     unprotected : bool
-        Whether the page may hold counts of fewer than ten persons, which whoever has the file can
-        read.
+        Whether the page may hold counts of fewer than ten persons, which people who have the file
+        can read.
     {options}
 
     Returns

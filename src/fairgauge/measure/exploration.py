@@ -69,7 +69,8 @@ def explored(cube: Cube, spec: Spec, *, unprotected: bool = False) -> dict[str, 
     Parameters
     ----------
     unprotected : bool
-        Whether cells of fewer than ten persons may be in the page, which whoever has it can read.
+        Whether cells of fewer than ten persons may be in the page, which people who have it can
+        read.
 
     Raises
     ------
@@ -403,7 +404,7 @@ def _check_cells(
         score = " and without the score" if cube.plan.axis(Role.SCORE) else ""
         raise CubeError(
             f"{small:,} of {cells:,} counts in the page would be of fewer than {FEWEST_PERSONS} "
-            "persons, and whoever has the file can read them; explore fewer columns"
+            "persons, and people who have the file can read them; explore fewer columns"
             f"{score}, or state that they may be in the file (unprotected=True, --unprotected)"
         )
 

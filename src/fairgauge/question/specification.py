@@ -407,5 +407,8 @@ def _instead(name: str, columns: Sequence[str]) -> str:
     parts = name.split(",")
     if len(parts) > 1 and all(part.strip() in columns for part in parts):
         return f" Name {listing(part.strip() for part in parts)} one by one"
+    column, _, cuts = name.partition(":")
+    if cuts and column in columns:  # as it is written on the command line
+        return f" To cut a column write {{'column': {quote(column)}, 'cuts': [{cuts}]}}"
     has = listing(columns) if columns else "no columns"
     return nearest(name, columns) or f" It has {has}"

@@ -18,7 +18,7 @@ from fairgauge.cli._spec_flags import Texts, asked, question
 @click.option(
     "--unprotected",
     is_flag=True,
-    help="Allow counts of fewer than ten persons in the page, which whoever has it can read.",
+    help="Allow counts of fewer than ten persons in the page, which people who have it can read.",
 )
 def command(
     data: tuple[str, ...],
