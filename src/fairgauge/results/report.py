@@ -61,8 +61,8 @@ class _FurtherQuestions:
         counts : Cube, or path of a .cube.json, optional
             What the report was made of; by default its own, which a saved report does not hold.
         unprotected : bool
-            Whether the page may hold counts of fewer than ten persons, which people who have the file
-            can read.
+            Whether the page may hold counts of fewer than ten persons, which people who have the
+            file can read.
 
         Raises
         ------
