@@ -546,10 +546,11 @@ class Turn(StrEnum):
 
 
 class Worse(StrEnum):
-    """Which side of the rate of all other rows is the worse one."""
+    """Which side of what a subgroup is compared with is the worse one."""
 
     HIGHER = "higher"
     LOWER = "lower"
+    EITHER = "either"  # of calibration alone
 
 
 class SubgroupStatus(StrEnum):
@@ -569,6 +570,7 @@ class SearchedValues(StrEnum):
     QUINTILES = "quintiles"
     MOST_FREQUENT = "most_frequent"
     ONE_HOT = "one_hot"
+    SCORE_BINS = "score_bins"
 
 
 class SearchedReference(StrEnum):
@@ -576,6 +578,7 @@ class SearchedReference(StrEnum):
 
     OTHERS = "others"
     OVERALL = "overall"
+    LABELS = "labels"  # of calibration: those of the subgroup itself
 
 
 class SearchControl(StrEnum):

@@ -7,12 +7,14 @@ import inspect
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairgauge.api.audit import check_held, check_same_rows, repeated_people
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, metric_or_name
+from fairgauge.catalogue.score_statistics import ScoreMean, ScoreTerm
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan, plan
@@ -25,6 +27,7 @@ from fairgauge.enums import (
     Worse,
 )
 from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, shown
+from fairgauge.measure.find_miscalibration import find_miscalibration
 from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.question.options import OF_ROWS
 from fairgauge.question.readers import read_word
@@ -33,7 +36,12 @@ from fairgauge.question.specification import Spec, ask, check_names
 from fairgauge.resolve.data_checks import assumed_positive
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
-from fairgauge.resolve.searched_features import searched_cells
+from fairgauge.resolve.searched_features import (
+    SCORE_BINS,
+    SCORE_SUM,
+    scored_cells,
+    searched_cells,
+)
 from fairgauge.results.report import Report
 from fairgauge.results.subgroup_search import SearchQuestion, SubgroupSearch
 from fairgauge.results.threshold_choice import CountedData
@@ -53,7 +61,9 @@ Word = TypeVar("Word", bound=StrEnum)
 _MOST_VALUES = 1_000_000
 """Values of a column up to which the most frequent ones are chosen."""
 _OF_AUDITS = ("rules", "margins", "population", "reference", "exclude_groups", "words", "features")
-_ROLES = (Role.FEATURE, Role.LABEL, Role.PREDICTION)
+_OF_AUDIT = re.compile(r"^(sensitive(?=$|\[|\.)|metrics\[0\])")
+_OF_DECISIONS = (Role.FEATURE, Role.LABEL, Role.PREDICTION)
+_OF_SCORES = (Role.FEATURE, Role.LABEL, Role.SCORE)
 
 
 def find(
@@ -84,14 +94,16 @@ def find(
         As of `fairgauge.audit`. Counts, and those that a report was made from, must hold all
         features together, as those that are counted with an intersection of all of them do.
     rate : str or Statistic
-        The share of rows that is searched: a rate of the catalogue, or one of `fairgauge.rate`.
+        The share of rows that is searched: a rate of the catalogue, or one of `fairgauge.rate`. Or
+        "calibration_gap": in each tenth of the range of the ``score``, the mean score of all rows
+        and of every subgroup is compared with the share of positive labels.
     features : list of str, `fairgauge.cut` or mapping
         The columns whose values are conditions, protected or not, in the forms of ``sensitive``. Of
         counts, and of a specification file, by default its sensitive features. Numbers of more
         than 12 values without cuts are cut into fifths of the rows; of more than 50 values the 50
         most frequent are kept, and all others are one.
-    worse : {"higher", "lower"}, optional
-        The side that is worse; by default that of the catalogue.
+    worse : {"higher", "lower", "either"}, optional
+        The side that is worse; by default that of the catalogue, and of calibration either.
     tolerance : float in [0, 1), default 0
         Worse means by more than this; 0.02 are 2 percentage points.
     depth : int, default 3
@@ -168,7 +180,16 @@ def find(
     compared = _word(SearchedReference, reference, "reference", problems)
     control = _word(SearchControl, multiplicity, "multiplicity", problems)
     row = _searched_rate(rate, problems)
+    of_scores = row is not None and not isinstance(row, Rate)
     side = _worse_side(worse, row, problems)
+    if of_scores:
+        if compared is not SearchedReference.OTHERS or control is not SearchControl.FAMILYWISE:
+            problems.append(Problem("rate", _CALIBRATION))
+        if rows.get("person") is not None:
+            problems.append(Problem("person", "calibration is searched of rows, not of people"))
+        compared = SearchedReference.LABELS
+    elif compared is SearchedReference.LABELS:
+        problems.append(Problem("reference", "labels are what calibration alone is compared with"))
     dependent = [name for name in ("weight", "cluster") if rows.pop(name, None) is not None]
     problems += [Problem(name, _DEPENDENT) for name in dependent]
     if features is None and not isinstance(data, Cube):
@@ -177,8 +198,15 @@ def find(
         raise SpecError(problems)
     asked = rows | {"metrics": [row], "missing": missing}
     prefixes = _names(features) if one_hot else []
-    cube, source, spec = _counted(data, features, asked, prefixes)
-    cells, searched = searched_cells(cube, spec, row, _one_hot(prefixes, _columns_of(cube)))
+    roles = _OF_SCORES if of_scores else _OF_DECISIONS
+    cube, source, spec = _counted(data, features, asked, prefixes, roles)
+    one_hot_columns = _one_hot(prefixes, _columns_of(cube))
+    if isinstance(row, Rate):
+        cells, searched = searched_cells(cube, spec, row, one_hot_columns)
+        search = partial(find_subgroups, cells)
+    else:
+        scored, searched = scored_cells(cube, spec, one_hot_columns)
+        search = partial(find_miscalibration, scored)
     question = SearchQuestion(
         rate=row.name,
         worse=side,
@@ -204,10 +232,14 @@ def find(
             *repeated_people(source, spec),
         ),
         own=(row,) if row.own else (),
-        **find_subgroups(cells, question),
+        **search(question),
     )
 
 
+_CALIBRATION = (
+    "of calibration the mean score of each subgroup is compared with its own labels, and alpha is "
+    "the chance of any wrong claim: state neither reference nor multiplicity"
+)
 _DEPENDENT = (
     "cannot be searched with: exact probabilities need independent, unweighted rows. Search one "
     "row of each cluster, and audit the subgroups that are found with all rows (fairgauge audit)"
@@ -265,9 +297,11 @@ def _word(kind: type[Word], value: object, path: str, problems: list[Problem]) -
     return next(iter(kind)) if word is None else word
 
 
-def _searched_rate(rate: str | Statistic | None, problems: list[Problem]) -> Rate | None:
-    """Return the rate that is searched, a share of rows."""
-    shares = [each.name for each in RATES if isinstance(each, Rate)]
+def _searched_rate(
+    rate: str | Statistic | None, problems: list[Problem]
+) -> Rate | ScoreMean | None:
+    """Return the rate that is searched: a share of rows, or calibration."""
+    shares = [each.name for each in RATES if isinstance(each, Rate)] + ["calibration_gap"]
     if rate is None:
         message = f"name the rate to search (--rate NAME): {listing(shares, len(shares))}"
         problems.append(Problem("rate", message))
@@ -280,6 +314,8 @@ def _searched_rate(rate: str | Statistic | None, problems: list[Problem]) -> Rat
         return None
     if isinstance(row, Rate):
         return row
+    if isinstance(row, ScoreMean) and row.of is ScoreTerm.CALIBRATION_GAP:
+        return row
     message = (
         f"{quote(row.name)} is no share of rows, and exact probabilities are of shares; search one "
         f"of {listing(shares, len(shares))}"
@@ -288,10 +324,19 @@ def _searched_rate(rate: str | Statistic | None, problems: list[Problem]) -> Rat
     return None
 
 
-def _worse_side(worse: str | None, row: Rate | None, problems: list[Problem]) -> Worse | None:
+def _worse_side(
+    worse: str | None, row: Rate | ScoreMean | None, problems: list[Problem]
+) -> Worse | None:
     """Return which side is worse: as asked, or the opposite of the better one of the catalogue."""
+    of_scores = isinstance(row, ScoreMean)
     if worse is not None:
-        return _word(Worse, worse, "worse", problems)
+        side = _word(Worse, worse, "worse", problems)
+        if side is Worse.EITHER and row is not None and not of_scores:
+            message = f"either side can be worse of calibration alone; of {row.title} state one"
+            problems.append(Problem("worse", f"{message} (higher, lower)"))
+        return side
+    if of_scores:
+        return Worse.EITHER
     if row is None or row.better is Better.NEITHER:
         if row is not None:
             message = f"neither side of {row.title} is better; state which is worse (higher, lower)"
@@ -331,25 +376,34 @@ def _with_columns(features: Any, prefixes: Sequence[str], columns: Sequence[str]
 
 
 def _counted(
-    data: object, features: Any, options: Mapping[str, Any], prefixes: Sequence[str]
+    data: object,
+    features: Any,
+    options: Mapping[str, Any],
+    prefixes: Sequence[str],
+    roles: Sequence[Role],
 ) -> tuple[Cube, Source | None, Spec]:
     """Return counts of all features together, the source they are of, and the question."""
     try:
-        return _counts_of(data, features, options, prefixes)
+        return _counts_of(data, features, options, prefixes, roles)
     except SpecError as error:  # of the options of an audit, by which features are counted
+        ours = {"sensitive": "features", "metrics[0]": "rate"}
         named = (
-            replace(each, path=re.sub(r"^sensitive(?=$|\[|\.)", "features", each.path))
+            replace(each, path=_OF_AUDIT.sub(lambda name: ours[name[0]], each.path))
             for each in error.problems
         )
         raise SpecError(named) from None
 
 
 def _counts_of(
-    data: object, features: Any, options: Mapping[str, Any], prefixes: Sequence[str]
+    data: object,
+    features: Any,
+    options: Mapping[str, Any],
+    prefixes: Sequence[str],
+    roles: Sequence[Role],
 ) -> tuple[Cube, Source | None, Spec]:
     if isinstance(data, Cube):
         features = _with_columns(features, prefixes, _columns_of(data))
-        return data, None, _asked_of_counts(data, features, options)
+        return data, None, _asked_of_counts(data, features, options, roles)
     source, named = open_rows(data, {**options, "sensitive": features})
     named = {**named, "sensitive": _with_columns(named["sensitive"], prefixes, source.columns)}
     spec = ask(source.columns, **named)
@@ -361,8 +415,13 @@ def _counts_of(
     spec = with_task(source, spec)
     median = median_score(source, spec) if isinstance(spec.threshold, Threshold) else None
     every = plan(spec, median)
-    axes = tuple(axis for axis in every.axes if axis.role in _ROLES)
-    joint = Plan(axes, (tuple(range(len(axes))),), every.asked)
+    axes = tuple(
+        replace(axis, grid=SCORE_BINS) if axis.role is Role.SCORE else axis
+        for axis in every.axes
+        if axis.role in roles
+    )
+    sums = tuple(each for each in every.moments if Role.SCORE in roles and each.name == SCORE_SUM)
+    joint = Plan(axes, (tuple(range(len(axes))),), every.asked, sums)
     if spec.of_people:
         rows = source.count(by_person(joint, spec), _MOST_VALUES)
         return replace(count_people(rows, joint, spec), question=spec), source, spec
@@ -378,7 +437,9 @@ def _counts_of_report(report: Report) -> Cube:
     )
 
 
-def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> Spec:
+def _asked_of_counts(
+    cube: Cube, features: Any, options: Mapping[str, Any], roles: Sequence[Role]
+) -> Spec:
     """Return the question of counts, which are refused where they cannot answer it."""
     if cube.min_cell is not None:
         raise CubeError(
@@ -401,7 +462,7 @@ def _asked_of_counts(cube: Cube, features: Any, options: Mapping[str, Any]) -> S
     check_same_rows(cube, spec)
     check_held(cube, spec)
     axes = [axis for axis in cube.plan.axes if axis.role is Role.FEATURE and axis.column in columns]
-    outcomes = [axis for role in _ROLES[1:] if (axis := cube.plan.axis(role))]
+    outcomes = [axis for role in roles[1:] if (axis := cube.plan.axis(role))]
     if not any({*axes, *outcomes} <= set(table.axes) for table in cube.tables):
         crossed = "*".join(columns)
         raise CubeError(

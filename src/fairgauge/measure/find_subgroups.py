@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, replace
-from itertools import combinations
-from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairgauge.enums import SearchControl, SearchedReference, SubgroupStatus, Worse
-from fairgauge.errors import Problem, SpecError
+from fairgauge.measure._subgroup_counts import Subgroups, count_subgroups
 from fairgauge.results.subgroup_search import (
     Detectable,
     Funnel,
@@ -37,7 +35,7 @@ from fairgauge.stats.signed_roots import (
 from fairgauge.stats.significance import normal_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,13 +43,11 @@ if TYPE_CHECKING:
     from fairgauge.resolve.searched_features import OutcomeCells
     from fairgauge.results.subgroup_search import SearchQuestion
 
-    Codes = NDArray[np.int64]
-
 _FEWEST_COUNTED = 20
 """Rows that the rate is a share of, on either side: a smaller subgroup is not tested."""
-_MOST_UNDECIDED = 1_000
-_POWER = 0.8
-_SHARES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
+MOST_UNDECIDED = 1_000
+POWER = 0.8
+SHARES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
 _LARGE = 0.1
 _MOST_ROWS = 1e12
 _MOST_MARKS = 400
@@ -83,8 +79,8 @@ def find_subgroups(cells: OutcomeCells, question: SearchQuestion) -> dict[str, A
         "worse": found.worse(),
         "undecided": found.undecided(),
         "examined": len(found.at),
-        "undecided_count": int((found.status == _UNDECIDED).sum()),
-        "not_worse_count": int((found.status == _NOT_WORSE).sum()),
+        "undecided_count": int((found.status == UNDECIDED).sum()),
+        "not_worse_count": int((found.status == NOT_WORSE).sum()),
         "too_few": int((~tested).sum()),
         "duplicates": every.duplicates,
         "critical_value": found.c,
@@ -95,8 +91,8 @@ def find_subgroups(cells: OutcomeCells, question: SearchQuestion) -> dict[str, A
     }
 
 
-_WORSE, _UNDECIDED, _NOT_WORSE = 0, 1, 2
-_STATUS = (SubgroupStatus.WORSE, SubgroupStatus.UNDECIDED, SubgroupStatus.NOT_WORSE)
+WORSE, UNDECIDED, NOT_WORSE = 0, 1, 2
+STATUS = (SubgroupStatus.WORSE, SubgroupStatus.UNDECIDED, SubgroupStatus.NOT_WORSE)
 
 
 class _Tested:
@@ -120,8 +116,8 @@ class _Tested:
         self.c, self.other_c = self._critical_values()
         self.status = np.where(
             self.roots > self.c,
-            _WORSE,
-            np.where(self.roots < -self.other_c, _NOT_WORSE, _UNDECIDED),
+            WORSE,
+            np.where(self.roots < -self.other_c, NOT_WORSE, UNDECIDED),
         )
 
     def _scale(self, at: NDArray[np.intp] | None = None) -> Array:
@@ -147,7 +143,7 @@ class _Tested:
 
     def worse(self) -> tuple[Subgroup, ...]:
         """Return the subgroups that are worse, by what is guaranteed of them."""
-        at = np.flatnonzero(self.status == _WORSE)
+        at = np.flatnonzero(self.status == WORSE)
         low = self._lower(at) if len(at) else np.zeros(0)
         at = at[np.argsort(-low, kind="stable")]
         summary = summarise_claims(self.cells, self.every, self.at[at].tolist(), self.c)
@@ -159,13 +155,13 @@ class _Tested:
 
     def undecided(self) -> tuple[Subgroup, ...]:
         """Return the undecided subgroups with the largest estimates."""
-        at = np.flatnonzero(self.status == _UNDECIDED)
+        at = np.flatnonzero(self.status == UNDECIDED)
         differences = (self.x / self.n - self.others_x / self.others_n)[at]
-        return tuple(self._described(at[np.argsort(-differences, kind="stable")][:_MOST_UNDECIDED]))
+        return tuple(self._described(at[np.argsort(-differences, kind="stable")][:MOST_UNDECIDED]))
 
     def largest(self) -> Largest:
         """Return what holds for all subgroups at once."""
-        worse = np.flatnonzero(self.status == _WORSE)
+        worse = np.flatnonzero(self.status == WORSE)
         lows = self._lower(worse) * self._scale(worse) if len(worse) else np.zeros(0)
         best = int(worse[np.argmax(lows)]) if len(worse) else None
         large = self.n >= _LARGE * self.total
@@ -179,14 +175,14 @@ class _Tested:
     def detectable(self) -> Iterator[Detectable]:
         """Yield what would have been found, for groups of several shares."""
         rate = self.events / self.total if self.total else 0.0
-        for share in _SHARES:
+        for share in SHARES:
             n = int(share * self.total)
             if n < _FEWEST_COUNTED or not len(self.at):
                 continue
             overall = self.question.reference is SearchedReference.OVERALL
             scale = 1 - share if overall else 1.0
             tolerance = self.question.tolerance / scale
-            gap = detectable_gap(n, self.total, rate, self.c, tolerance, _POWER)
+            gap = detectable_gap(n, self.total, rate, self.c, tolerance, POWER)
             yield Detectable(share=share, n=n, difference=None if gap is None else gap * scale)
 
     def _sign(self) -> float:
@@ -195,23 +191,8 @@ class _Tested:
 
     def marks(self) -> tuple[FunnelMark, ...]:
         """Return the subgroups by size and difference, those that are alike together."""
-        if not len(self.at):
-            return ()
         apart = (self.x / self.n - self.others_x / self.others_n) * self._scale() * self._sign()
-        bins = np.arange(len(self.at))
-        if len(bins) > _MOST_MARKS:
-            sizes, differences = _steps(np.log(self.n), _BY_SIZE), _steps(apart, _BY_DIFFERENCE)
-            keys = (sizes * _BY_DIFFERENCE + differences) * len(_STATUS) + self.status
-            bins = np.unique(keys, return_inverse=True)[1].ravel()
-        number = np.bincount(bins)
-        n, difference = np.bincount(bins, self.n) / number, np.bincount(bins, apart) / number
-        status = np.zeros(len(number), dtype=int)
-        status[bins] = self.status
-        columns = (n.tolist(), difference.tolist(), status.tolist(), number.tolist())
-        return tuple(
-            FunnelMark(size, gap, _STATUS[shown], held)
-            for size, gap, shown, held in zip(*columns, strict=True)
-        )
+        return funnel_marks(self.n, apart, self.status)
 
     def edge(self) -> Iterator[FunnelPoint]:
         """Yield the smallest difference that is shown to be worse, for groups of several sizes."""
@@ -232,12 +213,12 @@ class _Tested:
     def _lower(self, at: NDArray[np.intp]) -> Array:
         """Return the lower ends of differences to all others, on the side that the status is."""
         low = lower_end(self.x[at], self.n[at], self.others_x[at], self.others_n[at], self.c)
-        claimed, edge = self.status[at] == _WORSE, self.tolerances[at]
+        claimed, edge = self.status[at] == WORSE, self.tolerances[at]
         return np.where(claimed, np.maximum(low, np.nextafter(edge, 1)), np.minimum(low, edge))
 
     def _upper(self, at: NDArray[np.intp]) -> Array:
         high = upper_end(self.x[at], self.n[at], self.others_x[at], self.others_n[at], self.other_c)
-        shown, edge = self.status[at] == _NOT_WORSE, self.tolerances[at]
+        shown, edge = self.status[at] == NOT_WORSE, self.tolerances[at]
         return np.where(shown, np.minimum(high, np.nextafter(edge, -1)), np.maximum(high, edge))
 
     def _largest_upper(self, kept: NDArray[np.bool_]) -> float | None:
@@ -276,7 +257,7 @@ class _Tested:
         else:
             reference = (all_x - x) / (self.total - n)
         name, conditions = self._name(i)
-        status = _STATUS[int(self.status[i])]
+        status = STATUS[int(self.status[i])]
         undecided = status is SubgroupStatus.UNDECIDED
         return Subgroup(
             name=name,
@@ -292,26 +273,52 @@ class _Tested:
             evidence=root,
             p_adjusted=p_adjusted,
             status=status,
-            rows_needed=self._rows_needed(root) if undecided else None,
+            rows_needed=rows_needed(self.rows, self.c, root) if undecided else None,
         )
-
-    def _rows_needed(self, root: float) -> int | None:
-        """Return the rows at which a root, which grows as their square root, is probably found."""
-        if root <= 0:
-            return None
-        rows = self.rows * ((self.c + normal_quantile(_POWER)) / root) ** 2
-        return math.ceil(rows) if rows < _MOST_ROWS else None
 
     def _name(self, i: int) -> tuple[str, dict[str, str]]:
         """Return the name of a subgroup, and its conditions by the names of their features."""
         features = self.question.features
         values = self.every.conditions(int(self.at[i])).items()
         conditions = {features[f].name: features[f].values[value] for f, value in values}
-        parts = (
-            f"{_unclear(name, ' & ', ' = ')} = {_unclear(value, ' & ')}"
-            for name, value in conditions.items()
-        )
-        return " & ".join(parts), conditions
+        return name_of_conditions(conditions), conditions
+
+
+def rows_needed(rows: float, c: float, root: float) -> int | None:
+    """Return the rows at which a root, which grows as their square root, is probably found."""
+    if root <= 0:
+        return None
+    needed = rows * ((c + normal_quantile(POWER)) / root) ** 2
+    return math.ceil(needed) if needed < _MOST_ROWS else None
+
+
+def name_of_conditions(conditions: Mapping[str, str]) -> str:
+    """Return conditions as one text, which no other conditions have."""
+    parts = (
+        f"{_unclear(name, ' & ', ' = ')} = {_unclear(value, ' & ')}"
+        for name, value in conditions.items()
+    )
+    return " & ".join(parts)
+
+
+def funnel_marks(n: Array, apart: Array, status: NDArray[np.int64]) -> tuple[FunnelMark, ...]:
+    """Return subgroups by size and difference, those that are alike together."""
+    if not len(n):
+        return ()
+    bins = np.arange(len(n))
+    if len(bins) > _MOST_MARKS:
+        sizes, differences = _steps(np.log(n), _BY_SIZE), _steps(apart, _BY_DIFFERENCE)
+        keys = (sizes * _BY_DIFFERENCE + differences) * len(STATUS) + status
+        bins = np.unique(keys, return_inverse=True)[1].ravel()
+    number = np.bincount(bins)
+    size, difference = np.bincount(bins, n) / number, np.bincount(bins, apart) / number
+    of_bin = np.zeros(len(number), dtype=int)
+    of_bin[bins] = status
+    columns = (size.tolist(), difference.tolist(), of_bin.tolist(), number.tolist())
+    return tuple(
+        FunnelMark(each, gap, STATUS[shown], held)
+        for each, gap, shown, held in zip(*columns, strict=True)
+    )
 
 
 def _steps(values: Array, number: int) -> NDArray[np.int64]:
@@ -325,166 +332,6 @@ def _unclear(text: str, *separators: str) -> str:
     if text.startswith('"') or any(each in text for each in separators):
         return json.dumps(text, ensure_ascii=False)
     return text
-
-
-MOST_SUBGROUPS = 10_000_000
-_MOST_COMBINATIONS = 50_000_000
-"""Combinations of values of one set of features, which are counted in one array."""
-_OUTCOMES = 3
-"""What a row is to the rate: not among those that it is a share of, among them, an event."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Subgroups:
-    """Subgroups, in the order of their number of conditions and then of the features.
-
-    Attributes
-    ----------
-    sets : the sets of features that conditions are on.
-    of_set : array: the set of each subgroup.
-    value : array: its combination of values within the set, as `conditions` reads it.
-    rows, n, events : arrays of its counts.
-    duplicates : the number of combinations with the same rows as one with fewer conditions.
-    sizes : the number of values of each feature.
-    """
-
-    sets: tuple[tuple[int, ...], ...]
-    of_set: Codes
-    value: Codes
-    rows: Array
-    n: Array
-    events: Array
-    duplicates: int
-    sizes: tuple[int, ...]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def conditions(self, at: int) -> dict[int, int]:
-        """Return the value of each feature that a subgroup has a condition on."""
-        features = self.sets[int(self.of_set[at])]
-        shape = [self.sizes[f] + 1 for f in features]
-        values = np.unravel_index(int(self.value[at]), shape)
-        return {f: int(v) for f, v in zip(features, values, strict=True)}
-
-    def members(self, cells: OutcomeCells, at: int) -> NDArray[np.bool_]:
-        """Return which cells are in a subgroup."""
-        inside = np.ones(len(cells.rows), dtype=bool)
-        for feature, value in self.conditions(at).items():
-            inside &= cells.codes[:, feature] == value
-        return inside
-
-
-def count_subgroups(cells: OutcomeCells, depth: int, min_rows: int) -> Subgroups:
-    """Count the conjunctions of up to ``depth`` values of different features.
-
-    Those of at least ``min_rows`` rows, with a row outside. A conjunction with as many rows as one
-    with a condition less has the same rows, and is counted once.
-
-    Raises
-    ------
-    SpecError
-        There may be more than `MOST_SUBGROUPS`.
-    """
-    cells = _without_rare_values(cells, min_rows)
-    sets = _sets(cells, depth, min_rows)
-    outcomes = np.concatenate([cells.rows - cells.n, cells.n - cells.events, cells.events])
-    kinds = np.repeat(np.arange(_OUTCOMES), len(cells.rows))
-    held = outcomes > 0
-    weights, kinds = outcomes[held], kinds[held]
-    columns = [np.tile(column, _OUTCOMES)[held] for column in cells.codes.T]
-    total = float(cells.rows.sum())
-    found: list[tuple[int, Codes, Array]] = []
-    duplicates = 0
-    prefix: dict[tuple[int, ...], Codes] = {}
-    for i, features in enumerate(sets):
-        shape = [cells.sizes[f] + 1 for f in features]
-        *first, last = features
-        if tuple(first) not in prefix:  # sets are in order, so that one is kept for each size
-            prefix = {k: v for k, v in prefix.items() if len(k) < len(first)}
-            prefix[tuple(first)] = _keys(columns, cells.sizes, first)
-        key = prefix[tuple(first)] * (shape[-1] * _OUTCOMES) + (columns[last] * _OUTCOMES + kinds)
-        counts = (
-            np.bincount(key, weights, prod(shape) * _OUTCOMES)
-            .astype(np.float64)
-            .reshape(*shape, _OUTCOMES)
-        )
-        rows = counts.sum(axis=-1)
-        wanted = (rows >= max(min_rows, 1)) & (rows < total)
-        for axis in range(len(shape)):
-            wanted[(slice(None),) * axis + (-1,)] = False  # no value
-        parents = (rows.sum(axis=axis, keepdims=True) for axis in range(len(shape)))
-        same = np.zeros(shape, dtype=bool)
-        if len(shape) > 1:
-            for parent in parents:
-                same |= rows == parent
-        duplicates += int((wanted & same).sum())
-        value = np.flatnonzero(wanted & ~same)
-        found.append((i, value, counts.reshape(-1, _OUTCOMES)[value]))
-    counted = np.concatenate([np.zeros((0, _OUTCOMES)), *(counts for _, _, counts in found)])
-    none = np.zeros(0, dtype=np.int64)
-    return Subgroups(
-        sets=sets,
-        of_set=np.concatenate([none, *(np.full(len(value), i) for i, value, _ in found)]),
-        value=np.concatenate([none, *(value for _, value, _ in found)]),
-        rows=counted.sum(axis=1),
-        n=counted[:, 1] + counted[:, 2],
-        events=counted[:, 2],
-        duplicates=duplicates,
-        sizes=cells.sizes,
-    )
-
-
-def _keys(columns: Sequence[Codes], sizes: Sequence[int], features: Sequence[int]) -> Codes:
-    key = np.zeros(len(columns[0]), dtype=np.int64)
-    for f in features:
-        key = key * (sizes[f] + 1) + columns[f]
-    return key
-
-
-def _without_rare_values(cells: OutcomeCells, min_rows: int) -> OutcomeCells:
-    """Return the cells with no value where a value has fewer rows than any subgroup may have."""
-    codes = cells.codes.copy()
-    for column, size in zip(codes.T, cells.sizes, strict=True):
-        rows = np.bincount(column, cells.rows, size + 1)
-        column[rows[column] < min_rows] = size
-    return replace(cells, codes=codes)
-
-
-def _sets(cells: OutcomeCells, depth: int, min_rows: int) -> tuple[tuple[int, ...], ...]:
-    """Return the sets of features in order, if not too many subgroups may have enough rows."""
-    features = [f for f, size in enumerate(cells.sizes) if size > 0]
-    fitting = max(float(cells.rows.sum()) // max(min_rows, 1), 1.0)
-    deepest = min(depth, len(features))
-    at_depth = (
-        [
-            sum(
-                min(prod(cells.sizes[f] for f in each), fitting)
-                for each in combinations(features, k)
-            )
-            for k in range(1, deepest + 1)
-        ]
-        if comb(len(features), deepest) <= MOST_SUBGROUPS
-        else [float("inf")]
-    )
-    if sum(at_depth) > MOST_SUBGROUPS:
-        by_depth = ", ".join(
-            f"{count:,.0f} at depth {k}" for k, count in enumerate(np.cumsum(at_depth), 1)
-        )
-        message = (
-            f"there may be more than {MOST_SUBGROUPS:,} subgroups ({by_depth}); search fewer "
-            "features, a smaller depth (--depth) or larger subgroups (--min-rows)"
-        )
-        raise SpecError(Problem("depth", message))
-    sets = tuple(each for k in range(1, deepest + 1) for each in combinations(features, k))
-    widest = max((prod(cells.sizes[f] + 1 for f in each) for each in sets), default=1)
-    if widest > _MOST_COMBINATIONS:
-        message = (
-            f"{widest:,} combinations of values of one set of features are too many to count at "
-            "once; search a smaller depth (--depth), or features of fewer values"
-        )
-        raise SpecError(Problem("depth", message))
-    return sets
 
 
 _MOST_MEMBERS = 30

@@ -7,6 +7,7 @@ kept: both without looking at outcomes, so that no chance finding enters by them
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.statistics import Rate
     from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Axis
     from fairgauge.identity import Part
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import Grouping
@@ -37,6 +39,10 @@ _MOST_NUMBERS = 12
 """Different numbers of a column up to which each is a value of its own."""
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)
 _MOST_VALUES = 50
+SCORE_SUM = "s"
+"""The sum of the scores in a cell, as `fairgauge.cube.plan` names it."""
+SCORE_BINS = 10
+"""Parts of the range of scores in which calibration is searched."""
 OTHER_VALUES = "other values"
 NONE_OF_THESE = "none of these"
 _MISSING, _EXCLUDED = 2, 3
@@ -66,6 +72,25 @@ class OutcomeCells:
     events: Array
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredCells:
+    """The cells of a table: the values of every feature, the bin of the scores, and the labels.
+
+    Attributes
+    ----------
+    codes, sizes, rows : as of `OutcomeCells`; rows have a label and a score.
+    bins : array of shape (cells,): the tenth of the range of scores.
+    events, scores : arrays of shape (cells,): positive labels, and the sum of the scores.
+    """
+
+    codes: Codes
+    sizes: tuple[int, ...]
+    bins: Codes
+    rows: Array
+    events: Array
+    scores: Array
+
+
 def searched_cells(
     cube: Cube, spec: Spec, rate: Rate, one_hot: Mapping[str, Sequence[str]]
 ) -> tuple[OutcomeCells, tuple[SearchedFeature, ...]]:
@@ -86,9 +111,69 @@ def searched_cells(
     columns = [part.axis for part in groupings]
     table = cube.marginal([*columns, *outcomes])
     rows = table.sums.get("n", table.sums["rows"])
-    codes_of = {
-        part.axis.column: codes for part, codes in zip(groupings, table.codes.T, strict=False)
-    }
+    codes, searched = _features(groupings, table.codes, rows, one_hot)
+    n, events = _events(cube, spec, rate, table.codes[:, len(columns) :])
+    sizes = tuple(len(feature.values) for feature in searched)
+    return OutcomeCells(codes, sizes, rows, n * rows, events * rows), searched
+
+
+def scored_cells(
+    cube: Cube, spec: Spec, one_hot: Mapping[str, Sequence[str]]
+) -> tuple[ScoredCells, tuple[SearchedFeature, ...]]:
+    """Return the cells of labels and scores by the values of all features, and these values.
+
+    Raises
+    ------
+    SpecError, CubeError
+        As of `searched_cells`, and where scores are no probabilities of the positive value.
+    """
+    axes = [cube.plan.axis(role) for role in (Role.LABEL, Role.SCORE)]
+    label, score = axes
+    task = decide_task(cube, spec)
+    masks = outcome_masks(cube, spec, task)
+    of_positive = task is Task.BINARY and masks[0].turned is None
+    if label is None or score is None or spec.score_range != (0.0, 1.0) or not of_positive:
+        message = (
+            "calibration is searched of binary labels (label) and of scores (score) that are "
+            "probabilities, from 0 to 1, of the favourable value (positive)"
+        )
+        raise SpecError(Problem("score", message))
+    groupings = list(group_columns(cube, spec).values())
+    table = cube.marginal([*(part.axis for part in groupings), label, score])
+    labels, scores = table.codes[:, -2:].T
+    known = (labels >= 0) & (scores >= 0)
+    codes, rows = table.codes[known], table.sums.get("n", table.sums["rows"])[known]
+    values, searched = _features(groupings, codes, rows, one_hot)
+    cells = ScoredCells(
+        codes=values,
+        sizes=tuple(len(feature.values) for feature in searched),
+        bins=np.minimum((scores[known] - 1) // 2 * SCORE_BINS // score.grid, SCORE_BINS - 1),
+        rows=rows,
+        events=rows * masks[0].labels[labels[known]],
+        scores=table.sums[SCORE_SUM][known],
+    )
+    return cells, (*searched, _parts_of(score))
+
+
+def _parts_of(score: Axis) -> SearchedFeature:
+    """Return the parts of the range of scores, as the last feature of a search of calibration."""
+    edges = [f"{i / SCORE_BINS:g}" for i in range(SCORE_BINS + 1)]
+    names = [f"[{low}, {high})" for low, high in pairwise(edges)]
+    return SearchedFeature(
+        name=score.column,
+        made=SearchedValues.SCORE_BINS,
+        values=(*names[:-1], f"{names[-1][:-1]}]"),
+    )
+
+
+def _features(
+    groupings: Sequence[Grouping],
+    codes: Codes,
+    rows: Array,
+    one_hot: Mapping[str, Sequence[str]],
+) -> tuple[Codes, tuple[SearchedFeature, ...]]:
+    """Return the values of every feature in the cells, and what the values are."""
+    codes_of = {part.axis.column: column for part, column in zip(groupings, codes.T, strict=False)}
     by_column = {part.axis.column: part for part in groupings}
     of_feature = {column: name for name, columns in one_hot.items() for column in columns}
     found = [
@@ -97,13 +182,8 @@ def searched_cells(
         else _values(by_column[name], codes_of[name], rows)
         for name in dict.fromkeys(of_feature.get(column, column) for column in by_column)
     ]
-    n, events = _events(cube, spec, rate, table.codes[:, len(columns) :])
-    cells = OutcomeCells(
-        np.stack([codes for codes, _ in found], axis=-1),
-        tuple(len(feature.values) for _, feature in found),
-        rows, n * rows, events * rows,
-    )  # fmt: skip
-    return cells, tuple(feature for _, feature in found)
+    values = np.stack([each for each, _ in found], axis=-1)
+    return values, tuple(feature for _, feature in found)
 
 
 def _events(cube: Cube, spec: Spec, rate: Rate, codes: Codes) -> tuple[Array, Array]:

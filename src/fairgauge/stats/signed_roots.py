@@ -6,6 +6,7 @@ bounds the summed probabilities that any statistic exceeds it, whatever their de
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,10 +65,10 @@ def signed_root(
 def _log_ratio(x1: Array, n1: Array, x2: Array, n2: Array, p1: Array, p2: Array) -> Array:
     """Return by how much the logarithm of the likelihood falls from its best to two rates."""
     return np.asarray(
-        _deviance(x1, n1, p1)
-        + _deviance(n1 - x1, n1, 1 - p1)
-        + _deviance(x2, n2, p2)
-        + _deviance(n2 - x2, n2, 1 - p2)
+        deviance(x1, n1, p1)
+        + deviance(n1 - x1, n1, 1 - p1)
+        + deviance(x2, n2, p2)
+        + deviance(n2 - x2, n2, 1 - p2)
     )
 
 
@@ -82,7 +83,7 @@ def normal_tail(z: ArrayLike) -> Array:
     return np.asarray(ndtr(-np.asarray(z, dtype=np.float64)))
 
 
-def _deviance(x: Array, n: Array, p: Array) -> Array:
+def deviance(x: Array, n: Array, p: Array) -> Array:
     """Return ``x log((x / n) / p)``, infinite where the count is impossible."""
     return np.where(x > 0, x * np.log(x / n / p), 0.0)
 
@@ -190,29 +191,14 @@ def _log_choose(n: ArrayLike, k: Array) -> Array:
     return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
-class SimultaneousTails:
-    """The summed exact tails of the signed roots of many groups, each against all other rows.
+class SummedTails(ABC):
+    """The summed exact tails of the signed roots of many groups, whatever their dependence."""
 
-    Parameters
-    ----------
-    n : array
-        The trials of every group.
-    events, total : float
-        The events and trials of all rows.
-    """
+    tests: int
 
-    def __init__(self, n: Array, events: float, total: float) -> None:
-        # tails depend on the number of trials alone
-        self.sizes, self.groups = np.unique(n, return_counts=True)
-        self.events, self.total = events, total
-
+    @abstractmethod
     def exceeding(self, c: float) -> float:
         """Return the sum over all groups of the probability that the signed root exceeds c."""
-        if not len(self.sizes):
-            return 0.0
-        fewest = fewest_exceeding(self.sizes, self.events, self.total, c)
-        tails = hypergeometric_tail(fewest, self.sizes, self.events, self.total)
-        return float(self.groups @ tails)
 
     def critical_value(self, alpha: float) -> float:
         """Return the smallest c whose tails sum to alpha at most, and the normal quantile at least.
@@ -220,8 +206,7 @@ class SimultaneousTails:
         The normal quantile is that of Bonferroni: a group that cannot reach c at no difference can
         where rates differ.
         """
-        tests = int(self.groups.sum())
-        low = -normal_quantile(alpha / max(tests, 1))
+        low = -normal_quantile(alpha / max(self.tests, 1))
         if self.exceeding(low) <= alpha:
             return low
         step = 0.05
@@ -242,9 +227,8 @@ class SimultaneousTails:
         The larger of the summed exact tails and of Bonferroni's normal tail. Of more than a few
         hundred roots the tails are those of the next smaller one that is computed.
         """
-        tests = int(self.groups.sum())
         just_below = np.nextafter(roots, -np.inf)
-        normal = tests * normal_tail(roots)
+        normal = self.tests * normal_tail(roots)
         points = np.unique(np.append(just_below[normal < 1], c))
         if len(points) > _MOST_EXACT_TAILS:
             kept = np.unique(np.linspace(0, len(points) - 1, _MOST_EXACT_TAILS).astype(int))
@@ -253,6 +237,32 @@ class SimultaneousTails:
         at = np.searchsorted(points, just_below, side="right") - 1
         exact = np.where(at < 0, 1.0, sums[np.maximum(at, 0)])
         return np.asarray(np.minimum(np.maximum(exact, normal), 1.0))
+
+
+class SimultaneousTails(SummedTails):
+    """The summed exact tails of the signed roots of many groups, each against all other rows.
+
+    Parameters
+    ----------
+    n : array
+        The trials of every group.
+    events, total : float
+        The events and trials of all rows.
+    """
+
+    def __init__(self, n: Array, events: float, total: float) -> None:
+        # tails depend on the number of trials alone
+        self.sizes, self.groups = np.unique(n, return_counts=True)
+        self.events, self.total = events, total
+        self.tests = int(self.groups.sum())
+
+    def exceeding(self, c: float) -> float:
+        """Return the sum over all groups of the probability that the signed root exceeds c."""
+        if not len(self.sizes):
+            return 0.0
+        fewest = fewest_exceeding(self.sizes, self.events, self.total, c)
+        tails = hypergeometric_tail(fewest, self.sizes, self.events, self.total)
+        return float(self.groups @ tails)
 
 
 def detectable_gap(

@@ -25,7 +25,8 @@ WORSE, NOTHING_EXAMINED = 1, 3
 _SEARCH: dict[str, dict[str, Any]] = {
     "rate": {
         "metavar": "RATE",
-        "help": "Rate to search, a share of rows (for example false_positive_rate).",
+        "help": "Rate to search, a share of rows (for example false_positive_rate), or "
+        "calibration_gap.",
     },
     "features": {
         "metavar": LISTED_FEATURES.metavar,
@@ -40,7 +41,7 @@ _SEARCH: dict[str, dict[str, Any]] = {
     },
     "worse": {
         "type": click.Choice([*map(str, Worse)]),
-        "help": "Side that is worse (default: that of the rate).",
+        "help": "Side that is worse (default: that of the rate; of calibration either).",
     },
     "tolerance": {
         "type": float,
@@ -49,7 +50,7 @@ _SEARCH: dict[str, dict[str, Any]] = {
     "depth": {"type": int, "help": "Most conditions of a subgroup (default 3)."},
     "min_rows": {"type": int, "help": "Fewest rows of a subgroup (default 20)."},
     "reference": {
-        "type": click.Choice([*map(str, SearchedReference)]),
+        "type": click.Choice((str(SearchedReference.OTHERS), str(SearchedReference.OVERALL))),
         "help": "What a subgroup is compared with (default others).",
     },
     "alpha": {"type": float, "help": "Error rate in each direction (default 0.05)."},

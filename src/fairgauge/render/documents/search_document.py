@@ -59,26 +59,34 @@ METHOD = (
     "be independent. A subgroup is a place to look: its difference has no known cause, and may be "
     "due to something that no feature holds."
 )
+METHOD_OF_CALIBRATION = (
+    "In each tenth of the range of the score, the share of positive labels of all rows and of "
+    "every subgroup is compared with their mean score by the signed root of the binomial "
+    "likelihood ratio. One critical value for each side serves all of them: that of Bonferroni, "
+    "raised until the exact binomial probabilities that any of them exceeds it add up to the error "
+    "rate of the side at most; labels drawn from calibrated scores vary less than that (Hoeffding "
+    "1956). Rows are taken to be independent. A subgroup is a place to look: what makes its scores "
+    "wrong is not known."
+)
 
 
 def search_document(found: SubgroupSearch, *, full: bool = True) -> DocumentTree:
     """Build the document of a search for subgroups."""
     question, overall = found.question, found.overall
-    rate = called(question.definition.title)
     beside = f"{numbers.count(overall.n)} {_counted(found)}"
     if overall.n != overall.rows:
         beside += f" of {numbers.numbered(overall.rows)}"
     beside += f", {numbers.percent(overall.rate)} overall" if overall.rate is not None else ""
     return document_of(
         found,
-        title=f"Where is the {rate} {question.worse}?",
+        title=_title(question),
         beside=beside,
         lead=(_examined(found),),
         warnings=opening_warnings([d for d in found.diagnostics if d.level is Level.WARNING]),
         verdict=_verdict(found),
         tone=Tone.BAD if found.worse else Tone.PLAIN,
         sections=[
-            listed("worse", "Where it is worse", *_summary(found)),
+            listed("worse", _heading(question), *_summary(found)),
             listed("bounds", "What else is shown", *_bounds(found)),
             *(_record(found) if full else ()),
             listed("notes", "Notes", *_notes(found, full=full)),
@@ -87,14 +95,42 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> DocumentTree
     )
 
 
+def _of_scores(question: SearchQuestion) -> bool:
+    return question.reference is SearchedReference.LABELS
+
+
+def _title(question: SearchQuestion) -> str:
+    if not _of_scores(question):
+        return f"Where is the {called(question.definition.title)} {question.worse}?"
+    if question.worse is Worse.EITHER:
+        return "Where are the scores not calibrated?"
+    return f"Where are the scores too {_HIGH[question.worse]}?"
+
+
+_HIGH = {Worse.HIGHER: "high", Worse.LOWER: "low"}
+
+
+def _heading(question: SearchQuestion) -> str:
+    return f"Where they are {_bad(question)}" if _of_scores(question) else "Where it is worse"
+
+
+def _bad(question: SearchQuestion) -> str:
+    """Return what is claimed of subgroups: that they are ``worse``."""
+    if not _of_scores(question):
+        return "worse"
+    return "miscalibrated" if question.worse is Worse.EITHER else f"too {_HIGH[question.worse]}"
+
+
 def _counted(found: SubgroupSearch) -> str:
     """Return what the rate is a share of: ``observed negatives``."""
     rate = found.question.definition
-    return rate.among.described if isinstance(rate, Rate) else "rows that count"
+    return rate.among.described if isinstance(rate, Rate) else "rows with a label and a score"
 
 
 def _examined(found: SubgroupSearch) -> str:
     question = found.question
+    if _of_scores(question):
+        return _scores_examined(found)
     features = len(question.features)
     deepest = min(question.depth, features)
     against = "all other rows" if question.reference is SearchedReference.OTHERS else "all rows"
@@ -107,13 +143,27 @@ def _examined(found: SubgroupSearch) -> str:
     return text
 
 
+def _scores_examined(found: SubgroupSearch) -> str:
+    question = found.question
+    features = len(question.features) - 1  # and the score
+    text = (
+        f"{numbers.numbered(found.examined, 'parts')} of tenths of the score: all rows, and "
+        f"subgroups of up to {min(question.depth, features)} of "
+        f"{numbers.numbered(features, 'features')}. In each the mean score is compared with the "
+        "share of positive labels."
+    )
+    if question.tolerance:
+        text += f" {capitalised(_bad(question))} means by more than {_points(question.tolerance)}."
+    return text
+
+
 def _verdict(found: SubgroupSearch) -> str:
     if not found.examined:
         return "No subgroup could be examined"
-    number = len(found.worse)
+    number, bad = len(found.worse), _bad(found.question)
     if not number:
-        return "No subgroup is shown to be worse"
-    return f"{number:,} {numbers.plural(number, 'subgroup is', 'subgroups are')} worse"
+        return f"No subgroup is shown to be {bad}"
+    return f"{number:,} {numbers.plural(number, 'subgroup is', 'subgroups are')} {bad}"
 
 
 def _claim(found: SubgroupSearch) -> str:
@@ -125,7 +175,8 @@ def _claim(found: SubgroupSearch) -> str:
     else:
         wrong = "it is not" if one else f"any of the {number:,} is not"
         chance = f"with at most a {alpha} chance that {wrong}"
-    text = f"{number:,} {numbers.plural(number, 'is', 'are')} worse, {chance}"
+    are = numbers.plural(number, "is", "are")
+    text = f"{number:,} {are} {_bad(found.question)}, {chance}"
     members, others = len(found.summary), number - len(found.summary)
     if others:
         account = numbers.plural(members, "accounts", "account")
@@ -157,13 +208,15 @@ def _summary(found: SubgroupSearch) -> Iterator[Block]:
 def _nothing(found: SubgroupSearch) -> str:
     if not found.examined:
         fewest = found.question.min_rows
+        if _of_scores(found.question):
+            return f"No tenth of the score has {fewest:,} rows with a label."
         return (
             f"No subgroup has {fewest:,} rows, with 20 that the rate is a share of in it and 20 "
             "outside it."
         )
     return (
-        "No subgroup is shown to be worse. This does not show that none is: below stands what "
-        "would have been found."
+        f"No subgroup is shown to be {_bad(found.question)}. This does not show that none is: "
+        "below stands what would have been found."
     )
 
 
@@ -171,13 +224,15 @@ def _bounds(found: SubgroupSearch) -> Iterator[Block]:
     if not found.examined:
         return
     not_worse, undecided = found.not_worse_count, found.undecided_count
+    bad = _bad(found.question)
     yield Paragraph(
-        f"{not_worse:,} {numbers.plural(not_worse, 'is', 'are')} shown not to be worse; "
+        f"{not_worse:,} {numbers.plural(not_worse, 'is', 'are')} shown not to be {bad}; "
         f"{undecided:,} cannot be decided."
     )
     largest = found.largest
     if largest.by_at_most is not None:
-        text = f"No subgroup examined is worse by more than {_points(largest.by_at_most)}"
+        off = "off" if found.question.worse is Worse.EITHER else bad
+        text = f"No subgroup examined is {off} by more than {_points(largest.by_at_most)}"
         if largest.by_at_most_of_large is not None:
             large = _points(largest.by_at_most_of_large)
             text += f"; of those with 10% of the {_counted(found)}, by more than {large}"
@@ -187,7 +242,7 @@ def _bounds(found: SubgroupSearch) -> Iterator[Block]:
 
 def _detectable(found: SubgroupSearch) -> str:
     """State what would have been found."""
-    sign = "+" if found.question.worse is Worse.HIGHER else "−"
+    sign = {Worse.HIGHER: "+", Worse.LOWER: "−", Worse.EITHER: "±"}[found.question.worse]
     parts = [
         f"{sign}{_points(each.difference)} in {100 * each.share:g}%"
         for each in found.detectable
@@ -195,7 +250,8 @@ def _detectable(found: SubgroupSearch) -> str:
     ]
     if not parts:
         return "No difference would probably have been found: the table is too small."
-    return f"Would have been found (80% power): {', '.join(parts)} of the {_counted(found)}."
+    at = ", at the mean of all scores" if _of_scores(found.question) else ""
+    return f"Would have been found (80% power{at}): {', '.join(parts)} of the {_counted(found)}."
 
 
 def _record(found: SubgroupSearch) -> Iterator[Section]:
@@ -236,31 +292,40 @@ def _funnel(found: SubgroupSearch) -> FunnelChart:
         FunnelDot(each.n, each.difference, 1, Tone.BAD, _guaranteed(found, each), f"{i}")
         for i, each in enumerate(members, 1)
     ]
+    bad = _bad(found.question)
+    edge = f" Dashed: the smallest difference that is shown to be {bad}."
+    edge = edge if found.funnel.edge else ""
     named = "; ".join(f"{i} {called(each.name)}" for i, each in enumerate(members, 1))
     return FunnelChart(
-        f"Difference in {called(found.question.definition.title)} of each subgroup, in pp",
+        _charted(found.question),
         f"{_counted(found)} in the subgroup".capitalize(),
         tuple(dots),
         tuple((point.n, point.difference) for point in found.funnel.edge),
         (
             (
-                "Filled: worse; open: shown not to be worse; grey: undecided. A larger dot stands "
-                "for several subgroups. Dashed: the smallest difference that is shown to be worse."
+                f"Filled: {bad}; open: shown not to be {bad}; grey: undecided. A larger dot stands "
+                f"for several subgroups.{edge}"
             ),
             *([f"With a line to what is guaranteed: {named}."] if named else []),
         ),
     )
 
 
+def _charted(question: SearchQuestion) -> str:
+    if _of_scores(question):
+        return "Mean score less share of positive labels of each subgroup, in pp"
+    return f"Difference in {called(question.definition.title)} of each subgroup, in pp"
+
+
 def _table(
     found: SubgroupSearch, caption: str, subgroups: Sequence[Subgroup], *, needed: bool = False
 ) -> Table:
-    against = found.question.reference
+    question = found.question
     columns = [
         Column("subgroup", numeric=False),
         Column("n"),
-        Column("rate"),
-        Column(str(against)),
+        Column("score" if _of_scores(question) else "rate"),
+        Column(str(question.reference)),
         Column("difference, pp"),
         Column("rows needed" if needed else "at least, pp"),
     ]
@@ -282,7 +347,9 @@ def _table(
 
 def _guaranteed(found: SubgroupSearch, each: Subgroup) -> float:
     """Return the end of the interval that is nearer to no difference."""
-    return each.low if found.question.worse is Worse.HIGHER else each.high
+    side = found.question.worse
+    above = each.difference > 0 if side is Worse.EITHER else side is Worse.HIGHER
+    return each.low if above else each.high
 
 
 def _needed(each: Subgroup) -> str:
@@ -317,7 +384,7 @@ def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[Block]:
     if notes:
         yield Items(tuple(notes))
     if full:
-        yield Paragraph(METHOD, Tone.SOFT)
+        yield Paragraph(METHOD_OF_CALIBRATION if _of_scores(found.question) else METHOD, Tone.SOFT)
 
 
 def _values_made(question: SearchQuestion) -> Iterator[str]:

@@ -1,0 +1,272 @@
+"""Subgroups in whose parts of the score the mean score is not the share of positive labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgauge.enums import Worse
+from fairgauge.measure._subgroup_counts import count_scored
+from fairgauge.measure.find_subgroups import (
+    MOST_UNDECIDED,
+    NOT_WORSE,
+    POWER,
+    SHARES,
+    STATUS,
+    UNDECIDED,
+    WORSE,
+    funnel_marks,
+    name_of_conditions,
+    rows_needed,
+)
+from fairgauge.results.subgroup_search import Detectable, Funnel, Largest, OverallRate, Subgroup
+from fairgauge.stats.calibration_roots import (
+    BinomialTails,
+    binomial_root,
+    detectable_excess,
+    lower_rate,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.measure._subgroup_counts import ScoredSubgroups
+    from fairgauge.resolve.searched_features import ScoredCells
+    from fairgauge.results.subgroup_search import SearchQuestion
+
+    Positions = NDArray[np.intp]
+
+_MOST_MEMBERS = 30
+_LARGE = 0.1
+
+
+def find_miscalibration(cells: ScoredCells, question: SearchQuestion) -> dict[str, Any]:
+    """Search all subgroups of cells by score, and return the fields of a `SubgroupSearch`.
+
+    The last feature of the question is the score.
+
+    Raises
+    ------
+    SpecError
+        The features make too many subgroups.
+    """
+    found = _TestedScores(cells, question)
+    rows, events = float(cells.rows.sum()), float(cells.events.sum())
+    return {
+        "overall": OverallRate(rows=int(rows), n=int(rows), events=int(events), rate=None),
+        "worse": found.worse(),
+        "undecided": found.undecided(),
+        "examined": len(found.n),
+        "undecided_count": int((found.status == UNDECIDED).sum()),
+        "not_worse_count": int((found.status == NOT_WORSE).sum()),
+        "too_few": 0,
+        "duplicates": found.every.duplicates,
+        "critical_value": found.c_high,
+        "other_critical_value": found.c_low,
+        "largest": found.largest(),
+        "detectable": tuple(found.detectable()),
+        "funnel": Funnel(funnel_marks(found.n, found.gap, found.status), ()),
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Roots:
+    """The evidence that scores are too high, and that they are too low, by more than tolerated."""
+
+    high: Array
+    low: Array
+
+
+class _TestedScores:
+    """All subgroups by score; a gap is the mean score less the share of positive labels."""
+
+    def __init__(self, cells: ScoredCells, question: SearchQuestion) -> None:
+        self.cells, self.question = cells, question
+        self.every: ScoredSubgroups = count_scored(cells, question.depth, question.min_rows)
+        self.n, self.x = self.every.n, self.every.events
+        self.mean = np.clip(self.every.scores / self.n, 0, 1)  # sums of scores are rounded
+        self.gap = self.mean - self.x / self.n
+        self.roots = self._roots(self.n, self.x, self.mean)
+        sides = 2 if question.worse is Worse.EITHER else 1
+        self.sides = sides
+        self.tails_high = BinomialTails(self.n, 1 - self.mean)
+        self.tails_low = BinomialTails(self.n, self.mean)
+        self.c_high = self.tails_high.critical_value(question.alpha / sides)
+        self.c_low = self.tails_low.critical_value(question.alpha / sides)
+        self.low, self.high = self._ends()
+        too_high, too_low = self._beyond(self.roots)
+        self.status = np.where(
+            too_high | too_low, WORSE, np.where(self._within(), NOT_WORSE, UNDECIDED)
+        )
+
+    def _roots(self, n: Array, x: Array, mean: Array) -> _Roots:
+        by = self.question.tolerance
+        return _Roots(
+            high=-binomial_root(x, n, np.clip(mean - by, 0, 1)),
+            low=binomial_root(x, n, np.clip(mean + by, 0, 1)),
+        )
+
+    def _beyond(self, roots: _Roots) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return where scores are too high, and where they are too low, of the sides asked for."""
+        side = self.question.worse
+        too_high = (roots.high > self.c_high) & (side is not Worse.LOWER)
+        return too_high, (roots.low > self.c_low) & (side is not Worse.HIGHER)
+
+    def _ends(self) -> tuple[Array, Array]:
+        most = 1 - lower_rate(self.n - self.x, self.n, self.c_high)
+        least = lower_rate(self.x, self.n, self.c_low)
+        by = self.question.tolerance
+        above, below = self.roots.high > self.c_high, self.roots.low > self.c_low
+        low, high = self.mean - most, self.mean - least
+        low = np.where(above, np.maximum(low, np.nextafter(by, 1)), np.minimum(low, by))
+        high = np.where(below, np.minimum(high, -np.nextafter(by, 1)), np.maximum(high, -by))
+        return low, high
+
+    def _within(self) -> NDArray[np.bool_]:
+        """Return where the whole interval is inside what is tolerated, on the sides asked for."""
+        by, side = self.question.tolerance, self.question.worse
+        inside_above = (self.high < by) | (side is Worse.LOWER)
+        return np.asarray(inside_above & ((self.low > -by) | (side is Worse.HIGHER)))
+
+    def worse(self) -> tuple[Subgroup, ...]:
+        """Return the subgroups that are miscalibrated, by what is guaranteed of them."""
+        at = np.flatnonzero(self.status == WORSE)
+        at = at[np.argsort(-self._guaranteed(at), kind="stable")]
+        listed = self._described(at)
+        explained = self._explained_by(at)
+        return tuple(
+            each if by is None else replace(each, explained_by=listed[by].name)
+            for each, by in zip(listed, explained, strict=True)
+        )
+
+    def _guaranteed(self, at: Positions) -> Array:
+        return np.maximum(self.low[at], -self.high[at])
+
+    def _explained_by(self, claims: Positions) -> list[int | None]:
+        """Return of each claim the one without whose rows it has the least evidence.
+
+        In turn the claim with the most evidence is taken, and its rows are removed from all, until
+        none exceeds the critical value. None of claims that are taken, and where some remain.
+        """
+        if not len(claims):
+            return []
+        inside = [self.every.members(self.cells, i) for i in claims.tolist()]
+        left = np.ones(len(self.cells.rows), dtype=bool)
+        members: list[int] = []
+        excess = self._excess(inside, left)
+        while excess.max() > 0 and len(members) < _MOST_MEMBERS:
+            members.append(int(np.argmax(excess)))
+            left = left & ~inside[members[-1]]
+            excess = self._excess(inside, left)
+        beside = np.stack([self._excess(inside, ~inside[member]) for member in members])
+        by: list[int | None] = [members[i] for i in np.argmin(beside, axis=0).tolist()]
+        for i in (*members, *np.flatnonzero(excess > 0).tolist()):
+            by[i] = None
+        return by
+
+    def _excess(self, inside: Sequence[NDArray[np.bool_]], left: NDArray[np.bool_]) -> Array:
+        """Return by how much the evidence of groups exceeds the critical value in some cells."""
+        cells = self.cells
+        n, x, s = (
+            np.array([float(each[rows & left].sum()) for rows in inside])
+            for each in (cells.rows, cells.events, cells.scores)
+        )
+        size = np.maximum(n, 1)
+        roots = self._roots(size, x, s / size)
+        side = self.question.worse
+        high = roots.high - self.c_high if side is not Worse.LOWER else np.full(len(n), -np.inf)
+        low = roots.low - self.c_low if side is not Worse.HIGHER else np.full(len(n), -np.inf)
+        return np.where(n > 0, np.maximum(high, low), -np.inf)
+
+    def undecided(self) -> tuple[Subgroup, ...]:
+        """Return the undecided subgroups with the largest gaps on the sides asked for."""
+        at = np.flatnonzero(self.status == UNDECIDED)
+        return tuple(
+            self._described(at[np.argsort(-self._sided(at), kind="stable")][:MOST_UNDECIDED])
+        )
+
+    def _sided(self, at: Positions) -> Array:
+        side, gap = self.question.worse, self.gap[at]
+        return np.abs(gap) if side is Worse.EITHER else gap if side is Worse.HIGHER else -gap
+
+    def largest(self) -> Largest:
+        """Return what holds for all subgroups at once."""
+        worse = np.flatnonzero(self.status == WORSE)
+        guaranteed = self._guaranteed(worse)
+        best = int(worse[np.argmax(guaranteed)]) if len(worse) else None
+        side = self.question.worse
+        ends = {Worse.HIGHER: self.high, Worse.LOWER: -self.low}
+        beyond = ends.get(side, np.maximum(self.high, -self.low))
+        large = beyond[self.n >= _LARGE * float(self.cells.rows.sum())]
+        return Largest(
+            guaranteed=None if best is None else name_of_conditions(self._conditions(best)),
+            by_at_least=None if best is None else float(guaranteed.max()),
+            by_at_most=float(beyond.max()) if len(beyond) else None,
+            by_at_most_of_large=float(large.max()) if len(large) else None,
+        )
+
+    def detectable(self) -> Iterator[Detectable]:
+        """Yield what would have been found at the mean of all scores, on every side asked for."""
+        rows = float(self.cells.rows.sum())
+        if not len(self.n):
+            return
+        mean = float(self.cells.scores.sum()) / rows
+        side, by = self.question.worse, self.question.tolerance
+        rates = {Worse.HIGHER: [(1 - mean, self.c_high)], Worse.LOWER: [(mean, self.c_low)]}
+        sides = rates.get(side) or [each for pair in rates.values() for each in pair]
+        for share in SHARES:
+            n = int(share * rows)
+            if n < self.question.min_rows:
+                continue
+            gaps = [detectable_excess(n, rate, c, by, POWER) for rate, c in sides]
+            known = [gap for gap in gaps if gap is not None]
+            found = max(known) if len(known) == len(gaps) else None
+            yield Detectable(share=share, n=n, difference=found)
+
+    def _conditions(self, i: int) -> dict[str, str]:
+        """Return the conditions of a subgroup by the names of their features, the score last."""
+        features = self.question.features
+        values = [*self.every.conditions(i).items(), (-1, int(self.every.bin[i]))]
+        return {features[f].name: features[f].values[value] for f, value in values}
+
+    def _described(self, at: Positions) -> list[Subgroup]:
+        high, low = self.roots.high[at], self.roots.low[at]
+        too_high = high >= low
+        if self.question.worse is not Worse.EITHER:
+            too_high = np.full(len(at), self.question.worse is Worse.HIGHER)
+        evidence = np.where(too_high, high, low)
+        p_high = self.tails_high.adjusted(high, self.c_high)
+        p_low = self.tails_low.adjusted(low, self.c_low)
+        p_adjusted = np.minimum(self.sides * np.where(too_high, p_high, p_low), 1.0)
+        c = np.where(too_high, self.c_high, self.c_low)
+        return [
+            self._subgroup(i, float(evidence[k]), float(p_adjusted[k]), float(c[k]))
+            for k, i in enumerate(at.tolist())
+        ]
+
+    def _subgroup(self, i: int, root: float, p_adjusted: float, c: float) -> Subgroup:
+        status = STATUS[int(self.status[i])]
+        conditions = self._conditions(i)
+        n, mean, share = float(self.n[i]), float(self.mean[i]), float(self.x[i] / self.n[i])
+        undecided = self.status[i] == UNDECIDED
+        return Subgroup(
+            name=name_of_conditions(conditions),
+            conditions=conditions,
+            rows=int(n),
+            n=int(n),
+            events=int(self.x[i]),
+            rate=mean,
+            reference_rate=share,
+            difference=mean - share,
+            low=float(self.low[i]),
+            high=float(self.high[i]),
+            evidence=root,
+            p_adjusted=p_adjusted,
+            status=status,
+            rows_needed=rows_needed(float(self.cells.rows.sum()), c, root) if undecided else None,
+        )
