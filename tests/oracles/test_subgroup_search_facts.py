@@ -1,0 +1,86 @@
+"""A search for subgroups against published numbers and other formulas.
+
+Facts of tools that search subgroups without a guarantee: of DivExplorer's COMPAS table (MIT) two
+sizes and two counts, of AIF360's bias scan (Apache-2.0) the formula of its score. No table of
+theirs is here.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import fairgauge as fg
+from fairgauge.stats.calibration_roots import binomial_root
+from fairgauge.stats.signed_roots import hypergeometric_tail, lower_end, signed_root
+
+
+@pytest.mark.parametrize(
+    ("x", "n", "tail"), [(10, 30, 0.00042702), (20, 100, 0.00172191), (60, 400, 0.00055545)]
+)
+def test_exact_tails_are_those_of_fishers_test(x, n, tail):
+    assert hypergeometric_tail(x, n, 400, 4_000) == pytest.approx(tail, abs=5e-9)
+    by_fisher = stats.fisher_exact([[x, 400 - x], [n - x, 3_600 - n + x]], alternative="greater")
+    assert hypergeometric_tail(x, n, 400, 4_000) == pytest.approx(by_fisher.pvalue, rel=1e-9)
+
+
+def test_the_subgroup_of_compas_that_divexplorer_prints_has_its_difference():
+    """25 to 45, African-American, male, more than 3 priors: 224 with label 0, 69 of them wrong."""
+    counts = pl.DataFrame({
+        "group": ["it"] * 3 + ["others"] * 3,
+        "y": [0, 0, 1] * 2,
+        "p": [1, 0, 1] * 2,
+        "n": [69, 224 - 69, 794 - 224, 297 - 69, 3_363 - 224 - (297 - 69), 6_172 - 794 - 3_139],
+    })  # fmt: skip
+    found = fg.find(counts, label="y", prediction="p", positive=1, count="n", features=["group"],
+                    rate="false_positive_rate", reference="overall")  # fmt: skip
+    subgroup = found["group = it"]
+    assert (subgroup.rows, subgroup.n, subgroup.events) == (794, 224, 69)
+    assert (found.overall.rows, found.overall.n, found.overall.events) == (6_172, 3_363, 297)
+    assert subgroup.difference == pytest.approx(0.219722, abs=5e-7)
+    # at the critical value of all 952 subgroups of the table, of any depth
+    low = lower_end(69, 224, 228, 3_139, 3.879) * (1 - 224 / 3_363)
+    assert low == pytest.approx(0.116, abs=5e-4)
+
+
+def test_the_root_of_one_rate_is_the_score_of_a_bias_scan():
+    """Its Bernoulli score: x ln(rate / overall) + (n - x) ln((1 - rate) / (1 - overall))."""
+    for x, n, overall in ((69, 224, 0.0883), (5, 30, 0.4), (40, 41, 0.9)):
+        rate = x / n
+        score = x * math.log(rate / overall) + (n - x) * math.log((1 - rate) / (1 - overall))
+        assert float(binomial_root(x, n, overall)) ** 2 / 2 == pytest.approx(score)
+
+
+def test_the_root_is_that_of_the_likelihood_of_two_binomials():
+    rng = np.random.default_rng(3)
+    for n1, n2, p in ((30, 400, 0.1), (200, 900, 0.5), (25, 5_000, 0.02)):
+        x1, x2 = rng.binomial(n1, p * 1.8), rng.binomial(n2, p)
+        pooled = (x1 + x2) / (n1 + n2)
+        g = stats.chi2_contingency(
+            [[x1, n1 - x1], [x2, n2 - x2]], correction=False, lambda_="log-likelihood"
+        ).statistic
+        assert signed_root(x1, n1, x2, n2) ** 2 == pytest.approx(g)
+        assert np.sign(signed_root(x1, n1, x2, n2)) == np.sign(x1 / n1 - pooled)
+
+
+def test_the_best_subgroup_of_a_bias_scan_of_shuffled_outcomes_is_seldom_a_claim():
+    rng = np.random.default_rng(11)
+    rows, tables = 1_500, 40
+    frame = pl.DataFrame({name: rng.choice(list("abc"), rows) for name in "fgh"})
+    frame = frame.with_columns(y=pl.lit(0), p=pl.Series(np.arange(rows) % 10 == 0).cast(pl.Int8))
+    claims = printed = 0
+    for seed in range(tables):
+        shuffled = frame.with_columns(pl.col("p").shuffle(seed=seed))
+        found = fg.find(shuffled, label="y", prediction="p", positive=1, features=list("fgh"),
+                        rate="false_positive_rate")  # fmt: skip
+        every = (*found.worse, *found.undecided)
+        scores = {s.name: float(binomial_root(s.events, s.n, 0.1)) for s in every}
+        best = max(scores, key=lambda name: scores[name])
+        claims += best in {each.name for each in found.worse}
+        printed += scores[best] > 1.96
+    assert claims <= stats.binom.ppf(0.9995, tables, 0.05)
+    assert printed > tables / 2  # the best one alone would be called biased in so many
