@@ -32,6 +32,7 @@ class Unit(StrEnum):
     PERCENT = "percent"
     POINTS = "points"
     RATIO = "ratio"
+    HUNDREDTHS = "hundredths"
     NUMBER = "number"
 
 

@@ -169,7 +169,8 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
     for each in seen:
         if each.unreadable is not None:
             raise DataError(
-                f"column {quote(each.column)} must hold numbers, but has {quote(each.unreadable)}"
+                f"column {quote(each.column)} must hold numbers, but has {quote(each.unreadable)}; "
+                "a number that is missing is an empty cell"
             )
         if each.low is None:
             continue

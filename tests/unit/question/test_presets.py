@@ -303,3 +303,25 @@ def test_a_first_page_states_that_the_law_sets_no_limit():
 def test_a_preset_with_a_rule_sets_a_limit():
     for each in map(preset, preset_names()):
         assert bool(each.no_limit) is not bool(each.options.get("rules"))
+
+
+@pytest.mark.parametrize("format_", ["text", "html", "markdown"])
+def test_the_smd_of_lending_has_one_decimal_in_every_table(format_):
+    """In hundredths of a standard deviation, whether it is small or large."""
+    rows = pl.DataFrame(
+        {
+            "race": ["A"] * 400 + ["B"] * 200 + ["C"] * 200,
+            "ok": [1, 0] * 200 + [1, 0, 0, 0] * 50 + [1, 0] * 99 + [1, 1],
+        }
+    )
+    report = fg.audit(rows, preset="us-lending", prediction="ok", positive=1, sensitive="race")
+    smd = {
+        each.group: f"{each.value:+.1f}".replace("-", "\u2212")
+        for each in report.estimates
+        if each.metric == "selection_smd_overall"
+    }
+    assert smd == {"B": "\u221250.4", "C": "+1.0"}
+    text = render(report, format_, **({} if format_ == "html" else {"full": True}))
+    for value in smd.values():
+        assert text.count(value) >= 2
+    assert not re.search(r"\+1\.\d{2}|\u221250\.4\d", html.unescape(text))

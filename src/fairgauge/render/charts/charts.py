@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from fairgauge.render._document_tree import FunnelChart, FunnelDot
 
-_SMALLEST_SPAN = {Unit.POINTS: 0.05, Unit.PERCENT: 0.05, Unit.RATIO: 0.1, Unit.NUMBER: 0.0}
+_SMALLEST_SPAN = {Unit.POINTS: 0.05, Unit.PERCENT: 0.05, Unit.RATIO: 0.1, Unit.HUNDREDTHS: 1.0,
+                  Unit.NUMBER: 0.0}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -294,7 +294,8 @@ def group_table(
         notes += mirror_notes([section])
     if len(section.groups) > len(groups):
         more = len(section.groups) - len(groups)
-        notes.append(f"the {len(groups)} largest groups, {more:,} more in the JSON report")
+        where = "the JSON report" if ratios else "the whole report (--full, HTML, JSON)"
+        notes.append(f"the {len(groups)} largest groups, {more:,} more in {where}")
     return Table(
         f"Groups of {called(section.name)}{', further rates' if again else ''}",
         tuple(columns),

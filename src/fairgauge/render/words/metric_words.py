@@ -10,6 +10,7 @@ from fairgauge.catalogue.across import Joint, Spread
 from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.catalogue.comparisons import Combined, Contrast, Metric, Representation
 from fairgauge.catalogue.facts import UnknownMetric
+from fairgauge.catalogue.standardised_differences import OverallStandardisedDifference
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import IntervalMethod, Status
 from fairgauge.render._document_tree import Unit
@@ -160,6 +161,8 @@ def unit(row: Metric | Statistic) -> Unit:
     if isinstance(row, Joint):
         shares = row.neutral == 0 and all(part.of.is_share for part in row.of)
         return Unit.POINTS if shares else Unit.NUMBER
+    if isinstance(row, OverallStandardisedDifference):
+        return Unit.HUNDREDTHS
     if isinstance(row, Representation):
         return Unit.POINTS if row.by == "difference" else Unit.RATIO
     if isinstance(row, Spread) and row.of.is_share:
@@ -193,6 +196,8 @@ def shown(
     ('0.009', '<0.001')
     >>> shown(0.7992, Unit.RATIO, limits=[0.8]), shown(-0.0502, Unit.POINTS, limits=[-0.05])
     ('0.799', '−5.02')
+    >>> shown(-12.04, Unit.HUNDREDTHS, sign=True), shown(0.826, Unit.HUNDREDTHS, sign=True)
+    ('−12.0', '+0.8')
     """
     if value is None or math.isnan(value):
         return "-"
@@ -204,6 +209,8 @@ def shown(
         return numbers.percent(value)
     if kind is Unit.POINTS:
         return numbers.points(value) if sign else numbers.minus(f"{100 * value:.1f}")
+    if kind is Unit.HUNDREDTHS:
+        return numbers.minus(f"{value:{'+' if sign and round(value, 1) else ''}.1f}")
     if kind is Unit.RATIO:
         rounded = value >= 0.1 or value == 0
         return f"{value:.2f}" if rounded else numbers.ratio_amount(value, 2)
@@ -226,7 +233,7 @@ def _beside(value: float, kind: Unit, limits: Collection[float], *, sign: bool) 
 
 def _usual_decimals(value: float, kind: Unit) -> int:
     """Return how many decimals a value has as it is shown."""
-    if kind in (Unit.PERCENT, Unit.POINTS) or value == 0:
+    if kind in (Unit.PERCENT, Unit.POINTS, Unit.HUNDREDTHS) or value == 0:
         return 1
     first = math.floor(math.log10(abs(value)))
     if kind is Unit.RATIO:

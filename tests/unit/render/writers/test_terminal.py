@@ -153,7 +153,7 @@ def test_two_thousand_strata_and_many_groups_stay_on_a_few_screens():
     assert len(render(report, "html")) < 1_000_000
     counts = {f"g{i:03}": {"tp": i + 1, "fn": 5, "fp": 3, "tn": 9} for i in range(50)}
     text = " ".join(render(fg.audit(fg.confusion("group", counts)), "text").split())
-    assert "the 12 largest groups, 38 more in the JSON report" in text
+    assert "the 12 largest groups, 38 more in the whole report" in text
 
 
 @pytest.mark.parametrize("most", range(24, 60))
