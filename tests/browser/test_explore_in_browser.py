@@ -14,13 +14,14 @@ import pytest
 
 import fairgauge as fg
 from conftest import Visit
+from fairgauge.stats import contrasts
 
 CLICKS = int(os.environ.get("FAIRGAUGE_CLICKS", "300"))
 """Random clicks in CI; the issue's 10,000 take a few minutes."""
 HOSTILE = ("<img src=x onerror=alert(1)>", "</script><b>", "__proto__")
 METRICS = ["selection_rate", "true_positive_rate", "f1", "balanced_accuracy", "error_type_ratio",
            "conditional_acceptance", "base_rate"]  # fmt: skip
-START = {"by": (0,), "reference": "others", "threshold": 0.5, "show": "difference"}
+START = {"by": (0,), "reference": "others", "show": "difference"}
 CUTS = [0.1, 0.35, 0.5, 0.8]
 QUESTION = {"label": "y", "score": "s", "positive": 1}
 READ = """() => Array.from(document.querySelectorAll('#grid tbody tr')).map((row) =>
@@ -161,7 +162,8 @@ class Clicks:
 
     def __init__(self, page, seed):
         self.page, self.data, self.chance = page, data_of(page), random.Random(seed)
-        self.state = START | {"filter": {}}
+        at = float(page.locator("#threshold-number").input_value())
+        self.state = START | {"filter": {}, "threshold": at}
 
     def click(self):
         kinds = [self.show, self.by, self.filter, self.reference, self.threshold, self.cell]
@@ -205,9 +207,10 @@ class Clicks:
         self.state["reference"] = tuple(map(int, value.split(","))) if named else value
 
     def threshold(self):
-        self.state["threshold"] = self.chance.choice(CUTS)
-        self.page.locator("#threshold-number").fill(str(self.state["threshold"]))
-        self.page.locator("#threshold-number").press("Enter")
+        field = self.page.locator("#threshold-number")
+        field.fill(str(self.chance.choice(CUTS)))
+        field.press("Enter")
+        self.state["threshold"] = float(field.input_value())  # the nearest that is counted
 
     def cell(self):
         buttons = self.page.locator("#grid td button:visible")
@@ -218,12 +221,14 @@ def data_of(page):
     return json.loads(page.locator("#counts").text_content())
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_random_clicks_show_what_an_audit_says(opened, seed):
+@pytest.mark.parametrize(("seed", "crossed"), [(0, True), (1, True), (2, False)])
+def test_random_clicks_show_what_an_audit_says(opened, seed, crossed):
+    """Where scores are not counted by both columns, crossed groups have the audited thresholds."""
     table = rows(seed)
-    clicks = Clicks(opened(explored(table, threshold=[0.5])), seed)
+    options = {} if crossed else {"intersections": [], "threshold": CUTS[1:]}
+    clicks = Clicks(opened(explored(table, **options)), seed)
     audits, compared = Audits(table, clicks.data), 0
-    for _ in range(CLICKS // 2):
+    for _ in range(CLICKS // 3):
         clicks.click()
         state = clicks.state
         expected = audits.numbers(
@@ -231,7 +236,34 @@ def test_random_clicks_show_what_an_audit_says(opened, seed):
             state["threshold"], state["show"],
         )  # fmt: skip
         compared += compare(clicks.page.evaluate(READ), expected, audits.rates, state)
-    assert compared > 10 * CLICKS // 2
+    assert compared > 10 * CLICKS // 3
+
+
+def test_translated_kernels_are_those_of_python(opened):
+    """Of random tables, empty and extreme ones among them; score intervals too."""
+    chance = np.random.default_rng(11)
+    n1, n2 = chance.integers(0, 60, (2, 400))
+    x1, x2 = chance.binomial(n1, chance.random(400)), chance.binomial(n2, chance.random(400))
+    tables = np.stack([x1, n1, x2, n2], axis=1)
+    page = opened(explored(rows()))
+    forms = {
+        "score_difference": contrasts.score_difference, "score_ratio": contrasts.score_ratio,
+        "far_apart": contrasts.far_apart, "expected_count": contrasts.expected_count,
+    }  # fmt: skip
+    assert contrasts.far_apart(*tables.T).sum() > 50
+    for z in (1.96, 5.3):
+        for name, form in forms.items():
+            more = [z] if name.startswith("score") else []
+            script = f"all => all.map((table) => [{name}(...table)].flat().map(String))"
+            found = page.evaluate(script, [[*table, *more] for table in tables.tolist()])
+            expected = np.atleast_2d(np.array(form(*tables.T, *more), dtype=object))
+            for shown, wanted in zip(found, expected.T.tolist(), strict=True):
+                if isinstance(wanted[0], bool):
+                    assert shown == [str(wanted[0]).lower()]
+                    continue
+                numbers = [as_number(text) for text in shown]
+                known = [None if math.isnan(each) else each for each in wanted]
+                assert all(map(same, numbers, known)), (name, shown, wanted)
 
 
 def test_scores_of_the_other_value_and_decisions_alone(opened):
@@ -243,6 +275,11 @@ def test_scores_of_the_other_value_and_decisions_alone(opened):
         (decided, {"label": "y", "prediction": "p", "positive": 1}),
         (decided, {"prediction": "p", "positive": 1}),
         (decided, {"label": "y", "positive": 1}),
+        (table, QUESTION | {"threshold": 0.12345}),
+        (
+            table.with_columns(s=900 * pl.col("s") - 100),
+            QUESTION | {"score_range": (-100, 800), "threshold": 350.0},
+        ),
     ]
     for rows_, question in cases:
         options = question | {"sensitive": "g"}

@@ -50,6 +50,19 @@ class Exploration:
 
         write_whole(path, self.html)
 
+    @property
+    def unprotected(self) -> bool:
+        """Whether the page holds counts of fewer than ten persons."""
+        return bool(self._data["unprotected"])
+
+    def __str__(self) -> str:
+        rates, places = len(self._data["rates"]), len(self._data["thresholds"])
+        at = f" at {places} thresholds" if places > 1 else ""
+        return (
+            f"{self._data['rows']:,} rows; {rates} rate{'s' if rates > 1 else ''}{at}; at most "
+            f"{self._data['together']['count']:,} intervals can be shown"
+        )
+
     def _repr_html_(self) -> str:
         frame = 'sandbox="allow-scripts allow-downloads" title="fairgauge explore"'
         size = f'width="100%" height="{_HEIGHT}"'

@@ -138,6 +138,7 @@ EXAMPLES = {
     "compare-models": ["t.csv", *QUESTION, "--label", "label", "--candidate", "other"],
     "count": ["t.csv", *QUESTION],
     "demo": [],
+    "explore": ["t.csv", *QUESTION, "--unprotected", "-o", "explore.html"],
     "find": ["t.csv", "--prediction", "hired", "--positive", "1", "--features", "sex",
              "--rate", "selection_rate"],
     "join": ["t.csv", "later.csv", "--on", "id", "-o", "joined.csv"],
@@ -166,7 +167,7 @@ EXAMPLES = {
 DOCUMENTS = {"choose", "count", "merge", "metrics", "presets", "protect", "schema", "vertex"}
 """Commands whose standard output is a document, of which ``-q`` takes nothing."""
 WHOLE = DOCUMENTS | {
-    "clarify-monitor", "join", "monitor import", "seal", "validate", "verify",
+    "clarify-monitor", "explore", "join", "monitor import", "seal", "validate", "verify",
 }  # fmt: skip
 """Commands that print no more than a document or a few lines: there is no more to ask for."""
 

@@ -6,8 +6,9 @@ import click
 
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._data_arguments import Where, where
-from fairgauge.cli._output import check_outputs
+from fairgauge.cli._output import check_outputs, prints_lines
 from fairgauge.cli._spec_flags import Texts, asked, question
+from fairgauge.cli._streams import print_message, print_result
 
 
 @click.command("explore", cls=Command, short_help="Write a page that computes every view.")
@@ -20,12 +21,14 @@ from fairgauge.cli._spec_flags import Texts, asked, question
     is_flag=True,
     help="Allow counts of fewer than ten persons in the page, which people who have it can read.",
 )
+@prints_lines
 def command(
     data: tuple[str, ...],
     at: Where,
     config: str | None,
     output: str,
     unprotected: bool,
+    quiet: bool,
     **flags: Texts,
 ) -> None:
     """Write one page in which rates, references, thresholds, filters and groups can be chosen.
@@ -50,3 +53,10 @@ def command(
     with progress("Counting rows"):
         page = explore(rows, unprotected=unprotected, **what.options)
     page.save(output)
+    print_result(f"{output}: {page}")
+    if page.unprotected and not quiet:
+        print_message(
+            "the page holds counts of fewer than ten persons, which whoever has it can read; share "
+            "it as you would share the rows",
+            prefix="Note: ",
+        )

@@ -70,6 +70,10 @@
     .filter((t) => needed(s).every((i) => t.columns.includes(i))
       && t.places.includes(threshold))
     .sort((a, b) => a.rows.length - b.rows.length || b.places.length - a.places.length)[0];
+  // the thresholds at which a view is counted, and the nearest of them
+  const reachable = (s) => [...new Set(tables
+    .filter((t) => needed(s).every((i) => t.columns.includes(i))).flatMap((t) => t.places))].sort((a, b) => a - b);
+  const nearest = (s, distance) => reachable(s).reduce((a, b) => (distance(b) < distance(a) ? b : a));
   const placeOf = (table, threshold) => {
     const at = table.places.indexOf(threshold);
     return data.turned ? table.places.length - 1 - at : at;
@@ -503,14 +507,15 @@
     options(one("reference"), [["others", "all others"], ["overall", "all rows"], ...shown.groups.map((g) => [g.key, g.name])],
       Array.isArray(state.reference) ? state.reference.join() : state.reference);
     one("together").checked = state.together;
-    const slides = tables.some((t) => t.places.length > 2 && needed(state).every((i) => t.columns.includes(i)));
+    const places = reachable(state), all = places.length === thresholds.length;
     one("threshold-part").hidden = !data.scored;
-    one("threshold").disabled = one("threshold-number").disabled = !slides;
+    one("threshold").disabled = one("threshold-number").disabled = places.length < 2;
     one("threshold").value = String(state.threshold);
     one("threshold").setAttribute("aria-valuetext", scoreOf(state.threshold));
     one("threshold-number").value = scoreOf(state.threshold);
-    one("threshold-note").textContent = !slides ? "scores were not counted by these columns together"
-      : state.threshold === data.audited ? "as audited" : `audited at ${scoreOf(data.audited)}`;
+    const audited = state.threshold === data.audited ? "as audited" : `audited at ${scoreOf(data.audited)}`;
+    one("threshold-note").textContent = audited + (all ? thresholds.length > 1 ? "" : "; scores were counted at this threshold alone"
+      : "; by these columns together, scores were counted at audited thresholds alone");
   };
   const update = (keep = false) => {
     shown = look();
@@ -558,14 +563,15 @@
     one("threshold").max = String(thresholds.length - 1);
     let frame = 0;
     one("threshold").addEventListener("input", (e) => {
-      state.threshold = Number(e.target.value);
+      const asked = Number(e.target.value);
+      state.threshold = nearest(state, (i) => Math.abs(i - asked));
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(() => update());
     });
     one("threshold-number").addEventListener("change", (e) => {
-      const asked = Number(e.target.value), distance = (i) => Math.abs(thresholds[i] - asked);
+      const asked = Number(e.target.value);
       if (e.target.value !== "" && !Number.isNaN(asked)) {
-        state.threshold = thresholds.map((_, i) => i).reduce((a, b) => (distance(b) < distance(a) ? b : a));
+        state.threshold = nearest(state, (i) => Math.abs(thresholds[i] - asked));
       }
       update();
     });

@@ -1,0 +1,47 @@
+"""``fairgauge explore`` writes one page, and no small cells into it unless that is stated."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+import sample_reports
+from fairgauge.cli import main
+
+FLAGS = ["--label", "y", "--score", "s", "--positive", "1", "--sensitive", "g"]
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sample_reports.scores().write_csv(tmp_path / "rows.csv")
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["explore", "rows.csv", *FLAGS, *arguments])
+
+
+def test_small_cells_end_with_2_and_no_page(table):
+    found = run("-o", "page.html")
+    assert found.exit_code == 2
+    assert "fewer than 10 persons" in found.output
+    assert "--unprotected" in found.output
+    assert not (table / "page.html").exists()
+
+
+def test_the_page_is_written_and_described_in_a_line(table):
+    found = run("-o", "page.html", "--unprotected")
+    assert found.exit_code == 0
+    assert found.stdout.startswith("page.html: 420 rows; ")
+    assert " intervals can be shown\n" in found.stdout
+    assert "Note: the page holds counts of fewer than ten persons" in found.stderr
+    text = (table / "page.html").read_text("utf-8")
+    assert text.startswith("<!doctype html>")
+    assert "This file holds exact counts" in text
+
+
+def test_an_input_is_no_output(table):
+    found = run("-o", "rows.csv", "--unprotected")
+    assert found.exit_code == 2
+    assert "is also an input" in found.output
