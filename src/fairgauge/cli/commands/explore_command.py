@@ -56,7 +56,7 @@ def command(
     print_result(f"{output}: {page}")
     if page.unprotected and not quiet:
         print_message(
-            "the page holds counts of fewer than ten persons, which whoever has it can read; share "
-            "it as you would share the rows",
+            "the page holds counts of fewer than ten persons, which people who have it can read; "
+            "share it as you would share the rows",
             prefix="Note: ",
         )
