@@ -170,6 +170,7 @@ class ChartRow:
     text, below : the number in words, and what stands below it.
     badge, tone : the outcome of a rule, and how it is meant.
     emphasis : whether it stands out, as a total does.
+    start : of a part of a sum, where the parts before it end; the mark is where this one does.
     """
 
     label: str
@@ -180,6 +181,7 @@ class ChartRow:
     tone: Tone = Tone.PLAIN
     before: Mark | None = None
     emphasis: bool = False
+    start: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

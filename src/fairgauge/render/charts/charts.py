@@ -30,11 +30,12 @@ class PlacedMark:
 
 @dataclass(frozen=True, slots=True)
 class PlacedRow:
-    """A row of a chart with its marks in place."""
+    """A row of a chart with its marks in place; of a part of a sum, the bar as start and width."""
 
     row: ChartRow
     mark: PlacedMark
     before: PlacedMark | None
+    part: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class PlacedChart:
 def placed(chart: Chart) -> PlacedChart:
     """Return a chart with its numbers in place, on an axis that is fitted to them."""
     marks = [row.mark for row in chart.rows] + [row.before for row in chart.rows if row.before]
+    marks += [Mark(row.start) for row in chart.rows if row.start is not None]
     axis = _axis(marks, chart.unit, chart.neutral, chart.allowed)
     allowed = _allowed(axis, chart.allowed) if chart.allowed else None
     return PlacedChart(
@@ -61,7 +63,10 @@ def placed(chart: Chart) -> PlacedChart:
         allowed,
         [
             PlacedRow(
-                row, _placed(row.mark, axis), _placed(row.before, axis) if row.before else None
+                row,
+                _placed(row.mark, axis),
+                _placed(row.before, axis) if row.before else None,
+                _part(row, axis),
             )
             for row in chart.rows
         ],
@@ -148,6 +153,13 @@ def _axis(
     axis = scale(values, include, log=unit is Unit.RATIO)
     near = [mark.value for mark in marks if mark.value is not None and axis.is_near(mark.value)]
     return scale([*values, *near], include, log=unit is Unit.RATIO)
+
+
+def _part(row: ChartRow, axis: Scale) -> tuple[float, float] | None:
+    if row.start is None or row.mark.value is None:
+        return None
+    ends = sorted((axis.at(row.start), axis.at(row.mark.value)))
+    return ends[0], ends[1] - ends[0]
 
 
 def _placed(mark: Mark, axis: Scale) -> PlacedMark:

@@ -29,6 +29,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_heterogeneity,
     describe_intervals,
     part_words,
+    stratum_name,
     stratum_unit,
     value_words,
     verdict_words,
@@ -59,10 +60,12 @@ if TYPE_CHECKING:
         Decomposition,
         Gap,
         GapPart,
+        LevelGap,
         StratumGap,
     )
 
 _MOST_STRATA = 12
+_MOST_DOTS = 40
 _TONES = {GapVerdict.REMAINS: Tone.BAD, GapVerdict.INCONCLUSIVE: Tone.UNSURE}
 """That a gap is accounted for is no good news by itself."""
 _CONTRIBUTIONS = (
@@ -141,7 +144,8 @@ def _gap(gap: Gap, *, full: bool) -> Iterator[Block]:
     for text in filter(None, texts):
         yield Paragraph(text)
     if full:
-        yield _chart(gap)
+        yield _waterfall(gap)
+        yield from _dots(gap)
     yield from _strata(gap, gap.strata if full else gap.strata[:_MOST_STRATA])
     for column in gap.by_column if full else ():
         yield _levels(gap, column)
@@ -176,24 +180,79 @@ def _shown_parts(gap: Gap) -> Iterator[GapPart]:
             yield part
 
 
-def _chart(gap: Gap) -> Chart:
-    metric = gap.estimate.definition
-    low, high = gap.estimate.interval or (None, None)
-    rows = [
-        ChartRow(
-            "the gap",
-            Mark(gap.estimate.value, low, high),
-            value_text(gap.estimate, interval=False),
-            emphasis=True,
-        )
-    ]
+def _waterfall(gap: Gap) -> Chart:
+    """Return the parts that add up (multiply) to the gap, each from where those before it end."""
+    metric, ratio = gap.estimate.definition, gap.scale == "ratio"
+    neutral_value = metric.neutral or 0.0
+    end, rows = neutral_value, []
+    several = any(part.column for part in gap.parts)
     for part in _shown_parts(gap):
-        if part.weights is not StratumWeights.MANTEL_HAENSZEL:
-            ends = part.interval or (None, None)
-            rows.append(
-                ChartRow(part_words(gap, part), Mark(part.value, *ends), value_words(gap, part)[0])
+        added = part.weights is StratumWeights.AVERAGE
+        divided = part.part is GapPartKind.COMPOSITION and several and part.column is None
+        if part.value is None or not added or divided:
+            continue
+        low, high = part.interval or (part.value, part.value)
+        start = end
+        end, low, high = (
+            start * each if ratio else start + each for each in (part.value, low, high)
+        )
+        words = value_words(gap, part)
+        rows.append(ChartRow(part_words(gap, part), Mark(end, low, high), words[0], start=start))
+    text = value_text(gap.estimate, interval=False)
+    whole = Mark(gap.estimate.value, *(gap.estimate.interval or (None, None)))
+    rows.append(ChartRow("the gap", whole, text, emphasis=True, start=neutral_value))
+    how = "multiplies" if ratio else "adds"
+    return Chart(
+        "The gap and its parts",
+        tuple(rows),
+        unit(metric),
+        neutral(metric),
+        notes=(f"Each bar {how} to where the one above it ends; lines are confidence intervals.",),
+    )
+
+
+def _dots(gap: Gap) -> Iterator[Chart]:
+    """Yield the difference in every stratum, of several columns at every level of each."""
+    kind = stratum_unit(gap)
+    charts: list[tuple[str, list[tuple[str, StratumGap | LevelGap]]]] = [
+        (_adjusted_title(gap, column), [(called(each.level), each) for each in column.levels])
+        for column in gap.by_column
+    ] or [("Difference in each stratum", [(stratum_name(each), each) for each in gap.strata])]
+    for caption, found in charts:
+        known = [(name, each) for name, each in found if each.difference is not None]
+        known.sort(key=lambda one: one[1].difference or 0.0)
+        ends = known if len(known) <= _MOST_DOTS else _furthest(known)
+        more = len(known) - len(ends)
+        notes = [f"Of {len(known):,}, the {len(ends)} furthest from the others."] if more else []
+        if ends:
+            rows = tuple(
+                ChartRow(
+                    name,
+                    Mark(each.difference, *(each.interval or (None, None))),
+                    with_unit(each.difference, kind, sign=True),
+                    badge="outlying" if each.outlying else "",
+                    tone=Tone.UNSURE if each.outlying else Tone.PLAIN,
+                )
+                for name, each in ends
             )
-    return Chart("The gap and its parts", tuple(rows), unit(metric), neutral(metric))
+            yield Chart(caption, rows, kind, 0.0, notes=tuple(notes))
+
+
+def _furthest(
+    found: Sequence[tuple[str, StratumGap | LevelGap]],
+) -> list[tuple[str, StratumGap | LevelGap]]:
+    """Return those that are furthest from the others, in the order in which they stand."""
+
+    def distance(i: int) -> tuple[bool, float]:
+        each = found[i][1]
+        return not each.outlying, 1.0 if each.p_value is None else each.p_value
+
+    return [found[i] for i in sorted(sorted(range(len(found)), key=distance)[:_MOST_DOTS])]
+
+
+def _adjusted_title(gap: Gap, column: ColumnGap) -> str:
+    names = numbers.listing([called(name) for name in gap.columns if name != column.column])
+    return f"{called(column.column)}, adjusted for {names}"
 
 
 def _strata(gap: Gap, strata: Sequence[StratumGap]) -> Iterator[Block]:
@@ -258,8 +317,7 @@ def _levels(gap: Gap, column: ColumnGap) -> Table:
     names = numbers.listing([called(name) for name in gap.columns if name != column.column])
     notes = [f"Differences within {names}, averaged with the weights of Mantel and Haenszel."]
     notes += [_OUTLYING] if any(each.outlying for each in column.levels) else []
-    title = f"{called(column.column)}, adjusted for {names}"
-    return Table(title, columns, rows, notes=tuple(notes), titled=True)
+    return Table(_adjusted_title(gap, column), columns, rows, notes=tuple(notes), titled=True)
 
 
 _OF_GAP = ("metric", "feature", "group", "reference", "verdict")
