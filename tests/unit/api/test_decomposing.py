@@ -594,3 +594,13 @@ def test_the_command(tmp_path):
     assert "--rule " not in listed
     assert run("--rule", "base_rate.difference <= 0.1").returncode == 2
     assert run("--strata", "departement").returncode == 2
+
+
+def test_an_audit_with_strata_names_what_it_does_not_divide():
+    asked = {"label": "admitted", "sensitive": "sex", "count": "n"}
+    pointer = "composition of the strata was not examined: fairgauge why."
+    audit = fg.audit(ROWS, strata="dept", **asked)
+    assert pointer in " ".join(render(audit, "text").split())
+    assert pointer not in " ".join(render(fg.audit(ROWS, **asked), "text", full=True).split())
+    protected = fg.audit(fg.protect(fg.count(ROWS, strata="dept", **asked), min_cell=5))
+    assert pointer not in " ".join(render(protected, "text", full=True).split())

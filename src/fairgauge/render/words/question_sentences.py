@@ -463,6 +463,17 @@ def subgroups_not_examined(report: Report) -> str:
     return "Subgroups of several features were not examined: fairgauge find."
 
 
+def gap_not_divided(report: Report) -> str:
+    """State that the report does not divide a gap over its strata, where `why` can do so."""
+    protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
+    threshold = report.spec.get("threshold")
+    several = isinstance(threshold, list) and len(threshold) > 1
+    divided = report.task in (Task.BINARY, Task.REGRESSION) and not (protected or several)
+    if not report.spec.get("strata") or not divided:
+        return ""
+    return "How much of a gap is composition of the strata was not examined: fairgauge why."
+
+
 def _intersections(spec: Mapping[str, Any]) -> dict[str, Sequence[str]]:
     """Return the columns of every intersection of a saved question, by its name."""
     single = [FeatureId((feature["column"],)) for feature in spec.get("sensitive", ())]
