@@ -66,7 +66,8 @@ class StratumGap:
         strata (Holm; of several columns for their levels, too); None where the data are
         insufficient.
     outlying : whether it differs statistically significantly from the others.
-    detectable : the distance from the others that would be outlying with 80% power.
+    detectable : the distance from the others that would be outlying with 80% power; None where
+        none would be.
     """
 
     stratum: Mapping[str, str]

@@ -109,6 +109,8 @@ def heterogeneity(
 def smallest_outlying(found: Outlying, alpha: float) -> Array:
     """Return the distance from the others that each stratum would be named from, with 80% power.
 
+    It is nan where rates cannot differ by so much: a stratum among few that vary is never named.
+
     Parameters
     ----------
     found : Outlying
@@ -124,7 +126,8 @@ def smallest_outlying(found: Outlying, alpha: float) -> Array:
     reach = np.where(
         normal, ndtri(tail) + ndtri(_POWER), stdtrit(degrees, tail) + stdtrit(degrees, _POWER)
     )
-    return np.where(np.isfinite(found.z), reach * found.error, np.nan)
+    smallest = reach * found.error
+    return np.where(np.isfinite(found.z) & (smallest <= 1), smallest, np.nan)
 
 
 @quiet

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairgauge.stats.multiplicity import holm
-from fairgauge.stats.outlying_strata import heterogeneity
+from fairgauge.stats.outlying_strata import heterogeneity, smallest_outlying
 
 WOMEN = ([89, 17, 202, 131, 94, 24], [108, 25, 593, 375, 393, 341])
 MEN = ([512, 353, 120, 138, 53, 22], [825, 560, 325, 417, 191, 373])
@@ -113,3 +113,13 @@ def test_levels_of_one_stratum_each_are_the_strata():
     ):
         for mine, its in zip(one, other, strict=True):
             assert np.asarray(mine) == pytest.approx(np.asarray(its))
+
+
+def test_the_distance_that_would_have_been_named_is_named():
+    """Of 40 branches one is so far from the others; of three with few rows some never are."""
+    _, each = heterogeneity(*drawn(50, 40, 200, 600, 0.0))
+    distance = float(np.median(smallest_outlying(each, 0.05)[:, 0]))
+    _, again = heterogeneity(*drawn(400, 40, 200, 600, 0.0, outlying=-0.08 + distance))
+    assert (holm(again.p) < 0.05)[:, 0].mean() == pytest.approx(0.8, abs=0.07)
+    few = heterogeneity([30, 70, 50], [100] * 3, [50] * 3, [100] * 3)[1]
+    assert np.isnan(smallest_outlying(few, 0.05)).any()

@@ -146,8 +146,8 @@ def describe_intervals(gap: Gap) -> str:
     )
     own = with_unit(gap.part(GapPartKind.WITHIN).value, kind, sign=sign)
     return (
-        f"Numbers are cut into 10 intervals of about equally many rows, and {own} remains within "
-        f"{strata_words(gap)} on average; it would be {sizes}: {same}."
+        f"Numbers are cut into 10 intervals of about equally many rows; within {strata_words(gap)} "
+        f"the difference is then {own} on average. Cut otherwise it would be {sizes}: {same}."
     )
 
 
@@ -200,16 +200,20 @@ def _variation(
         named = "; ".join(_outlying(name, one, kind) for name, one in outlying[:_MOST_NAMED])
         more = len(outlying) - _MOST_NAMED
         return f"{text} Outlying: {named}{f'; and {more:,} more' if more > 0 else ''}."
-    tested = [(name, one.detectable) for name, one in each if one.detectable is not None]
+    tested = [(name, one.detectable) for name, one in each if one.p_value is not None]
+    known = [(name, size) for name, size in tested if size is not None]
     if not tested:
         return text
-    least, most = (pick(tested, key=lambda one: one[1] or 0.0) for pick in (min, max))
+    text += f" No {what} is statistically significantly unlike the others; "
+    if not known:
+        return f"{text}none would have been named with 80% power, whatever its difference."
+    least, most = (pick(known, key=lambda one: one[1]) for pick in (min, max))
     first, last = (with_unit(size, kind) for _, size in (least, most))
     reach = first if first == last else f"{first} ({least[0]}) to {last} ({most[0]})"
-    return (
-        f"{text} No {what} is statistically significantly unlike the others; one would have been "
-        f"named with 80% power from about {reach} from them."
-    )
+    text += f"one would have been named with 80% power from about {reach} from them"
+    never = len(tested) - len(known)
+    whole = f"; {never:,} of {len(tested):,} would not have been, whatever the difference."
+    return f"{text}{whole if never else '.'}"
 
 
 def describe_adjusted(gap: Gap) -> str:
