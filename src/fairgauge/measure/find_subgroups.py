@@ -160,7 +160,11 @@ class _Tested:
         return tuple(self._described(at[np.argsort(-differences, kind="stable")][:MOST_UNDECIDED]))
 
     def largest(self) -> Largest:
-        """Return what holds for all subgroups at once."""
+        """Return what holds for all subgroups at once, which an expected share never does."""
+        if self.question.multiplicity is SearchControl.FDR:
+            return Largest(
+                guaranteed=None, by_at_least=None, by_at_most=None, by_at_most_of_large=None
+            )
         worse = np.flatnonzero(self.status == WORSE)
         lows = self._lower(worse) * self._scale(worse) if len(worse) else np.zeros(0)
         best = int(worse[np.argmax(lows)]) if len(worse) else None

@@ -143,7 +143,7 @@ class OverallRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Largest:
-    """What holds for all subgroups that were examined, at once.
+    """What holds for all subgroups that were examined, at once; all None of an ``fdr``.
 
     Attributes
     ----------

@@ -215,6 +215,15 @@ def test_false_discoveries_claim_more_and_agree_with_their_ends():
     assert len(roots) * stats.norm.sf(roots.min()) > 0
     for each in (*more.worse, *more.undecided):
         assert (each.low > 0) == (each.status == "worse") == (each.p_adjusted <= 0.05)
+    # nothing is printed of all subgroups at once, which is not controlled
+    assert more.largest.by_at_most is more.largest.by_at_least is None
+    text = render(more, full=True)
+    assert "not proven for subgroups that overlap" in " ".join(text.split())
+    for guarantee in ("simultaneous", "With 95% confidence", "One critical value", "any of"):
+        assert guarantee not in text
+    assert "With 95% confidence no subgroup examined is worse by more than" in " ".join(
+        str(found).split()
+    )
 
 
 def test_the_reference_overall_scales_differences_and_changes_no_verdict_at_no_tolerance():

@@ -59,6 +59,14 @@ METHOD = (
     "be independent. A subgroup is a place to look: its difference has no known cause, and may be "
     "due to something that no feature holds."
 )
+METHOD_OF_DISCOVERIES = (
+    "Each subgroup is compared with all other rows by the signed root of the likelihood ratio. "
+    "P-values from its normal tail are adjusted by Benjamini and Hochberg, and all ends are at the "
+    "level of the last claim (Benjamini and Yekutieli 2005), so that claims and ends agree. That "
+    "the expected share of wrong claims is at most the error rate is not proven for subgroups that "
+    "overlap. Rows are taken to be independent. A subgroup is a place to look: its difference has "
+    "no known cause, and may be due to something that no feature holds."
+)
 METHOD_OF_CALIBRATION = (
     "In each tenth of the range of the score, the share of positive labels of all rows and of "
     "every subgroup is compared with their mean score by the signed root of the binomial "
@@ -171,7 +179,10 @@ def _claim(found: SubgroupSearch) -> str:
     number, alpha = len(found.worse), f"{100 * found.question.alpha:.4g}%"
     one = number == 1
     if found.question.multiplicity is SearchControl.FDR:
-        chance = f"of such claims at most {alpha} are expected to be wrong"
+        chance = (
+            f"of such claims at most {alpha} are expected to be wrong (not proven for subgroups "
+            "that overlap)"
+        )
     else:
         wrong = "it is not" if one else f"any of the {number:,} is not"
         chance = f"with at most a {alpha} chance that {wrong}"
@@ -196,7 +207,7 @@ def _summary(found: SubgroupSearch) -> Iterator[Block]:
     if inside is not None:
         yield Paragraph(f"To audit {called(members[0].name)} by the other features:")
         yield Code(printable(inside))
-    worst = next(each for each in found.worse if each.name == found.largest.guaranteed)
+    worst = next((e for e in found.worse if e.name == found.largest.guaranteed), members[0])
     if worst.explained_by is not None:
         yield Paragraph(
             f"Worst guaranteed: {called(worst.name)} (n = {numbers.count(worst.n)}): "
@@ -232,7 +243,10 @@ def _bounds(found: SubgroupSearch) -> Iterator[Block]:
     largest = found.largest
     if largest.by_at_most is not None:
         off = "off" if found.question.worse is Worse.EITHER else bad
-        text = f"No subgroup examined is {off} by more than {_points(largest.by_at_most)}"
+        text = (
+            f"With {_level(found.question)} confidence no subgroup examined is {off} by more than "
+            f"{_points(largest.by_at_most)}"
+        )
         if largest.by_at_most_of_large is not None:
             large = _points(largest.by_at_most_of_large)
             text += f"; of those with 10% of the {_counted(found)}, by more than {large}"
@@ -329,7 +343,6 @@ def _table(
         Column("difference, pp"),
         Column("rows needed" if needed else "at least, pp"),
     ]
-    level = f"{100 * (1 - found.question.alpha):.4g}%"
     rows = tuple(
         (
             Cell(called(each.name), name=True),
@@ -341,8 +354,16 @@ def _table(
         )
         for each in subgroups
     )
-    notes = () if needed else (f"at least: one end of simultaneous intervals, {level}",)
+    if question.multiplicity is SearchControl.FDR:
+        at_least = "at least: one end of intervals at the level of the last claim"
+    else:
+        at_least = f"at least: one end of simultaneous intervals, {_level(question)}"
+    notes = () if needed else (at_least,)
     return Table(caption, tuple(columns), rows, notes=notes)
+
+
+def _level(question: SearchQuestion) -> str:
+    return f"{100 * (1 - question.alpha):.4g}%"
 
 
 def _guaranteed(found: SubgroupSearch, each: Subgroup) -> float:
@@ -384,7 +405,13 @@ def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[Block]:
     if notes:
         yield Items(tuple(notes))
     if full:
-        yield Paragraph(METHOD_OF_CALIBRATION if _of_scores(found.question) else METHOD, Tone.SOFT)
+        yield Paragraph(_method(found.question), Tone.SOFT)
+
+
+def _method(question: SearchQuestion) -> str:
+    if _of_scores(question):
+        return METHOD_OF_CALIBRATION
+    return METHOD_OF_DISCOVERIES if question.multiplicity is SearchControl.FDR else METHOD
 
 
 def _values_made(question: SearchQuestion) -> Iterator[str]:
