@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Generator = np.random.Generator
 
 COUNTS = Path(__file__).parent.parent / "docs" / "coverage_of_subgroup_searches.json"
-TABLES = 500
+TABLES = 250
 _CHUNK = 50
 _ROUNDING = 1e-12
 WRONG_WORSE, WRONG_NOT_WORSE = "wrong worse", "wrong not worse"
@@ -184,7 +184,7 @@ LAWS = (
     Law("no difference, half of the rows are negatives", alike(0.1), negatives=0.5),
     Law("two features that differ only jointly",
         by_rule(lambda c: np.where((c[:, 0] + c[:, 2]) % 2 == 0, 0.15, 0.05))),
-    Law("one value 15 points higher", by_rule(lambda c: 0.1 + 0.15 * (c[:, 2] == 0))),
+    Law("one value 15 pp higher", by_rule(lambda c: 0.1 + 0.15 * (c[:, 2] == 0))),
     Law("rate .02, .5 in one subgroup of 1.7%",
         by_rule(lambda c: np.where((c[:, 1] == 0) & (c[:, 2] == 0) & (c[:, 3] == 0), 0.5, 0.02))),
     Law("every cell has a rate of its own (beta)",
@@ -197,9 +197,9 @@ LAWS = (
     Law("odds are products of effects of values and of pairs", by_effects),
     Law("an ordered feature in 8, 4 and 2 bands and renamed, the rate rises with it",
         by_rule(lambda c: 0.05 + 0.02 * c[:, 0], banded), asked={"depth": 2}),
-    Law("merged and split features, one value 12 points higher",
+    Law("merged and split features, one value 12 pp higher",
         by_rule(lambda c: 0.1 + 0.12 * (c[:, 0] == 0), split), asked={"depth": 2}),
-    Law("tolerance .05, one value 15 points higher",
+    Law("tolerance .05, one value 15 pp higher",
         by_rule(lambda c: 0.1 + 0.15 * (c[:, 2] == 0)), asked={"tolerance": 0.05}),
     Law("tolerance .05, twenty of forty values exactly at it, 8,000 rows", at_the_edge, 8_000,
         asked={"tolerance": 0.05}),

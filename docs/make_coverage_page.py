@@ -19,6 +19,7 @@ ALL_METRICS = DOCS / "coverage_of_all_metrics.json"
 AUDITS = DOCS / "coverage_of_audits.json"
 DECISIONS = DOCS / "coverage_of_decisions.json"
 SWAPPED_NAMES = DOCS / "coverage_of_swapped_names.json"
+SUBGROUP_SEARCHES = DOCS / "coverage_of_subgroup_searches.json"
 _COVERAGE = ("coverage if adequate", "coverage", "simultaneous coverage")
 _ONE_GROUP = "one group"
 _SHOWN = 3
@@ -139,6 +140,26 @@ def of_swapped_names(records: list[Record]) -> str:
     return _markdown(head, rows)
 
 
+def of_subgroup_searches(records: list[Record]) -> str:
+    """Return one row for each law of tables that were searched for subgroups."""
+    rows = []
+    for each in records:
+        sums, tables_of = each["sums"], each["tables"]
+        shares = [
+            f"{100 * sums[what] / tables_of:.1f}" if what in sums else ""
+            for what in ("wrong worse", "wrong not worse", "a lower end fails",
+                         "an upper end fails")
+        ]  # fmt: skip
+        means = [f"{sums[what] / tables_of:,.1f}" for what in ("worse", "found")]
+        subgroups = f"{sums['subgroups'] / tables_of:,.0f}"
+        rows.append((each["setting"], f"{tables_of:,}", subgroups, *shares, *means))
+    head = (
+        "tables", "number", "subgroups", 'wrong "worse"', 'wrong "not worse"', "a lower end fails",
+        "an upper end fails", "worse in truth", "called worse",
+    )  # fmt: skip
+    return _markdown(head, rows)
+
+
 def page(text: str, made: dict[str, str]) -> str:
     """Return the page with what stands between its marks replaced, by the name of the marks."""
     for name, tables_of in made.items():
@@ -162,6 +183,7 @@ def made() -> dict[str, str]:
         AUDITS.name: of_audits(read(AUDITS)),
         DECISIONS.name: of_audits(read(DECISIONS)),
         SWAPPED_NAMES.name: of_swapped_names(read(SWAPPED_NAMES)),
+        SUBGROUP_SEARCHES.name: of_subgroup_searches(read(SUBGROUP_SEARCHES)),
     }
 
 

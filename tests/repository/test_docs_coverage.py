@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
 
-from bench import all_metrics, decisions, reviewed_audits, swapped_names  # noqa: E402
+from bench import all_metrics, decisions, reviewed_audits, subgroup_searches, swapped_names  # noqa: E402
 from bench.coverage import DESIGNS, misses  # noqa: E402
 from make_coverage_page import (  # noqa: E402 - a script beside the page
     ALL_METRICS,
@@ -23,6 +23,7 @@ from make_coverage_page import (  # noqa: E402 - a script beside the page
     DECISIONS,
     MEASURED,
     PAGE,
+    SUBGROUP_SEARCHES,
     SWAPPED_NAMES,
     cells,
     made,
@@ -107,6 +108,20 @@ def test_studies_of_swapped_names_are_measured_and_raise_few_false_alarms() -> N
             assert share["covers"] >= 93.5, study.setting
         if study.baseline is not None:
             assert share["against the baseline"] > 50
+
+
+def test_searches_for_subgroups_err_in_at_most_a_twentieth_of_tables() -> None:
+    """At most 5 %, by three standard errors of the tables that were drawn."""
+    records = {each["setting"]: each for each in read(SUBGROUP_SEARCHES)}
+    laws = (*subgroup_searches.LAWS, *subgroup_searches.SCORE_LAWS)
+    assert list(records) == [law.setting for law in laws]
+    for setting, record in records.items():
+        tables, sums = record["tables"], record["sums"]
+        assert tables >= subgroup_searches.TABLES
+        assert sums[subgroup_searches.OUTSIDE] == 0
+        most = tables * 0.05 + 3 * (tables * 0.05 * 0.95) ** 0.5
+        for what in subgroup_searches.COUNTED:
+            assert sums.get(what, 0) <= most, (setting, what)
 
 
 def _tiny(rng: np.random.Generator, data_sets: int) -> all_metrics.Drawn:

@@ -1,0 +1,107 @@
+"""``python -m bench.subgroup_peers``: a search for subgroups beside SliceLine and DivExplorer.
+
+Each searches the same table in a process of its own, down to the same size of a subgroup:
+``fairgauge.find`` and SliceLine (0.3.0) conjunctions of three conditions of twelve features,
+``fairgauge.find`` and DivExplorer (0.2.6) all conjunctions of six. Neither peer has a guarantee,
+and their packages are no dependencies: ``pip install --target DIR --no-deps sliceline divexplorer``
+with DIR in PYTHONPATH. What is printed is CPU seconds and the memory above that before the search.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench.measure import timed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROWS, VALUES, LEAST = 50_000, 5, 1_000
+_LONGEST = 300
+
+
+def table(features: int) -> Any:
+    """Draw a table with one subgroup whose rate is higher."""
+    import pandas as pd
+
+    rng = np.random.default_rng(2026)
+    codes = rng.integers(0, VALUES, (ROWS, features))
+    names = [f"f{i}" for i in range(features)]
+    frame = pd.DataFrame(codes, columns=names).astype(str)
+    planted = (codes[:, 0] == 1) & (codes[:, 1] == 2)
+    return frame.assign(wrong=(rng.random(ROWS) < 0.1 + 0.1 * planted).astype(int))
+
+
+def ours(frame: Any, depth: int) -> None:
+    """Search with fairgauge."""
+    import fairgauge as fg
+
+    features = [name for name in frame.columns if name != "wrong"]
+    found = fg.find(frame, prediction="wrong", positive=1, rate="selection_rate", worse="higher",
+                    features=features, depth=depth, min_rows=LEAST)  # fmt: skip
+    print(f"{found.examined:,} subgroups, {len(found.worse)} worse: {found.summary}")
+
+
+def sliceline(frame: Any) -> None:
+    """Search with SliceLine."""
+    from sliceline.slicefinder import Slicefinder
+
+    finder = Slicefinder(alpha=0.95, k=10, max_l=3, min_sup=LEAST, verbose=False)
+    finder.fit(frame.drop(columns="wrong").to_numpy(), frame["wrong"].to_numpy())
+    print(f"its best: {finder.top_slices_[0].tolist()}, {finder.top_slices_statistics_[0]}")
+
+
+def divexplorer(frame: Any) -> None:
+    """Search with DivExplorer."""
+    from divexplorer import DivergenceExplorer
+
+    found = DivergenceExplorer(frame).get_pattern_divergence(
+        min_support=LEAST / ROWS, boolean_outcomes=["wrong"]
+    )
+    print(f"{len(found):,} subgroups, {(found['wrong_t'] > 1.96).sum():,} with |t| > 1.96")
+
+
+def _runs() -> dict[str, tuple[int, Callable[[Any], None]]]:
+    return {
+        "fairgauge, depth 3": (12, partial(ours, depth=3)),
+        "sliceline, depth 3": (12, sliceline),
+        "fairgauge, any depth": (6, partial(ours, depth=6)),
+        "divexplorer, any depth": (6, divexplorer),
+    }
+
+
+def main() -> None:
+    """Run all, each in a fresh process, or one of them here."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--one")
+    asked = parser.parse_args()
+    if asked.one:
+        features, search = _runs()[asked.one]
+        frame = table(features)
+        print(json.dumps(timed(partial(search, frame))))
+        return
+    for name in _runs():
+        command = [sys.executable, "-m", "bench.subgroup_peers", "--one", name]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=_LONGEST)
+        except subprocess.TimeoutExpired:
+            print(f"{name}: not done in {_LONGEST} seconds")
+            continue
+        *found, cost = done.stdout.splitlines() or ["", "null"]
+        measured = json.loads(cost)
+        if measured is None:
+            print(f"{name}: {done.stderr.splitlines()[-1]}")
+            continue
+        memory = measured["memory"] / 2**20
+        print(f"{name}: {measured['cpu']:.1f} s, {memory:,.0f} MiB; {' '.join(found)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
