@@ -9,7 +9,12 @@ import engines
 import pytest
 
 PAGES = Path(__file__).parents[2] / "docs" / "engines"
-NEEDS = {"dask": "dask.dataframe", "databases": "ibis", "spark": "pyspark.sql"}
+NEEDS = {
+    "dask": "dask.dataframe",
+    "databases": "ibis",
+    "spark": "pyspark.sql",
+    "lakehouse": "deltalake",
+}
 
 
 @pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)

@@ -270,3 +270,13 @@ def test_spark_connect():
     weights = pa.array([0.5, None, float("nan"), 0.25])
     rows = pa.table({"g": ["F", "M", "M", None], "y": [1, 0, 1, 1], "w": weights})
     assert read_cube(found[0], "found") == fg.count(rows, label="y", sensitive="g", weight="w")
+
+
+def test_counts_of_one_spark_session_at_once():
+    from concurrent.futures import ThreadPoolExecutor
+
+    parts = [ROWS.slice(25 * i, 25) for i in range(4)]
+    frames = [engines.spark_frame(part) for part in parts]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda frame: fg.count(frame, **ASKED), frames * 3))
+    assert found == [fg.count(part, **ASKED) for part in parts] * 3

@@ -12,7 +12,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, plan
 from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold, Uncounted
-from fairgauge.errors import CubeError, DataError, SpecError, quote
+from fairgauge.errors import CubeError, DataError, SpecError, nearest, quote
 from fairgauge.measure.decide import judge_together, remaining_notes
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import measure, reversed_scores
@@ -48,7 +48,7 @@ from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.verdicts import counted_as, overall
 from fairgauge.scan import open_rows
-from fairgauge.scan.chosen_rows import chosen_rows
+from fairgauge.scan.chosen_rows import chosen_rows, count_by
 from fairgauge.scan.input_files import open_files
 from fairgauge.scan.source import Readable, at_hand, readable
 from fairgauge.version import __version__
@@ -348,18 +348,48 @@ def counted(
         check_same_rows(data, spec)
         check_held(data, spec)
         return data, None, spec
-    from fairgauge.rowwise.first_rows import with_task
-
-    source, named = open_rows(data, options)
-    spec = ask(source.columns, **named)
-    source = chosen_rows(source, spec)
-    spec = with_task(source, spec)
+    source, spec = _opened(data, options)
     counts = plan(spec, _median(source, spec))
     if spec.of_people:
         cube = count_people(source.count(by_person(counts, spec), spec.max_groups), counts, spec)
     else:
         cube = source.count(counts, spec.max_groups)
     return with_hidden_clusters(replace(cube, question=spec), cluster_key()), source, spec
+
+
+def _opened(data: object, options: Options) -> tuple[Source, Spec]:
+    """Open rows, and read the question about them."""
+    from fairgauge.rowwise.first_rows import with_task
+
+    source, named = open_rows(data, options)
+    spec = ask(source.columns, **named)
+    source = chosen_rows(source, spec)
+    return source, with_task(source, spec)
+
+
+def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict[str, Cube]:
+    """Count the rows of every value of a column apart, in one scan, by the names of the values.
+
+    Raises
+    ------
+    SpecError, DataError
+        As for `count`, and where the column is not there, or people or a median are asked for.
+    """
+    source, spec = _opened(data, options)
+    if column not in source.columns:
+        raise DataError(f"there is no column {quote(column)}.{nearest(column, source.columns)}")
+    if spec.of_people or (spec.threshold is Threshold.MEDIAN and spec.prediction is None):
+        raise DataError(
+            "people, and a threshold that is the median of the scores, are of all rows together; "
+            "count each decision (per_person='each') or state the threshold, or count each period "
+            "by itself"
+        )
+    cubes = count_by(source, plan(spec), column, spec.max_groups)
+    hidden = cluster_key()
+    return {
+        name: with_hidden_clusters(replace(cube, question=spec), hidden)
+        for name, cube in cubes.items()
+    }
 
 
 def _median(source: Source, spec: Spec) -> float | None:

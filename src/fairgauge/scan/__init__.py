@@ -10,6 +10,7 @@ from fairgauge.errors import DataError
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import OPTIONS
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
+from fairgauge.scan.lakehouse import is_lake_table, open_lake_table
 from fairgauge.scan.source import ALLOWED_DATA, Opened
 from fairgauge.scan.sql_query import Query
 
@@ -30,6 +31,8 @@ def open_source(data: object) -> Source:
     DataError
         The data cannot be read, or are of no known kind.
     """
+    if isinstance(data, str) and is_lake_table(data):
+        return open_lake_table(data)
     if _are_paths(data):
         return open_files(data)
     if isinstance(data, StandardInput):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, aggregate
+from fairgauge.cube.cube import Cube, aggregate, settled
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, Problem, SpecError, listing, nearest, quote
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from fairgauge.values import Value
 
 _MOST_SHOWN = 5
+_MOST_PERIODS = 10_000
 
 
 def chosen_rows(source: Source, spec: Spec) -> Source:
@@ -38,6 +39,48 @@ def chosen_rows(source: Source, spec: Spec) -> Source:
     if not spec.where:
         return source
     return (_ReadableRows if isinstance(source, Readable) else _ChosenRows)(source, spec)
+
+
+def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, Cube]:
+    """Count the rows of every value of a column apart, in one scan.
+
+    Raises
+    ------
+    DataError
+        The column has too many values, or rows have none or could not be counted.
+    """
+    axis = Axis(Role.CONDITION, column)
+    cube = source.count(_with_axes(plan, (axis,)), limit)
+    levels = cube.levels[axis]
+    if len(levels) > _MOST_PERIODS:
+        raise DataError(
+            f"column {quote(column)} has {len(levels):,} values; name a column of days, weeks or "
+            f"months, of which there are at most {_MOST_PERIODS:,}"
+        )
+    apart = cube.tables[0].codes[:, -1] < 0
+    unknown = int(cube.tables[0].sums["rows"][apart].sum()) + sum(cube.excluded.values())
+    if unknown:
+        raise DataError(
+            f"{unknown:,} rows have no {quote(column)}, count or weight, and belong to no period; "
+            "fill in or remove them first"
+        )
+    found = {}
+    for i, level in enumerate(levels):
+        kept = np.arange(len(levels) + 1) == i
+        tables = tuple(settled(plan, _chosen(table, [kept], 1)) for table in cube.tables)
+        rows = int(tables[0].sums["rows"].sum())
+        found[name_of(level)] = _without_absent(replace(cube, plan=plan, tables=tables, rows=rows))
+    return found
+
+
+def _with_axes(plan: Plan, axes: tuple[Axis, ...]) -> Plan:
+    """Return a plan with more axes, in every table."""
+    places = tuple(range(len(plan.axes), len(plan.axes) + len(axes)))
+    return replace(
+        plan,
+        axes=(*plan.axes, *axes),
+        tables=tuple((*table, *places) for table in plan.tables),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +109,7 @@ class _ChosenRows:
             )
             for each in self.spec.where
         )  # fmt: skip
-        places = tuple(range(len(plan.axes), len(plan.axes) + len(axes)))
-        wider = replace(
-            plan,
-            axes=(*plan.axes, *axes),
-            tables=tuple((*table, *places) for table in plan.tables),
-        )
-        cube = self.source.count(wider, limit)
+        cube = self.source.count(_with_axes(plan, axes), limit)
         if cube.excluded:
             reasons = listing(
                 [f"{n:,} rows have a {reason}" for reason, n in cube.excluded.items()]

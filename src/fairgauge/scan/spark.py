@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -45,12 +46,13 @@ class SparkFrame:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
-        view = self.frame.toDF(*(f"c{i}" for i in range(len(self.columns))))
-        view.createOrReplaceTempView(_VIEW)
+        view = f"{_VIEW}_{secrets.token_hex(8)}"  # of its own: counts of one session may overlap
+        frame = self.frame.toDF(*(f"c{i}" for i in range(len(self.columns))))
+        frame.createOrReplaceTempView(view)
         try:
-            return count_by_sql(plan, _VIEW, self._written(), self._run, limit)
+            return count_by_sql(plan, view, self._written(), self._run, limit)
         finally:
-            self.frame.sparkSession.catalog.dropTempView(_VIEW)
+            self.frame.sparkSession.catalog.dropTempView(view)
 
     def query(self, plan: Plan) -> str:
         """Return the query that counts, over a view with the columns c0, c1 ..."""

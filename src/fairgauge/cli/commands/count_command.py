@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +14,7 @@ from fairgauge.cli._spec_flags import Asked, Texts, asked, question
 from fairgauge.cli._streams import print_message, print_result
 from fairgauge.cli._warnings import exact_values, note_cases_alone, note_identifiers
 from fairgauge.errors import FairgaugeError, SpecError
+from fairgauge.object_stores import is_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +70,11 @@ DIALECTS = (
     metavar="FILE",
     help="In place of DATA: the answer to the query of --dialect (.csv, .parquet ...).",
 )
+@click.option(
+    "--by",
+    metavar="COL",
+    help="Count every period of a column of days, weeks or months apart; -o is then a folder.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print no notes on what the counts show.")
 def command(
     data: tuple[str, ...],
@@ -79,6 +86,7 @@ def command(
     dialect: str | None,
     columns: str | None,
     from_result: str | None,
+    by: str | None,
     quiet: bool,
     item: str | None,
     variant: str | None,
@@ -100,7 +108,7 @@ def command(
     fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
         -o monday.cube.json
     """  # noqa: D301 - the paragraph mark of click
-    if output is not None:
+    if output is not None and by is None:
         if not show_sql:
             check_cube_output(output)
         check_outputs([output], [*data, *([config] if config else [])])
@@ -111,6 +119,9 @@ def command(
     what = asked(config, flags)
     roles = {"item": item, "variant": variant, "model": model, "run": run}
     what.options.update({name: column for name, column in roles.items() if column})
+    if by is not None:
+        _count_periods(what.read(data, at), what, by, output, min_cell)
+        return
     warehouse = _warehouse(at, dialect, columns, show_sql=show_sql)
     if (from_result or warehouse) and data:
         raise FairgaugeError("--dialect and --from-result take no DATA: the rows are not read here")
@@ -131,6 +142,29 @@ def command(
         cube.save(output)
     if not _of_answers(what):
         _print_notes(cube, warnings, quiet=quiet)
+
+
+def _count_periods(
+    rows: object, what: Asked, column: str, folder: str | None, min_cell: int | None
+) -> None:
+    """Write a cube for every value of a column, which names a period, into a folder."""
+    from fairgauge.api.audit import count_periods
+    from fairgauge.atomic_files import write_all
+    from fairgauge.cube.cube import Cube
+    from fairgauge.monitoring.periods import parse_period
+    from fairgauge.scan.scan_progress import progress
+
+    if folder is None or min_cell is not None or isinstance(rows, Cube):
+        raise FairgaugeError(
+            "--by takes DATA of rows and -o FOLDER, and no --min-cell: protect the sum of counts"
+        )
+    with progress("Counting rows"):
+        cubes = count_periods(rows, column, **what.options)
+    named = {str(parse_period(name)): cube for name, cube in cubes.items()}
+    if not is_object(folder):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    write_all({f"{folder}/{name}.cube.json": cube.to_json() for name, cube in named.items()})
+    print_message(f"{len(named):,} periods are in {folder}", prefix="Note: ")
 
 
 def _of_answers(what: Asked) -> bool:

@@ -186,28 +186,43 @@ def doctor(
 @click.argument("files", nargs=-1, required=True)
 @click.option("--period", metavar="P", help="The period, where the name of a file has no date.")
 def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
-    """Add the values of analysis.json FILES to HISTORY, without counts.
+    """Add counts (.cube.json), or the values of analysis.json FILES, to HISTORY.
 
-    They are shown in charts of their own and raise no alarm. The date is that in the path of a file
-    (2026-11-20 or 2026/11/20), or --period.
+    Values without counts are shown in charts of their own and raise no alarm. The date is that in
+    the path of a file (2026-11-20 or 2026/11/20), or --period.
     """
+    from fairgauge.cli._data_arguments import CUBE_SUFFIX, merged
     from fairgauge.cli._data_arguments import files as expanded
     from fairgauge.monitoring.history import History
 
-    values = [value for path in expanded(files) for value in _values(path, period)]
-    new = History(history).import_values(values)
-    print_result(f"{new:,} values added, {len(values) - new:,} known already")
+    paths = expanded(files)
+    cubes = [path for path in paths if path.name.casefold().endswith(CUBE_SUFFIX)]
+    if cubes:
+        counts = {_period_of(path, period): merged([str(path)]) for path in cubes}
+        held = History(history)
+        added = sum(held.add(name, cube) for name, cube in sorted(counts.items()))
+        print_result(f"{added:,} periods added, {len(counts) - added:,} known already")
+    values = [v for path in paths if path not in cubes for v in _values(path, period)]
+    if values or not cubes:
+        new = History(history).import_values(values)
+        print_result(f"{new:,} values added, {len(values) - new:,} known already")
 
 
-def _values(path: Path, period: str | None) -> Iterator[ImportedValue]:
-    from fairgauge.compat.clarify.analysis_files import read_results, values_of
+def _period_of(path: Path, period: str | None) -> str:
+    """Return the period that the path of a file names, or that is given."""
     from fairgauge.monitoring.periods import parse_period
-    from fairgauge.results.monitor_results import ImportedValue
 
     dated = _DATE.search(path.as_posix())
     if period is None and dated is None:
         raise DataError(f"the path of {quote(path)} has no date; give --period")
-    named = str(parse_period(period or (dated[0].replace("/", "-") if dated else "")))
+    return str(parse_period(period or (dated[0].replace("/", "-") if dated else "")))
+
+
+def _values(path: Path, period: str | None) -> Iterator[ImportedValue]:
+    from fairgauge.compat.clarify.analysis_files import read_results, values_of
+    from fairgauge.results.monitor_results import ImportedValue
+
+    named = _period_of(path, period)
     for each in values_of(read_results(path), str(path)).values():
         if each.value is not None:
             yield ImportedValue(

@@ -1,0 +1,79 @@
+"""Tables of a lakehouse, Delta and Iceberg, read by polars as of one version, which is named."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import DataError, FairgaugeError, MissingExtra, failed_import, quote
+
+if TYPE_CHECKING:
+    from fairgauge.scan.source import Source
+
+_ADDRESS = re.compile(r"(?P<kind>delta|iceberg):(?P<where>.+?)(?:@(?P<version>\d+))?")
+
+
+def is_lake_table(address: object) -> bool:
+    """Return whether an address names a table of a lakehouse.
+
+    >>> is_lake_table("delta:s3://bank/loans@12"), is_lake_table("iceberg:prod.bank.loans")
+    (True, True)
+    >>> is_lake_table("delta.csv")
+    False
+    """
+    return isinstance(address, str) and _ADDRESS.fullmatch(address) is not None
+
+
+def open_lake_table(address: str) -> Source:
+    """Open ``delta:FOLDER`` or ``iceberg:CATALOG.NAMESPACE.TABLE``, perhaps ``@VERSION``.
+
+    Raises
+    ------
+    DataError
+        There is no such table, or no such version of it.
+    MissingExtra
+        The library that reads it is not installed.
+    """
+    from fairgauge.scan._duckdb_connection import reason
+    from fairgauge.scan._frames import open_frame
+
+    parts = _ADDRESS.fullmatch(address)
+    assert parts is not None
+    version = None if parts["version"] is None else int(parts["version"])
+    try:
+        frame, read = _OPEN[parts["kind"]](parts["where"], version)
+        return open_frame(frame, f"{parts['kind']}:{parts['where']} as of {read}")
+    except FairgaugeError:
+        raise
+    except Exception as error:
+        missing = failed_import(error)
+        if missing is not None:
+            raise MissingExtra(f"reading {quote(address)}", "lake", missing) from None
+        raise DataError(f"cannot read {quote(address)}: {reason(error)}") from None
+
+
+def _delta(where: str, version: int | None) -> tuple[Any, str]:
+    import polars as pl
+    from deltalake import DeltaTable
+
+    table = DeltaTable(where, version=version)
+    return pl.scan_delta(table), f"version {table.version()}"
+
+
+def _iceberg(where: str, version: int | None) -> tuple[Any, str]:
+    import polars as pl
+    from pyiceberg.catalog import load_catalog
+
+    os.environ.setdefault("POLARS_ICEBERG_PLANNER", "pyiceberg")  # or polars warns that it is slow
+    catalog, _, name = where.partition(".")
+    table = load_catalog(catalog).load_table(name)
+    found = table.current_snapshot() if version is None else table.snapshot_by_id(version)
+    if found is None:
+        what = "rows" if version is None else f"snapshot {version}"
+        raise DataError(f"the table {quote(where)} has no {what}")
+    number = found.snapshot_id
+    return pl.scan_iceberg(table, snapshot_id=number), f"snapshot {number}"
+
+
+_OPEN = {"delta": _delta, "iceberg": _iceberg}
