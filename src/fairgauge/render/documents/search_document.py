@@ -126,7 +126,9 @@ def _bad(question: SearchQuestion) -> str:
     """Return what is claimed of subgroups: that they are ``worse``."""
     if not _of_scores(question):
         return "worse"
-    return "miscalibrated" if question.worse is Worse.EITHER else f"too {_HIGH[question.worse]}"
+    return (
+        "miscalibrated" if question.worse is Worse.EITHER else f"scored too {_HIGH[question.worse]}"
+    )
 
 
 def _counted(found: SubgroupSearch) -> str:
