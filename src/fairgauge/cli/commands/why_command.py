@@ -26,6 +26,14 @@ _CODES = {GapVerdict.REMAINS: 1, GapVerdict.INCONCLUSIVE: 3}
     type=click.Choice(("remains",)),
     help="Exit with 1 if a gap remains within strata, otherwise with 3 if one is inconclusive.",
 )
+@click.option(
+    "--files",
+    "files_to",
+    metavar="FILE.csv",
+    help="Also write who was refused on the side with the lower rate, each with up to three "
+    "comparable people who were accepted. Needs --id.",
+)
+@click.option("--id", "identifier", metavar="COL", help="Column that names persons or files.")
 @where()
 @shows_result("why")
 def command(
@@ -33,6 +41,8 @@ def command(
     at: Where,
     config: str | None,
     fail_on: str | None,
+    files_to: str | None,
+    identifier: str | None,
     format_: str,
     outputs: tuple[str, ...],
     full: bool,
@@ -56,7 +66,13 @@ def command(
         --strata product --strata dti:quantiles -o why.html
     """  # noqa: D301 - the paragraph mark of click
     shown = shown_options(format_, full=full, quiet=quiet)
-    check_outputs(outputs, [*data, *([config] if config else [])])
+    if (files_to is None) != (identifier is None):
+        raise click.UsageError(
+            "--files and --id belong together: the file, and who is listed in it"
+        )
+    check_outputs(
+        [*outputs, *([files_to] if files_to else [])], [*data, *([config] if config else [])]
+    )
     given = asked(config, flags)
     rows = given.read(data, at)
 
@@ -66,6 +82,13 @@ def command(
     with progress("Counting rows"):
         # of the flags alone, since a file may hold what only audits use
         found = why(rows, config=config, **asked(None, flags).options)
+    if files_to is not None and identifier is not None:
+        from fairgauge.api.matched_files import matched_files
+        from fairgauge.atomic_files import write_whole
+        from fairgauge.render.writers.csv_format import table_text
+        from fairgauge.render.writers.flat_rows import FlatTable
+
+        write_whole(files_to, table_text(FlatTable(*matched_files(rows, found, identifier))))
     show_result(found, shown, outputs)
     if not fail_on:
         return 0

@@ -11,7 +11,7 @@ from fairgauge.render.words.display_names import printable
 from fairgauge.render.writers.flat_rows import table_of
 
 if TYPE_CHECKING:
-    from fairgauge.render.writers.flat_rows import Cell
+    from fairgauge.render.writers.flat_rows import Cell, FlatTable
     from fairgauge.results.shown_result import ShownResult
 
 _FORMULA = tuple("=+-@")
@@ -22,9 +22,12 @@ _NEEDS_QUOTES = frozenset('",;|')
 
 def write(shown: ShownResult, *, table: str | None = None) -> str:
     """Write a table as CSV with a header; texts can do no harm in a spreadsheet."""
-    found = table_of(shown, table)
-    lines = [",".join(found.columns)]
-    lines += [",".join(map(cell, row)) for row in found.rows]
+    return table_text(table_of(shown, table))
+
+
+def table_text(found: FlatTable) -> str:
+    """Return a table as CSV, its header with columns of the user among others."""
+    lines = [",".join(map(cell, row)) for row in (found.columns, *found.rows)]
     return "\n".join(lines) + "\n"
 
 

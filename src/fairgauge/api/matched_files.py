@@ -1,0 +1,159 @@
+"""Files to review: people who were refused, each with comparable people who were accepted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+
+from fairgauge.api.audit import counted
+from fairgauge.enums import ReferenceKind, Role
+from fairgauge.errors import DataError, Problem, SpecError, listing, quote
+from fairgauge.resolve.group_counts import level_codes
+from fairgauge.resolve.resolution import resolve
+from fairgauge.scan.chosen_rows import chosen_rows
+from fairgauge.scan.row_access import read_rows
+from fairgauge.values import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.question.options import Options
+    from fairgauge.question.specification import Spec
+    from fairgauge.resolve.resolution import Resolution
+    from fairgauge.results.gap_decomposition import Decomposition, Gap
+    from fairgauge.values import Value
+
+_METRICS = (
+    "selection_rate.difference",
+    "selection_rate.ratio",
+    "base_rate.difference",
+    "base_rate.ratio",
+)
+_EACH = 3
+"""How many accepted people stand beside one who was refused."""
+
+
+class MatchedFiles(NamedTuple):
+    """A row for each person who was refused: the strata, both counts in it, and who is comparable.
+
+    Strata stand first that have most refused people with an accepted one for each.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | int | None, ...], ...]
+
+
+def matched_files(data: object, found: Decomposition, identifier: str) -> MatchedFiles:
+    """Return people of the side with the lower rate who were refused, with comparable people.
+
+    Comparable is who is on the other side of the gap, in the same stratum, and was accepted; three
+    stand beside each, drawn at random with the seed. The list is for reading files: that two people
+    are in one stratum does not show that they are alike.
+
+    Parameters
+    ----------
+    data : the rows that were decomposed.
+    found : their decomposition.
+    identifier : the column that names a person or a file.
+
+    Raises
+    ------
+    SpecError, DataError
+        A gap is not of the selection rate or the base rate, or rows cannot be read.
+    """
+    asked = {name: value for name, value in found.spec.items() if name != "margins"}
+    cube, source, spec = counted(data, (), cast("Options", asked))
+    if source is None:
+        raise DataError("counts hold no files to review; give the rows")
+    problems = list(_wrong(found, spec))
+    if identifier not in source.columns:
+        problems.append(Problem("id", f"there is no column {quote(identifier)}"))
+    if problems:
+        raise SpecError(problems)
+    resolution = resolve(cube, spec)
+    features = {axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE}
+    outcomes = {column for column in (spec.label, spec.prediction) if column}
+    strata = [axis for axis in cube.plan.axes if axis.role is Role.STRATUM]
+    names = [identifier, *features, *outcomes, *(axis.column for axis in strata)]
+    columns = read_rows(chosen_rows(source, spec), names, None, spec.recode)
+    codes = np.stack([level_codes(axis, cube, columns[axis.column]) for axis in strata])
+    levels = [axis.names(cube.levels[axis]) for axis in strata]
+    rows: list[tuple[str | int | None, ...]] = []
+    for gap in found.gaps:
+        refused, accepted = _sides(gap, resolution, cube, columns)
+        of_gap = (gap.estimate.metric, gap.estimate.feature, gap.estimate.group)
+        rng = np.random.default_rng(spec.seed)
+        for stratum, ours, theirs in _by_stratum(codes, refused, accepted):
+            place = [names[code] for names, code in zip(levels, stratum, strict=True)]
+            drawn = rng.permutation(_named(columns[identifier], theirs))
+            people = _named(columns[identifier], ours)
+            for i, person in enumerate(people):
+                beside = [drawn[(i * _EACH + k) % len(drawn)] for k in range(_EACH)]
+                beside = [*dict.fromkeys(beside), *[None] * _EACH][:_EACH]
+                rows.append((*of_gap, *place, len(people), len(drawn), person, *beside))
+    header = (
+        *("metric", "feature", "group", *(axis.column for axis in strata)),
+        *("refused_in_stratum", "accepted_in_stratum", "refused"),
+        *(f"accepted_{k + 1}" for k in range(_EACH)),
+    )
+    return MatchedFiles(header, tuple(rows))
+
+
+def _wrong(found: Decomposition, spec: Spec) -> Iterator[Problem]:
+    """Yield why there are no files of this decomposition."""
+    for name in dict.fromkeys(gap.estimate.metric for gap in found.gaps):
+        if name not in _METRICS:
+            yield Problem("files", f"are of {listing(_METRICS)}, not of {name}")
+    if spec.score is not None or spec.count is not None or spec.of_people:
+        message = "are of rows with a decision each: name a prediction or a label, and no count"
+        yield Problem("files", message)
+
+
+def _sides(
+    gap: Gap, resolution: Resolution, cube: Cube, columns: Mapping[str, Sequence[Value]]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return who was refused on the side with the lower rate, and who accepted on the other."""
+    estimate, spec = gap.estimate, resolution.spec
+    counts = next(each for each in resolution.features if each.feature == estimate.feature)
+    group = counts.codes_of_rows(cube, columns)
+    own = counts.groups.index(estimate.group or "")
+    ours, reference = group == own, estimate.reference
+    assert reference is not None
+    if reference.kind is ReferenceKind.OTHERS:
+        theirs = (group >= -1) & ~ours  # -1: known values of no group
+    else:
+        theirs = group == counts.groups.index(reference.group or "")
+    if (estimate.value or 0.0) > estimate.definition.neutral:
+        ours, theirs = theirs, ours
+    decided = estimate.metric.startswith("selection_rate")
+    column = spec.prediction if decided else spec.label
+    axis = cube.plan.axis(Role.PREDICTION if decided else Role.LABEL)
+    assert axis is not None
+    assert column is not None
+    outcome = resolution.outcomes[0]
+    codes = level_codes(axis, cube, columns[column])
+    positive = (outcome.predictions if decided else outcome.labels)[np.maximum(codes, 0)]
+    return ours & (codes >= 0) & ~positive, theirs & (codes >= 0) & positive
+
+
+def _by_stratum(
+    codes: NDArray[np.int64], refused: NDArray[np.bool_], accepted: NDArray[np.bool_]
+) -> list[tuple[tuple[int, ...], list[int], list[int]]]:
+    """Return the rows of both kinds in every stratum that has both, most pairs first."""
+    found: dict[tuple[int, ...], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    known = (codes >= 0).all(axis=0)
+    for kind, chosen in enumerate((refused, accepted)):
+        for row in np.flatnonzero(known & chosen).tolist():
+            found[tuple(codes[:, row].tolist())][kind].append(row)
+    both = [(stratum, *rows) for stratum, rows in found.items() if all(rows)]
+    return sorted(both, key=lambda each: (-min(len(each[1]), len(each[2])), each[0]))
+
+
+def _named(identifiers: Sequence[Value], rows: Sequence[int]) -> list[str]:
+    """Return the names of some rows, in an order that is not that of the rows."""
+    return sorted(name_of(identifiers[row]) for row in rows)

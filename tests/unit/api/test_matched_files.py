@@ -1,0 +1,106 @@
+"""Files to review: who was refused, with comparable people who were accepted."""
+
+import csv
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.api.matched_files import matched_files
+from fairgauge.errors import DataError, SpecError
+
+ASKED = {"prediction": "approved", "positive": "yes", "sensitive": "race",
+         "reference": {"race": "White"}}  # fmt: skip
+
+
+def applications(rows=600):
+    rng = np.random.default_rng(9)
+    race = rng.choice(["Black", "White", "Asian"], rows)
+    approved = rng.random(rows) < np.where(race == "Black", 0.4, 0.6)
+    return pl.DataFrame({
+        "id": [f"L{i:04}" for i in range(rows)], "race": race,
+        "branch": rng.choice(["N", "S", "?"], rows), "dti": rng.normal(38, 8, rows).round(1),
+        "approved": np.where(approved, "yes", "no"),
+    }).with_columns(branch=pl.col("branch").replace("?", None))  # fmt: skip
+
+
+def listed(data, **options):
+    found = fg.why(data, **{**ASKED, "strata": ["branch", fg.cut("dti", [30, 45])], **options})
+    table = matched_files(data, found, "id")
+    return found, [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def test_who_is_listed_was_refused_and_stands_beside_accepted_people_of_the_stratum():
+    data = applications()
+    people = {row["id"]: row for row in data.to_dicts()}
+    found, rows = listed(data)
+    assert rows
+
+    def place(person):
+        return people[person]["branch"], int(np.searchsorted([30, 45], people[person]["dti"]))
+
+    for row in rows:
+        refused = people[row["refused"]]
+        beside = [row[f"accepted_{k}"] for k in (1, 2, 3) if row[f"accepted_{k}"]]
+        assert beside
+        assert len(set(beside)) == len(beside)
+        assert refused["approved"] == "no"
+        assert refused["branch"] == row["branch"] is not None
+        gap = next(gap for gap in found.gaps if gap.estimate.group == row["group"])
+        sides = (row["group"], "White") if gap.estimate.value < 0 else ("White", row["group"])
+        assert refused["race"] == sides[0]
+        for other in beside:
+            assert people[other]["approved"] == "yes"
+            assert people[other]["race"] == sides[1]
+            assert place(other) == place(row["refused"])
+    black = [row["refused"] for row in rows if row["group"] == "Black"]
+    refused = data.filter(
+        (pl.col("race") == "Black") & (pl.col("approved") == "no") & pl.col("branch").is_not_null()
+    )
+    assert sorted(black) == sorted(refused["id"])
+    pairs = [min(row["refused_in_stratum"], row["accepted_in_stratum"])
+             for row in rows if row["group"] == "Black"]  # fmt: skip
+    assert pairs == sorted(pairs, reverse=True)
+
+
+def test_the_order_of_rows_changes_nothing():
+    data = applications()
+    shuffled = data.sample(fraction=1, shuffle=True, seed=3)
+    assert listed(shuffled)[1] == listed(data)[1]
+    assert listed(data, seed=1)[1] != listed(data)[1]
+
+
+def test_files_are_of_rows_with_a_decision():
+    data = applications()
+    with pytest.raises(SpecError, match=r"not of accuracy\.difference"):
+        listed(data, metrics="accuracy.difference", label="approved")
+    with pytest.raises(SpecError, match="no column 'number'"):
+        matched_files(data, fg.why(data, strata="branch", **ASKED), "number")
+    cube = fg.count(data, strata="branch", **ASKED)
+    with pytest.raises(DataError, match="counts hold no files"):
+        matched_files(cube, fg.why(cube), "id")
+
+
+def test_the_command_writes_the_list(tmp_path):
+    applications().write_csv(tmp_path / "rows.csv")
+    command = [
+        sys.executable, "-m", "fairgauge", "why", "rows.csv", "--prediction", "approved",
+        "--positive", "yes", "--sensitive", "race", "--reference", "race=White", "--strata",
+        "dti:quantiles", "-q",
+    ]  # fmt: skip
+
+    def run(*more):
+        return subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True)
+
+    done = run("--files", "files.csv", "--id", "id")
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "files.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {"dti", "refused", "accepted_1", "accepted_in_stratum"} < set(rows[0])
+    assert run("--files", "other.csv").returncode == 2
+    assert run("--files", "other.csv", "--id", "number").returncode == 2
+    assert not (tmp_path / "other.csv").exists()
+    assert run("--files", "rows.csv", "--id", "id").returncode == 2
