@@ -596,6 +596,13 @@ def test_the_command(tmp_path):
     assert run("--strata", "departement").returncode == 2
 
 
+def test_the_headline_names_each_of_several_metrics():
+    text = render(decomposed(metrics=["base_rate.difference", "base_rate.ratio"]), "text")
+    text = " ".join(text.split())
+    assert "Female, base rate difference: INCONCLUSIVE" in text
+    assert "Female, base rate ratio: INCONCLUSIVE" in text
+
+
 def test_an_audit_with_strata_names_what_it_does_not_divide():
     asked = {"label": "admitted", "sensitive": "sex", "count": "n"}
     pointer = "composition of the strata was not examined: fairgauge why."

@@ -88,6 +88,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
     """Build the document of a decomposition."""
     columns = numbers.listing([called(column) for column in found.gaps[0].columns])
     several = len(found.gaps) > 1
+    several_metrics = len({gap.estimate.metric for gap in found.gaps}) > 1
     lead = (
         f"How much of each gap is which {columns} people are in, and what remains within. "
         f"{100 * found.confidence:.4g}% confidence intervals."
@@ -97,7 +98,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
             f"gap-{i}" if several else "gap",
             _title(gap),
             *_gap(gap, full=full),
-            short=called(gap.estimate.group) if several else "Gap",
+            short=_short(gap, metrics=several_metrics) if several else "Gap",
         )
         for i, gap in enumerate(found.gaps)
     ]
@@ -107,7 +108,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
         notes.append(Facts(tuple(pairs)))
     sections.append(Section("notes", "Method and excluded rows", tuple(notes)))
     verdict = "; ".join(
-        f"{called(gap.estimate.group)}: {verdict_words(gap).upper()}"
+        f"{_short(gap, metrics=several_metrics)}: {verdict_words(gap).upper()}"
         if several
         else verdict_words(gap).upper()
         for gap in found.gaps
@@ -124,6 +125,12 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
         file_name="why",
         warnings=opening_warnings(found.diagnostics),
     )
+
+
+def _short(gap: Gap, *, metrics: bool) -> str:
+    """Return the group of a gap, with its metric where there are several."""
+    group = called(gap.estimate.group)
+    return f"{group}, {metric_words(gap.estimate.definition)}" if metrics else group
 
 
 def _title(gap: Gap) -> str:
