@@ -108,6 +108,31 @@ class ReferenceRule(StrEnum):
     BEST = "best"
 
 
+class Assume(StrEnum):
+    """Under which assumption estimates from probabilities of groups decide verdicts."""
+
+    BRACKET = "bracket"
+    GIVEN_GROUP = "given_group"
+    NOTHING = "nothing"
+
+
+class KnownDrawn(StrEnum):
+    """How the rows were drawn of which the group is known, where it is otherwise not recorded."""
+
+    UNKNOWN = "unknown"
+    RANDOM = "random"
+
+
+class Estimator(StrEnum):
+    """How a rate of groups is estimated from their probabilities."""
+
+    LIKELIHOOD = "likelihood"
+    WEIGHTED = "weighted"
+    BRACKET = "bracket"
+    BOUNDS = "bounds"
+    VALIDATED = "validated"
+
+
 class Uncounted(StrEnum):
     """Why a row could not be counted at all. The words are those of saved cubes."""
 
@@ -273,6 +298,8 @@ class Role(StrEnum):
     MODEL = "model"
     RUN = "run"
     CONDITION = "condition"
+    PROXY = "proxy"  # the cell of the probabilities of groups that are not recorded
+    KNOWN = "known group"  # of those who reported it, where it is otherwise not recorded
 
 
 class ScopeKind(StrEnum):
@@ -371,6 +398,11 @@ class IntervalMethod(StrEnum):
     SIMULTANEOUS_PARTS = "simultaneous_parts"
     SIMULTANEOUS_OUTCOMES = "simultaneous_outcomes"
     SIMULTANEOUS_GROUPS = "simultaneous_groups"
+    BRACKET = "bracket"
+    PROFILE_LIKELIHOOD = "profile_likelihood"
+    PROBABILITY_WEIGHTED = "probability_weighted"
+    SHARP_BOUNDS = "sharp_bounds"
+    VALIDATED_SAMPLE = "validated_sample"
     OTHER = "other"  # of a report saved by version 1
 
 
@@ -415,6 +447,10 @@ class DiagnosticCode(StrEnum):
     FAILS_TOGETHER = "fails_together"  # comparisons, confidence, fails, remaining, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
+    GROUP_NOT_RECORDED = "group_not_recorded"  # columns, people, known, random, assume
+    CALIBRATION = "calibration"  # known, chi_square, degrees, p, rejected
+    LACK_OF_FIT = "lack_of_fit"  # rate, p
+    ROUNDED_PROBABILITIES = "rounded_probabilities"  # rows
     TEXT = "text"  # text: of a report saved by version 1
 
 

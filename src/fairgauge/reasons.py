@@ -55,6 +55,9 @@ class ReasonCode(StrEnum):
     PROTECTED_EMPTY = "protected_empty"
     PROTECTED_UNDEFINED = "protected_undefined"
 
+    GROUP_NOT_RECORDED = "group_not_recorded"
+    NOT_IDENTIFIED = "not_identified"  # groups
+
     # there is too little data
     FEW_ROWS = "few_rows"  # n, minimum, side, at_least
     FEW_EXPECTED = "few_expected"  # expected, minimum
@@ -67,6 +70,7 @@ class ReasonCode(StrEnum):
     SUMS_NOT_COUNTED = "sums_not_counted"
     FEW_CLUSTERS = "few_clusters"  # clusters, minimum
     THIN_STRATA = "thin_strata"  # minimum, share, of
+    FEW_EFFECTIVE_PEOPLE = "few_effective_people"  # people, minimum, side
     SMALL_GROUP = "small_group"  # n, minimum, side; share, known where a share sets the minimum
     INADEQUATE = "inadequate"  # detail
 

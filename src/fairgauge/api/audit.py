@@ -50,6 +50,7 @@ from fairgauge.results.verdicts import counted_as, overall
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows, count_by
 from fairgauge.scan.input_files import open_files
+from fairgauge.scan.probability_columns import check_cells, with_probabilities
 from fairgauge.scan.source import Readable, at_hand, readable
 from fairgauge.version import __version__
 
@@ -354,6 +355,7 @@ def counted(
         cube = count_people(source.count(by_person(counts, spec), spec.max_groups), counts, spec)
     else:
         cube = source.count(counts, spec.max_groups)
+    check_cells(cube, source, spec)
     return with_hidden_clusters(replace(cube, question=spec), cluster_key()), source, spec
 
 
@@ -363,7 +365,7 @@ def _opened(data: object, options: Options) -> tuple[Source, Spec]:
 
     source, named = open_rows(data, options)
     spec = ask(source.columns, **named)
-    source = chosen_rows(source, spec)
+    source = chosen_rows(with_probabilities(source, spec), spec)
     return source, with_task(source, spec)
 
 
@@ -385,6 +387,8 @@ def count_periods(data: object, column: str, **options: Unpack[Options]) -> dict
             "by itself"
         )
     cubes = count_by(source, plan(spec), column, spec.max_groups)
+    for cube in cubes.values():
+        check_cells(cube, source, spec)
     hidden = cluster_key()
     return {
         name: with_hidden_clusters(replace(cube, question=spec), hidden)

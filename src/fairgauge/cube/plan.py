@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.identity import Part
+    from fairgauge.question.probabilities import Probabilities
     from fairgauge.question.recoding import Recoding
     from fairgauge.values import Json, Saved, Value
 
@@ -34,9 +35,11 @@ are kept within it."""
 WEIGHTS = ("w", "w2", "w3")
 """The sums of the powers of weights."""
 
-_IDENTIFIERS = frozenset((Role.CLUSTER, Role.ITEM, Role.VARIANT, Role.RUN, Role.CONDITION))
+_IDENTIFIERS = frozenset(
+    (Role.CLUSTER, Role.ITEM, Role.VARIANT, Role.RUN, Role.CONDITION, Role.PROXY)
+)
 
-_ADDED = ("person", "per_person", "order", "where")
+_ADDED = ("person", "per_person", "order", "where", "probabilities")
 COUNTED = tuple(option.name for option in OPTIONS if option.counted)
 """The keys of a specification that decide what is counted."""
 
@@ -326,14 +329,28 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
             for margin in asked
             for each in decisions
         ]
+    for i, each in enumerate(spec.probabilities):
+        own = [Axis(Role.KNOWN, each.known)] if each.known else []
+        own.append(Axis(Role.PROXY, each.cell))
+        axes += own
+        by_cluster = [axis for axis in axes if axis.role is Role.CLUSTER]
+        tables += [[*outcome, *own, *of] for of in ([], by_cluster)]
+        moments += _sums_of_probabilities(each, i)
     positions = [tuple(sorted(axes.index(axis) for axis in table)) for table in tables]
     counted = Spec(**{key: getattr(spec, key) for key in COUNTED})
+    counted = replace(counted, probabilities=tuple(p.counted for p in counted.probabilities))
     return Plan(
         tuple(a if a.bins else replace(a, recoding=spec.recoding(a.column)) for a in axes),
         tuple(dict.fromkeys(positions)),
         counted,
         moments,
     )
+
+
+def _sums_of_probabilities(feature: Probabilities, i: int) -> tuple[Moment, ...]:
+    """Return the sums of the probabilities of every group, and of the rows that are rounded."""
+    columns = [*map(feature.sum_of, feature.groups), feature.rounded]
+    return tuple(Moment(f"p{i}_{j}", (c,), ("x",)) for j, c in enumerate(columns))
 
 
 def _axis_of(role: Role, column: Feature) -> Axis:

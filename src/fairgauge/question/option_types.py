@@ -9,10 +9,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import (
+    Assume,
     Closed,
     Decide,
     Favourable,
     Insufficient,
+    KnownDrawn,
     ReferenceRule,
     Threshold,
 )
@@ -30,6 +32,11 @@ from fairgauge.question.features import (
     read_strata,
 )
 from fairgauge.question.presets import preset_names
+from fairgauge.question.probabilities import (
+    parse_probabilities,
+    read_probabilities,
+    write_probabilities,
+)
 from fairgauge.question.readers import (
     Problems,
     Reader,
@@ -125,9 +132,29 @@ _FEATURE_KEYS: dict[str, Schema] = {
     "closed": {"enum": list(Closed), "description": "The edge that belongs to an interval."},
 }
 _FEATURE_TABLE = _table(_FEATURE_KEYS, "column")
+_PROBABILITIES_TABLE = _table(
+    {
+        "name": _TEXT,
+        "probabilities": {
+            "type": "object",
+            "additionalProperties": _TEXT,
+            "description": "The column of the probability of each group.",
+        },
+        "known": _TEXT | {"description": "Column with the group of those who reported it."},
+        "known_drawn": {
+            "enum": list(KnownDrawn),
+            "description": "Whether the rows of known group are a random sample of all rows.",
+        },
+        "assume": {"enum": list(Assume), "description": "What decides verdicts."},
+        "tolerance": _NUMBER
+        | {"description": "How far the probabilities of a row may be from 1 together."},
+    },
+    "name",
+    "probabilities",
+)
 _VALUES_BY_COLUMN: Schema = {
     "type": "object",
-    "propertyNames": {"not": {"enum": list(_FEATURE_KEYS)}},
+    "propertyNames": {"not": {"enum": [*_FEATURE_KEYS, "probabilities"]}},
     "additionalProperties": _VALUE_SETS,
 }
 _INTERVAL_KEYS: dict[str, Schema] = {
@@ -381,7 +408,9 @@ POSITIVE = OptionType(
 )
 FEATURES = OptionType(
     read=read_features,
-    schema=one_or_many({"anyOf": [_TEXT, _FEATURE_TABLE, _VALUES_BY_COLUMN]}),
+    schema=one_or_many(
+        {"anyOf": [_TEXT, _FEATURE_TABLE, _PROBABILITIES_TABLE, _VALUES_BY_COLUMN]}
+    ),
     parse=syntax.parse_sensitive,
     write=syntax.write_sensitive,
     metavar="COL...",
@@ -394,6 +423,14 @@ STRATA = replace(
     schema=one_or_many({"anyOf": [_TEXT, _FEATURE_TABLE]}),
     plain=_plain_strata,
     write=_write_strata,
+)
+PROBABILITIES = OptionType(
+    read=read_probabilities,
+    schema=one_or_many(_PROBABILITIES_TABLE),
+    parse=parse_probabilities,
+    write=write_probabilities,
+    metavar="SPEC",
+    repeatable=True,
 )
 INTERSECTIONS = OptionType(
     read=_read_intersections,

@@ -45,6 +45,7 @@ from fairgauge.question.option_types import (
     POPULATION,
     POSITIVE,
     PRESET,
+    PROBABILITIES,
     RANGE,
     RECODE,
     REFERENCE,
@@ -60,6 +61,7 @@ from fairgauge.question.option_types import (
     number,
     word,
 )
+from fairgauge.question.probabilities import Probabilities
 from fairgauge.question.wording import Words
 
 if TYPE_CHECKING:
@@ -188,6 +190,10 @@ class Spec:
         (), FEATURES, "Columns whose values define groups",
         syntax="COL=V1,V2: these values as one group. COL:40,60: intervals cut at 40 and 60, COL:40:left with closed left edges. Repeatable.",
         counted=True)
+    probabilities: tuple[Probabilities, ...] = option(
+        (), PROBABILITIES, "Sensitive features that are not recorded, with the columns of the probabilities of their groups",
+        syntax="'race: Black=p_black, White=p_white; known=COL; known_drawn=random; assume=given_group'. Repeatable.",
+        counted=True, effect="the groups are estimated from other probabilities, or under another assumption")
     recode: Recodings = option(
         (), RECODE, "Categories of the values of a column, by which they are counted",
         syntax="A file (.toml, .yaml, .json; .csv or .tsv of values and categories), or a line of TOML: 'sex = {Male = [\"M\", \"male\"], unknown = [\"?\"]}'. Repeatable.",
@@ -307,6 +313,10 @@ class Spec:
             for j, part in enumerate(parts)
             if part not in {f.column for f in self.sensitive}
         ]
+        for i, each in enumerate(self.probabilities):
+            path = f"probabilities[{i}]"
+            asked += [(f"{path}.probabilities.{g}", c) for g, c in each.columns]
+            asked += [(f"{path}.known", each.known)] if each.known else []
         asked += [(f"where.{each.column}", each.column) for each in self.where]
         asked += [(f"recode.{each.column}", each.column) for each in self.recode]
         asked += [(f"candidate[{i}]", name) for i, name in enumerate(self.candidate)]
@@ -336,6 +346,7 @@ class Spec:
         """Return every sensitive feature and intersection, by its name in all results."""
         ids = [FeatureId((f.column,)) for f in self.sensitive]
         ids += [FeatureId(columns) for columns in self.intersections]
+        ids += [FeatureId((each.name,)) for each in self.probabilities]
         return dict(zip(feature_names(ids), ids, strict=True))
 
     def feature(self, column: str) -> Feature:
@@ -379,6 +390,7 @@ class Options(TypedDict, total=False):
     threshold: float | Sequence[float] | str
     positive: Value | Sequence[Value] | Above | Ordered | Mapping[str, float | Sequence[Value]]
     sensitive: str | Feature | Array | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
+    probabilities: Mapping[str, Any] | Sequence[Probabilities | Mapping[str, Any]]
     recode: str | Path | Mapping[str, Any] | Sequence[str | Path | Mapping[str, Any]]
     where: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]
     intersections: str | Sequence[str] | Sequence[Sequence[str]]

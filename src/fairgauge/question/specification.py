@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Better, Method, Person, Task, Threshold
+from fairgauge.enums import Better, Method, Person, Profile, ReferenceRule, Task, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.question.features import Above, Ordered
 from fairgauge.question.options import BY_NAME, Spec
 from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.probabilities import separated
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     """
     problems: list[Problem] = []
     given: dict[str, Any] = {}  # every reader returns the type of its field
-    for name, value in _with_preset(options).items():
+    for name, value in separated(_with_preset(options)).items():
         if name not in BY_NAME:
             problems.append(_unknown_option(name))
         elif value is not None:
@@ -174,7 +175,7 @@ def _with_preset(options: Mapping[str, object]) -> Mapping[str, object]:
 
 def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     """Yield what is wrong with options that contradict each other."""
-    if not spec.sensitive and not spec.intersections:
+    if not spec.sensitive and not spec.intersections and not spec.probabilities:
         yield Problem("sensitive", "name at least one sensitive feature (--sensitive COL)")
     try:
         _ = spec.catalogue
@@ -198,11 +199,52 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     ):
         message = "needs a label, or the positive value (positive), to be compared with"
         yield Problem("score_of", message)
+    yield from _wrong_probabilities(spec)
     yield from _wrong_strata(spec)
     yield from _wrong_recodings(spec)
     yield from _wrong_people(spec, given)
     yield from _wrong_threshold(spec, given="threshold" in given)
     yield from _wrong_order(spec)
+
+
+def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
+    """Yield what features of probabilities cannot be combined with."""
+    if not spec.probabilities:
+        return
+    names = {each.name for each in spec.probabilities}
+    for each in spec.sensitive:
+        if each.column in names:
+            message = f"{quote(each.column)} is given by its column and by probabilities, too"
+            yield Problem("probabilities", message)
+    for i, columns in enumerate(spec.intersections):
+        for name in sorted(names & set(columns)):
+            message = (
+                f"{quote(name)} is not recorded, and the joint probabilities with other columns "
+                "are not given; audit it alone"
+            )
+            yield Problem(f"intersections[{i}]", message)
+    if spec.task is Task.REGRESSION:
+        message = (
+            "are for shares of rows, and the label is a number; state which values are positive "
+            "(fairgauge.above, --positive '>x')"
+        )
+        yield Problem("probabilities", message)
+    for option, given in (
+        ("strata", bool(spec.strata)),
+        ("person", spec.of_people),
+        ("candidate", bool(spec.candidate)),
+    ):
+        if given:
+            message = "cannot be combined with groups of which only probabilities are known"
+            yield Problem(option, message)
+    if spec.reference in (ReferenceRule.LARGEST, ReferenceRule.BEST):
+        message = (
+            "is chosen from groups that are recorded; name the group that others are compared "
+            "with, such as race=White"
+        )
+        yield Problem("reference", message)
+    if spec.profile is not Profile.DOCUMENTED:
+        yield Problem("profile", "of smclarify knows recorded groups alone; remove it")
 
 
 def _wrong_strata(spec: Spec) -> Iterator[Problem]:
@@ -297,6 +339,7 @@ def _unaudited(spec: Spec) -> Iterator[Problem]:
     """Yield the references, populations and rules of features that are not audited."""
     single = {feature.column for feature in spec.sensitive}
     parts = single | {column for columns in spec.intersections for column in columns}
+    parts |= {each.name for each in spec.probabilities}
     tables = {name for named in spec.audited.items() for name in (named[0], named[1].name())}
     if isinstance(spec.reference, tuple):
         for column, _ in spec.reference:

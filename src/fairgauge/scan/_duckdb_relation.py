@@ -116,13 +116,14 @@ class Relation:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
-        return count_by_sql(plan, _VIEW, self._written(), self._run, limit)
+        return count_by_sql(plan, _VIEW, self.written(), self._run, limit)
 
     def query(self, plan: Plan) -> str:
         """Return the query that counts."""
-        return select(plan, f"({self.relation.sql_query()}) AS {_VIEW}", self._written())
+        return select(plan, f"({self.relation.sql_query()}) AS {_VIEW}", self.written())
 
-    def _written(self) -> Columns:
+    def written(self) -> Columns:
+        """Return how its columns are written."""
         kinds = (str(kind) for kind in self.relation.types)
         return typed_columns(
             {

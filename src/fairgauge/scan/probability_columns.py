@@ -1,0 +1,285 @@
+"""Columns made of probabilities of groups, to be counted like others: the cell and whole sums.
+
+The cell numbers where the probabilities of a row are on a grid of 1/20, with a place of its own for
+1. What is summed for a group is its probability times 2 to the 30th, rounded: sums of whole
+numbers do not depend on the order of rows, so that shards add up digit for digit. The mean of a
+cell is what is estimated with, so that the grid costs information and makes no bias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgauge.enums import Role
+from fairgauge.errors import DataError, Problem, SpecError, quote
+from fairgauge.scan.duckdb_files import DuckFiles
+from fairgauge.scan.row_access import read_rows
+from fairgauge.scan.source import readable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.question.probabilities import Probabilities
+    from fairgauge.question.specification import Spec
+    from fairgauge.scan._sql import Columns
+    from fairgauge.scan.source import Source
+
+GRID = 20
+BASE = GRID + 1
+WHOLE = 2.0**30
+OUTSIDE, PARTLY_MISSING, OFF = -1, -2, -3
+"""The cells of rows whose probabilities are none."""
+_ROUNDED = 1e-9
+
+
+def with_probabilities(source: Source, spec: Spec) -> Source:
+    """Return a source with the columns that are counted of probabilities.
+
+    Raises
+    ------
+    SpecError
+        A column has the name of one of these.
+    DataError
+        The data are of an engine in which they are not made.
+    """
+    for i, feature in enumerate(spec.probabilities):
+        for name in _names(feature):
+            if name in source.columns:
+                message = f"there is a column {quote(name)} already; rename it"
+                raise SpecError(Problem(f"probabilities[{i}].name", message))
+        source = _with_feature(source, feature)
+    return source
+
+
+def _names(feature: Probabilities) -> list[str]:
+    return [*map(feature.sum_of, feature.groups), feature.rounded, feature.cell]
+
+
+def _with_feature(source: Source, feature: Probabilities) -> Source:
+    if isinstance(source, DuckFiles):
+        written = _written(source.written, feature)
+        return replace(source, columns=(*source.columns, *_names(feature)), written=written)
+    from fairgauge.scan._duckdb_relation import Relation, open_relation
+
+    if isinstance(source, Relation):
+        from fairgauge.scan._sql import identifier
+
+        columns = source.written()
+        made = _expressions(columns, feature)
+        chosen = [f"{text} AS {identifier(name)}" for name, text in made.items()]
+        return open_relation(source.relation.project(", ".join(["*", *chosen])), source.name)
+    from fairgauge.scan._narwhals import NarwhalsFrame
+
+    if isinstance(source, NarwhalsFrame):
+        return NarwhalsFrame(source.name, _derived(source.frame, feature))
+    if type(source).__name__ == "PandasFrame":
+        import narwhals.stable.v2 as nw
+
+        from fairgauge.scan._pandas import PandasFrame
+
+        assert isinstance(source, PandasFrame)
+        return PandasFrame(source.name, _derived(nw.from_native(source.frame), feature).to_native())
+    raise DataError(
+        f"probabilities of groups are counted in files and in frames of pandas, polars, pyarrow and "
+        f"DuckDB, not in {quote(source.name)}; read the rows into one of them, or into a file"
+    )
+
+
+def check_cells(cube: Cube, source: Source, spec: Spec) -> None:
+    """Refuse rows whose probabilities are none, all problems at once.
+
+    Raises
+    ------
+    SpecError
+        With the first row of each kind, where rows can be read, and how many there are.
+    """
+    problems = []
+    for i, feature in enumerate(spec.probabilities):
+        axis = cube.plan.axis(Role.PROXY, feature.cell)
+        assert axis is not None
+        table = cube.marginal([axis])
+        for position, level in enumerate(cube.levels[axis]):
+            if isinstance(level, int) and level < 0:
+                rows = int(table.sums["rows"][table.codes[:, 0] == position].sum())
+                message = _wrong_rows(level, rows, _first(level, source, feature), feature)
+                problems.append(Problem(f"probabilities[{i}]", message))
+    if problems:
+        raise SpecError(problems)
+
+
+def _wrong_rows(kind: int, rows: int, first: tuple[int, Any] | None, of: Probabilities) -> str:
+    what, remedy = {
+        OUTSIDE: ("{} below 0 or above 1", "a probability is between 0 and 1"),
+        PARTLY_MISSING: (
+            "some but not all of {} missing",
+            "a row has all probabilities, or none where nothing is known of it",
+        ),
+        OFF: (
+            "{} that do not sum to 1",
+            "name the column of every group, the rest included; of probabilities that are rounded "
+            "in print set tolerance, such as 0.001",
+        ),
+    }[kind]
+    which = f"the first is row {first[0] + 1:,}, with {first[1]}" if first else ""
+    number = f"{rows:,} {'row has' if rows == 1 else 'rows have'}"
+    where = f" ({which})" if which else ""
+    return f"{quote(of.name)}: {number} {what.format('probabilities')}{where}; {remedy}"
+
+
+def _first(kind: int, source: Source, feature: Probabilities) -> tuple[int, str] | None:
+    """Return the first row of a kind and its probabilities; None where rows cannot be read."""
+    if not readable(source):
+        return None
+    names = [column for _, column in feature.columns]
+    rows = read_rows(source, names, None)  # type: ignore[arg-type]
+    values = np.array([_as_numbers(rows[name]) for name in names]).T
+    missing = np.isnan(values)
+    some = missing.any(axis=1) & ~missing.all(axis=1)
+    outside = ~missing.any(axis=1) & ((values < 0) | (values > 1)).any(axis=1)
+    off = ~missing.any(axis=1) & ~outside & (np.abs(values.sum(axis=1) - 1) > feature.tolerance)
+    found = np.flatnonzero({OUTSIDE: outside, PARTLY_MISSING: some, OFF: off}[kind])
+    if not len(found):
+        return None
+    at = int(found[0])
+    pairs = zip(feature.groups, values[at].tolist(), strict=True)
+    shown = ", ".join(f"{g} {'missing' if np.isnan(v) else f'{v:.10g}'}" for g, v in pairs)
+    total = "" if kind != OFF else f", which sum to {values[at].sum():.10g}"
+    return at, shown + total
+
+
+def _as_numbers(values: list[Any]) -> list[float]:
+    return [float("nan") if value is None else float(value) for value in values]
+
+
+def _written(own: Columns, feature: Probabilities) -> Columns:
+    """Return how columns are written, those of probabilities among them."""
+    made = _expressions(own, feature)
+    parts = [column for _, column in feature.columns]
+
+    def key(column: str) -> str:
+        return made[column] if column in made else own.key(column)
+
+    def number(column: str) -> str:
+        return f"CAST({made[column]} AS {own.double})" if column in made else own.number(column)
+
+    def wrong(column: str) -> str:
+        assert own.wrong is not None
+        if column not in made:
+            return own.wrong(column)
+        return f"coalesce({', '.join(map(own.wrong, parts))})"
+
+    def decode(value: object) -> object:
+        assert own.decode is not None
+        return value if isinstance(value, int) else own.decode(value)
+
+    return replace(
+        own,
+        key=key,
+        number=number,
+        wrong=wrong if own.wrong else None,
+        decode=decode if own.decode else None,
+    )
+
+
+def _expressions(columns: Columns, feature: Probabilities) -> dict[str, str]:
+    """Write the columns of a feature in SQL."""
+    numbers = [f"({columns.number(column)})" for _, column in feature.columns]
+    total = f"({' + '.join(numbers)})"
+    known = " AND ".join(f"{each} IS NOT NULL" for each in numbers)
+    none = " AND ".join(f"{each} IS NULL" for each in numbers)
+    outside = " OR ".join(f"{each} < 0 OR {each} > 1" for each in numbers)
+    tolerance, whole = columns.constant(feature.tolerance), columns.constant(WHOLE)
+    off = f"abs({total} - 1) > {tolerance}"
+    right = f"{known} AND NOT ({outside}) AND NOT ({off})"
+    half = columns.constant(0.5)
+    sums = [f"floor({each} / {total} * {whole} + {half})" for each in numbers]
+    cell = " + ".join(
+        f"CAST(floor({each} * {GRID} / {whole}) AS BIGINT) * {BASE**i}"
+        for i, each in enumerate(sums)
+    )
+    rounded = f"abs({total} - 1) > {columns.constant(_ROUNDED)}"
+    return {
+        **{
+            feature.sum_of(group): f"CASE WHEN {right} THEN {text} ELSE 0 END"
+            for group, text in zip(feature.groups, sums, strict=True)
+        },
+        feature.rounded: f"CASE WHEN {right} AND {rounded} THEN 1 ELSE 0 END",
+        feature.cell: (
+            f"CASE WHEN {none} THEN NULL WHEN NOT ({known}) THEN {PARTLY_MISSING} "
+            f"WHEN {outside} THEN {OUTSIDE} WHEN {off} THEN {OFF} ELSE {cell} END"
+        ),
+    }
+
+
+def _derived(frame: Any, feature: Probabilities) -> Any:
+    """Add the columns of a feature to a frame that narwhals knows, in the same arithmetic."""
+    import narwhals.stable.v2 as nw
+
+    from fairgauge.scan._narwhals import check_numeric
+
+    schema = frame.collect_schema()
+    for _, column in feature.columns:
+        check_numeric(column, schema[column])
+    size = len(feature.columns)
+    p = [f"fg p{i}" for i in range(size)]
+
+    def number(column: str) -> Any:
+        value = nw.col(column).cast(nw.Float64)
+        return nw.when(~value.is_nan().fill_null(value=True)).then(value)
+
+    def flag(condition: Any) -> Any:
+        return nw.when(condition.fill_null(value=False)).then(nw.lit(1)).otherwise(nw.lit(0))
+
+    def added(parts: list[Any]) -> Any:
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = whole + part
+        return whole
+
+    made = frame.with_columns(
+        **{name: number(c) for name, (_, c) in zip(p, feature.columns, strict=True)}
+    )
+    made = made.with_columns(
+        **{
+            "fg total": added([nw.col(name) for name in p]),
+            "fg missing": added([flag(nw.col(name).is_null()) for name in p]),
+            "fg outside": added([flag(nw.col(n) < 0) + flag(nw.col(n) > 1) for n in p]),
+        }
+    )
+    distance = (nw.col("fg total") - 1).abs()
+    made = made.with_columns(**{"fg off": flag(distance > feature.tolerance)})
+    right = (nw.col("fg missing") + nw.col("fg outside") + nw.col("fg off")) == 0
+    sums = [feature.sum_of(group) for group in feature.groups]
+    zero = nw.lit(0.0)
+    made = made.with_columns(
+        **{
+            total: nw.when(right)
+            .then((nw.col(name) / nw.col("fg total") * WHOLE + 0.5).floor())
+            .otherwise(zero)
+            for total, name in zip(sums, p, strict=True)
+        },
+        **{feature.rounded: nw.when(right & (distance > _ROUNDED)).then(nw.lit(1.0)).otherwise(zero)},
+    )
+    cell = added(
+        [(nw.col(n) * GRID / WHOLE).floor().cast(nw.Int64) * BASE**i for i, n in enumerate(sums)]
+    )
+    whole = nw.when(right).then(cell)
+    for condition, code in (
+        (nw.col("fg off") > 0, OFF),
+        (nw.col("fg outside") > 0, OUTSIDE),
+        (nw.col("fg missing") > 0, PARTLY_MISSING),
+    ):
+        whole = nw.when(condition).then(nw.lit(code, nw.Int64)).otherwise(whole)
+    every = nw.col("fg missing") == size
+    made = made.with_columns(**{feature.cell: nw.when(~every).then(whole)})
+    return made.drop([*p, "fg total", "fg missing", "fg outside", "fg off"])
+
+
+def digits_of(cells: Iterator[int] | list[int], groups: int) -> np.ndarray[Any, Any]:
+    """Return the place on the grid of the probability of every group, of numbered cells."""
+    codes = np.array(list(cells), dtype=np.int64).reshape(-1, 1)
+    return codes // BASE ** np.arange(groups, dtype=np.int64) % BASE

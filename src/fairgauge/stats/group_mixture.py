@@ -1,0 +1,398 @@
+"""The rates of groups of which only probabilities are known, by maximum likelihood.
+
+Rows are counted by cell, in which all have about the same probabilities ``p`` of the groups, and by
+kind of outcome. Where outcome and probabilities are independent within each group, a row of a cell
+is of kind k with probability ``sum_g p_g theta_kg``: a mixture, whose log likelihood is concave in
+``theta``. Intervals are of the profile likelihood, at any critical value.
+
+References: Fisher, Lesnik & Schaefer (2025), arXiv 2511.14951; McCartan et al. (2025), Estimating
+Racial Disparities When Race is Not Observed, JASA; Chen et al. (2019), FAT* 2019, 339-348.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.stats.arrays import Array, quiet
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Masks = NDArray[np.bool_]
+
+_MOST_STEPS = 100
+_COMPLEMENTARITY = 1e-13
+"""Of the mean log likelihood: that of 10 million rows is then exact to 1e-5."""
+_STAY = 0.99
+_LEAST, _RIDGE = 1e-9, 1e-13
+_ROOTS = np.concatenate([-np.arange(6.0, 0.4, -0.5), np.arange(0.5, 6.1, 0.5)])
+"""The signed roots near which a profile is computed; between them it is interpolated."""
+_SMOOTHED = 0.5
+_SINGULAR = 1e-8
+_BATCH = 20_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """A parameter as a function of the signed root of its profile likelihood.
+
+    Attributes
+    ----------
+    estimate : at root 0.
+    values, roots : ascending, with the estimate among them.
+    scale : by how much roots are too large, because rows have weights or clusters.
+    """
+
+    estimate: float
+    values: Array
+    roots: Array
+    scale: float
+
+    def limits(self, z: float) -> tuple[float, float]:
+        """Return the values at the critical values -z and z, or the ends of the range."""
+        from scipy.interpolate import PchipInterpolator
+
+        low, high = np.clip([-z * self.scale, z * self.scale], self.roots[0], self.roots[-1])
+        ends = PchipInterpolator(self.roots, self.values)([low, high])
+        return float(ends[0]), float(ends[1])
+
+    def root(self, value: float) -> float:
+        """Return the signed root of a value: the critical value at which a limit is there."""
+        if not self.values[0] < value < self.values[-1]:
+            end = self.roots[0] if value <= self.values[0] else self.roots[-1]
+            return float(end) / self.scale
+        from scipy.interpolate import PchipInterpolator
+
+        return float(PchipInterpolator(self.values, self.roots)(value)) / self.scale
+
+
+class GroupMixture:
+    """Rates of groups by maximum likelihood.
+
+    Parameters
+    ----------
+    p : array of shape (cells, groups)
+        Mean probabilities of each cell, which sum to 1.
+    n : array of shape (cells, kinds)
+        The weight of the rows of each kind: counted by the rate, among those of which it is a
+        share, and possibly others.
+    squares : array of shape (cells, kinds), optional
+        The sum of squared weights, where rows have some.
+    clusters : tuple of arrays, optional
+        Of every entry of a table by cluster: cluster, cell, kind, and weight.
+    """
+
+    def __init__(
+        self,
+        p: Array,
+        n: Array,
+        squares: Array | None = None,
+        clusters: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Array] | None = None,
+    ) -> None:
+        held = n.sum(axis=1) > 0
+        self.p, self.n = p[held], n[held]
+        self.squares = None if squares is None else squares[held]
+        self._clusters = clusters
+        self._held = held
+        self.total = float(self.n.sum())
+        self.sizes: Array = self.n.sum(axis=1) @ self.p
+        self.groups, self.kinds = p.shape[1], n.shape[1]
+        self._outer = np.einsum("ci,cj->cij", self.p, self.p).reshape(len(self.p), -1)
+
+    @cached_property
+    def theta(self) -> Array:
+        """Return the probability of every kind in every group, of shape (kinds, groups)."""
+        shares = (self.n.T @ self.p + 1.0) / (self.sizes + self.kinds)
+        return self._maximise(np.zeros((1, 0, shares.size)), shares.ravel())[0]
+
+    @cached_property
+    def log_likelihood(self) -> float:
+        """Return the largest log likelihood."""
+        return float(self._log_likelihoods(self.theta[None])[0])
+
+    @cached_property
+    def unidentified(self) -> Masks:
+        """Return the groups whose probabilities are in a fixed proportion to those of others."""
+        gram = (self.p * self.n.sum(axis=1, keepdims=True)).T @ self.p
+        scale = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
+        values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
+        null = vectors[:, values < _SINGULAR]
+        return np.asarray((np.abs(null) > _SINGULAR**0.5).any(axis=1) | (self.sizes <= 0))
+
+    def weights(self, side: Masks) -> Array:
+        """Return the share of every group among the groups of a side."""
+        held = np.where(side, self.sizes, 0.0)
+        return held / held.sum()
+
+    def rate(self, side: Masks) -> float:
+        """Return the rate of a side: of a group, or of several together."""
+        counted, rest = self._parts(side)
+        return counted / (counted + rest) if counted + rest > 0 else float("nan")
+
+    def denominator(self, side: Masks) -> float:
+        """Return the expected weight of the rows among which the rate of a side is a share."""
+        return float(self.sizes[side].sum() * sum(self._parts(side)))
+
+    @cached_property
+    def model_covariance(self) -> Array:
+        """Return the covariance of ``theta`` with independent rows, of shape (k g, k g)."""
+        basis = self._basis
+        return basis @ np.linalg.pinv(self._information, hermitian=True) @ basis.T
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Return the covariance of ``theta``: robust where rows have weights or clusters."""
+        if self.squares is None and self._clusters is None:
+            return self.model_covariance
+        basis = self._basis
+        inverse = np.linalg.pinv(self._information, hermitian=True)
+        scores = self._scores
+        if self._clusters is None:
+            assert self.squares is not None
+            meat = np.einsum("ck,cki,ckj->ij", self.squares, scores, scores)
+        else:
+            meat = self._meat_of_clusters(scores)
+        return basis @ inverse @ meat @ inverse @ basis.T
+
+    def variance(self, side: Masks, *, model: bool = False) -> float:
+        """Return the variance of the rate of a side."""
+        slope = self.slope(side)
+        return float(slope @ (self.model_covariance if model else self.covariance) @ slope)
+
+    def correlation(self, one: Masks, other: Masks) -> float:
+        """Return the correlation of the rates of two sides."""
+        a, b = self.slope(one), self.slope(other)
+        scale = np.sqrt((a @ self.covariance @ a) * (b @ self.covariance @ b))
+        return float(np.clip(a @ self.covariance @ b / scale, -1, 1)) if scale > 0 else 0.0
+
+    def slope(self, side: Masks) -> Array:
+        """Return the derivative of the rate of a side by ``theta``, at the smoothed estimate."""
+        weights, theta = self.weights(side), self._smoothed
+        counted, rest = float(theta[0] @ weights), float(theta[1] @ weights)
+        slope = np.zeros((self.kinds, self.groups))
+        slope[0] = weights * rest / (counted + rest) ** 2
+        slope[1] = -weights * counted / (counted + rest) ** 2
+        return slope.ravel()
+
+    def rate_curve(self, side: Masks) -> Curve:
+        """Return the profile likelihood of the rate of a side."""
+        weights = self.weights(side)
+
+        def constraint(t: Array) -> Array:
+            rows = np.zeros((len(t), self.kinds, self.groups))
+            rows[:, 0] = (1 - t)[:, None] * weights
+            rows[:, 1] = -t[:, None] * weights
+            return rows
+
+        variance = self.variance(side, model=True)
+        return self._curve(constraint, self.rate(side), variance, (0.0, 1.0), self._scale([side]))
+
+    def difference_curve(self, one: Masks, other: Masks) -> Curve:
+        """Return the profile likelihood of the difference of two rates among all rows."""
+        first, second = self.weights(one), self.weights(other)
+
+        def constraint(t: Array) -> Array:
+            rows = np.repeat(-t[:, None, None] * first, self.kinds, axis=1)
+            rows[:, 0] += first - second
+            return rows
+
+        slope = self.slope(one) - self.slope(other)
+        variance = float(slope @ self.model_covariance @ slope)
+        value = self.rate(one) - self.rate(other)
+        return self._curve(constraint, value, variance, (-1.0, 1.0), self._scale([one, other]))
+
+    def angle_curve(self, one: Masks, other: Masks) -> Curve:
+        """Return the profile likelihood of the angle whose tangent is the ratio of two rates.
+
+        An angle is finite where a rate is 0.
+        """
+        first, second = self.weights(one), self.weights(other)
+        a, b = self.rate(one), self.rate(other)
+
+        def constraint(t: Array) -> Array:
+            rows = np.zeros((len(t), self.kinds, self.groups))
+            rows[:, 0] = np.cos(t)[:, None] * first - np.sin(t)[:, None] * second
+            return rows
+
+        x, y = (max(each, _LEAST) for each in (a, b))
+        slope = (y * self.slope(one) - x * self.slope(other)) / (x**2 + y**2)
+        variance = float(slope @ self.model_covariance @ slope)
+        robust = float(slope @ self.covariance @ slope)
+        scale = np.sqrt(robust / variance) if variance > 0 and robust > 0 else 1.0
+        return self._curve(constraint, float(np.arctan2(a, b)), variance, (0.0, np.pi / 2), scale)
+
+    def _parts(self, side: Masks) -> tuple[float, float]:
+        """Return the share of a side that a rate counts, and of those that it does not."""
+        weights = self.weights(side)
+        return float(self.theta[0] @ weights), float(self.theta[1] @ weights)
+
+    def _scale(self, sides: list[Masks]) -> float:
+        """Return how much wider a contrast of sides is than with independent rows."""
+        if self.squares is None and self._clusters is None:
+            return 1.0
+        slope = self.slope(sides[0]) - (self.slope(sides[1]) if sides[1:] else 0.0)
+        model = float(slope @ self.model_covariance @ slope)
+        robust = float(slope @ self.covariance @ slope)
+        return float(np.sqrt(robust / model)) if model > 0 and robust > 0 else 1.0
+
+    @cached_property
+    def _smoothed(self) -> Array:
+        """Return ``theta`` as if every group had half a row more, away from 0 and 1."""
+        sizes = np.maximum(self.sizes, _LEAST)
+        return (self.theta * sizes + _SMOOTHED / self.kinds) / (sizes + _SMOOTHED)
+
+    @cached_property
+    def _basis(self) -> Array:
+        """Return directions in which every column of ``theta`` keeps its sum of 1."""
+        centred = np.eye(self.kinds) - 1 / self.kinds
+        contrasts = np.linalg.svd(centred)[0][:, : self.kinds - 1]
+        return np.kron(contrasts, np.eye(self.groups))
+
+    @cached_property
+    def _information(self) -> Array:
+        """Return the expected information on the coordinates of the basis."""
+        means = self.p @ self._smoothed.T
+        blocks = np.einsum("ck,ci->ki", self.n.sum(axis=1, keepdims=True) / means, self._outer)
+        whole = np.zeros((self.kinds * self.groups,) * 2)
+        for k, block in enumerate(blocks):
+            at = slice(k * self.groups, (k + 1) * self.groups)
+            whole[at, at] = block.reshape(self.groups, self.groups)
+        return np.asarray(self._basis.T @ whole @ self._basis)
+
+    @cached_property
+    def _scores(self) -> Array:
+        """Return the score of a row of each cell and kind on the coordinates of the basis."""
+        means = self.p @ self._smoothed.T
+        basis = self._basis.reshape(self.kinds, self.groups, -1)
+        return np.einsum("cg,kgj->ckj", self.p, basis) / means[:, :, None]
+
+    def _meat_of_clusters(self, scores: Array) -> Array:
+        assert self._clusters is not None
+        cluster, cell, kind, weight = self._clusters
+        position = np.cumsum(self._held) - 1
+        some = self._held[cell]
+        of_entry = scores[position[cell[some]], kind[some]] * weight[some, None]
+        _, which = np.unique(cluster[some], return_inverse=True)
+        sums = np.zeros((which.max(initial=0) + 1, scores.shape[-1]))
+        np.add.at(sums, which, of_entry)
+        number = len(sums)
+        return sums.T @ sums * (number / max(number - 1, 1))
+
+    @property
+    def degrees(self) -> float:
+        """Return the degrees of freedom of the robust variance; infinite for the model's."""
+        if self._clusters is not None:
+            return float(len(np.unique(self._clusters[0])) - 1)
+        if self.squares is not None:
+            return float(self.total**2 / self.squares.sum() - 1)
+        return float("inf")
+
+    def _curve(
+        self, constraint: object, estimate: float, variance: float,
+        ends: tuple[float, float], scale: float,
+    ) -> Curve:  # fmt: skip
+        """Return a profile: first at steps of the standard error, then where its roots are even."""
+        low, high = ends
+        edge = _LEAST * (high - low)
+        step = np.sqrt(max(variance, 1e-16))
+        far = np.linspace(low, high, 9)[1:-1]
+        values = np.concatenate([estimate + step * _ROOTS[::2], far, [low + edge, high - edge]])
+        values, roots = self._roots(constraint, estimate, values, (low + edge, high - edge))
+        wanted = np.interp(_ROOTS[(_ROOTS > roots[0]) & (_ROOTS < roots[-1])], roots, values)
+        more, further = self._roots(constraint, estimate, wanted, (low + edge, high - edge))
+        values, at = np.unique(np.concatenate([values, more]), return_index=True)
+        roots = np.maximum.accumulate(np.concatenate([roots, further])[at])
+        rising = np.concatenate([[True], np.diff(roots) > _LEAST])
+        values, roots = values[rising], roots[rising]
+        values[0] = low if values[0] <= low + 2 * edge else values[0]
+        values[-1] = high if values[-1] >= high - 2 * edge else values[-1]
+        return Curve(estimate, values, roots, scale)
+
+    def _roots(
+        self, constraint: object, estimate: float, values: Array, ends: tuple[float, float]
+    ) -> tuple[Array, Array]:
+        """Return values inside their range, with the estimate, and the signed root of each."""
+        assert callable(constraint)
+        inside = np.unique(values[(values >= ends[0]) & (values <= ends[1])])
+        inside = inside[np.abs(inside - estimate) > _LEAST]
+        rows = constraint(inside).reshape(len(inside), 1, -1)
+        start = 0.9 * self.theta.ravel() + 0.1 / self.kinds
+        best = self._log_likelihoods(self._maximise(rows, start))
+        drop = 2 * np.maximum(self.log_likelihood - best, 0.0)
+        roots = np.sign(inside - estimate) * np.sqrt(drop)
+        at = int(np.searchsorted(inside, estimate))
+        return np.insert(inside, at, estimate), np.insert(roots, at, 0.0)
+
+    @quiet
+    def _log_likelihoods(self, theta: Array) -> Array:
+        means = np.einsum("cg,tkg->tck", self.p, theta)
+        logs = np.where(self.n > 0, self.n * np.log(means), 0.0)
+        return np.asarray(logs.sum(axis=(1, 2)))
+
+    def _maximise(self, rows: Array, start: Array) -> Array:
+        """Maximise the likelihood where ``rows`` times theta is 0: primal-dual interior points.
+
+        Parameters
+        ----------
+        rows : array of shape (problems, constraints, kinds * groups)
+        start : array of shape (kinds * groups,)
+        """
+        size = max(_BATCH // max(self._outer.size * self.kinds, 1), 1)
+        parts = [self._solve(rows[i : i + size], start) for i in range(0, len(rows), size)]
+        return np.concatenate(parts) if parts else np.zeros((0, self.kinds, self.groups))
+
+    @quiet
+    def _solve(self, rows: Array, start: Array) -> Array:
+        problems, _, size = rows.shape
+        kinds, groups = self.kinds, self.groups
+        sums = np.tile(np.eye(groups), kinds)
+        fixed = np.concatenate([np.tile(sums, (problems, 1, 1)), rows], axis=1)
+        target = np.concatenate([np.ones(groups), np.zeros(rows.shape[1])])
+        count = fixed.shape[1]
+        x = np.tile(np.maximum(start, 1e-3), (problems, 1))
+        z, y = np.full_like(x, 1.0 / size), np.zeros((problems, count))
+        n = self.n.T / self.total
+        matrix = np.zeros((problems, size + count, size + count))
+        matrix[:, :size, size:] = -fixed.transpose(0, 2, 1)
+        matrix[:, size:, :size] = fixed
+        place = np.arange(size)
+        for _ in range(_MOST_STEPS):
+            means = np.einsum("cg,tkg->tkc", self.p, x.reshape(problems, kinds, groups))
+            ratio = np.where(n > 0, n / means, 0.0)
+            gradient = -(ratio @ self.p).reshape(problems, size)
+            curvature = (np.where(n > 0, ratio / means, 0.0) @ self._outer).reshape(
+                problems, kinds, groups, groups
+            )
+            gap = (x * z).mean(axis=1)
+            off = np.einsum("tms,ts->tm", fixed, x) - target
+            dual = gradient - np.einsum("tms,tm->ts", fixed, y) - z
+            done = (gap < _COMPLEMENTARITY) & (np.abs(off).max(axis=1) < 1e-12)
+            if (done & (np.abs(dual).max(axis=1) < 1e-9)).all():
+                break
+            matrix[:, :size, :size] = 0.0
+            for k in range(kinds):
+                at = slice(k * groups, (k + 1) * groups)
+                matrix[:, at, at] = curvature[:, k]
+            matrix[:, place, place] += z / x + _RIDGE
+            aim = np.maximum(0.1 * gap, 0.1 * _COMPLEMENTARITY)[:, None]
+            right = np.concatenate([-(dual + z - aim / x), -off], axis=1)
+            try:
+                step = np.linalg.solve(matrix, right[:, :, None])[:, :, 0]
+            except np.linalg.LinAlgError:
+                break
+            dx = step[:, :size]
+            dz = aim / x - z - z / x * dx
+            a = _length(x, dx)
+            x, y = x + a * dx, y + a * step[:, size:]
+            z = z + _length(z, dz) * dz
+        return x.reshape(problems, kinds, groups)
+
+
+def _length(value: Array, step: Array) -> Array:
+    """Return how much of a step keeps values positive."""
+    most = np.where(step < 0, -value / step, np.inf).min(axis=1, keepdims=True)
+    return np.minimum(1.0, _STAY * most)

@@ -1,0 +1,285 @@
+"""Rates of groups of which only probabilities are known, under other assumptions or none.
+
+``weighted`` rates are right where outcome and group are independent given the probabilities, sharp
+bounds wherever the probabilities are, and rates validated by a random sample of known groups always.
+
+References: Chen, Kallus, Mao, Svacha & Udell (2019), FAT* 2019, 339-348; Elzayn et al. (2023),
+arXiv 2310.01959; Kallus, Mao & Zhou (2022), Management Science 68, 1959-1981.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.stats.arrays import Array, quiet
+from fairgauge.stats.intervals import wilson
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Masks = NDArray[np.bool_]
+
+_FEWEST_IN_CELL = 50
+_SHARE = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearRates:
+    """Rates with a variance, whose interval is Wilson's of as many rows as have this variance.
+
+    Attributes
+    ----------
+    rates, sizes : array of shape (sides,); the sizes are those of the denominators.
+    covariance : array of shape (sides, sides)
+    degrees : of freedom of the variance.
+    """
+
+    rates: Array
+    sizes: Array
+    covariance: Array
+    degrees: float = float("inf")
+
+    @quiet
+    def limits(self, z: float) -> tuple[Array, Array]:
+        """Return the limits of every rate."""
+        variance = np.diag(self.covariance)
+        rows = np.where(variance > 0, self.rates * (1 - self.rates) / variance, self.sizes)
+        return wilson(np.clip(self.rates, 0, 1) * rows, rows, z)
+
+    def correlation(self, one: int, other: int) -> float:
+        """Return the correlation of two rates."""
+        scale = np.sqrt(self.covariance[one, one] * self.covariance[other, other])
+        return float(np.clip(self.covariance[one, other] / scale, -1, 1)) if scale > 0 else 0.0
+
+
+@quiet
+def weighted_rates(
+    sums: Array, p: Array, within: Array, squares: Array, sides: Masks,
+    clusters: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Array] | None = None,
+) -> LinearRates:  # fmt: skip
+    """Return the rates that count every row in every group by its probability.
+
+    Parameters
+    ----------
+    sums : array of shape (kinds, groups)
+        The sum of the probabilities of the rows of each kind.
+    p, within : array of shape (cells, groups)
+        Mean probabilities of each cell, and their variance between the rows of a cell.
+    squares : array of shape (cells, kinds)
+        The sum of squared weights.
+    sides : array of shape (sides, groups)
+    clusters : tuple of arrays, optional
+        As of `GroupMixture`.
+    """
+    counted, rest = sums[0] @ sides.T, sums[1] @ sides.T
+    rates = counted / (counted + rest)
+    share = p @ sides.T
+    slope = np.stack([1 - rates, -rates]) / (counted + rest)
+    if clusters is None:
+        both = np.einsum("ck,cs,ct,ks,kt->st", squares[:, :2], share, share, slope, slope)
+        own = np.einsum("ck,cs,ks->s", squares[:, :2], within @ sides.T, slope**2)
+        everyone = sides.all(axis=1)  # whose probabilities sum to 1 in every row
+        covariance = both + np.diag(np.where(everyone, 0.0, own))
+        return LinearRates(rates, counted + rest, covariance)
+    cluster, cell, kind, weight = clusters
+    among = kind < 2
+    of_entry = share[cell[among]] * slope[kind[among]] * weight[among, None]
+    _, which = np.unique(cluster, return_inverse=True)
+    number = int(which.max(initial=0)) + 1
+    influence = np.zeros((number, len(sides)))
+    np.add.at(influence, which[among], of_entry)
+    covariance = influence.T @ influence * (number / max(number - 1, 1))
+    return LinearRates(rates, counted + rest, covariance, float(number - 1))
+
+
+@quiet
+def validated_rates(
+    theta: Array, p: Array, n: Array, known: Array, sides: Masks
+) -> LinearRates:
+    """Return rates that a random sample of known groups makes right whatever the probabilities.
+
+    Every row counts in every group by its probability given its outcome, under the likelihood, and
+    the known rows correct what that is off by.
+
+    Parameters
+    ----------
+    theta : array of shape (kinds, groups)
+    p : array of shape (cells, groups)
+    n : array of shape (cells, kinds)
+        All rows, known ones included.
+    known : array of shape (cells, kinds, groups)
+        The known rows by their group.
+    sides : array of shape (sides, groups)
+    """
+    joint = p[:, None, :] * theta[None]
+    total = joint.sum(axis=2, keepdims=True)
+    given = np.where(total > 0, joint / total, p[:, None, :])
+    expected = given @ sides.T
+    of_known = known.sum(axis=2)
+    times = n.sum() / of_known.sum()
+    off = known @ sides.T - of_known[:, :, None] * expected
+    counts = np.einsum("ck,cks->ks", n, expected) + times * off.sum(axis=0)
+    rates = np.clip(counts[0] / (counts[0] + counts[1]), 0, 1)
+    slope = np.zeros_like(counts)
+    slope[:2] = np.stack([1 - rates, -rates]) / (counts[0] + counts[1])
+    base = expected * slope
+    unknown = np.maximum(n - of_known, 0.0)
+    covariance = np.einsum("ck,cks,ckt->st", unknown, base, base)
+    for g in range(p.shape[1]):
+        influence = base + times * slope * (sides[:, g] - expected)
+        covariance += np.einsum("ck,cks,ckt->st", known[:, :, g], influence, influence)
+    return LinearRates(rates, counts[0] + counts[1], covariance)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharpBounds:
+    """The ends of the set of all rates that agree with the data, and their standard errors.
+
+    Attributes
+    ----------
+    ends, errors : array of shape (2, sides): lower and upper.
+    """
+
+    ends: Array
+    errors: Array
+
+    def limits(self, z: float) -> tuple[Array, Array]:
+        """Return the limits of every rate, beyond the ends."""
+        low, high = self.ends
+        return np.clip(low - z * self.errors[0], 0, 1), np.clip(high + z * self.errors[1], 0, 1)
+
+
+@quiet
+def sharp_bounds(p: Array, n: Array, sides: Masks) -> SharpBounds:
+    """Return the sharp bounds of rates, without any assumption but right probabilities.
+
+    The rows of a cell that are of a side and of a kind are at least as many as both shares leave no
+    choice about, and at most the smaller of the two. Of single cells, the smaller of a share and a
+    probability is too small on average; by what is expected of it, the ends are moved outwards.
+    """
+    rows = n.sum(axis=1, keepdims=True)
+    shares = np.where(rows > 0, n / rows, 0.0)[:, :2]
+    of_side = (p @ sides.T)[:, None, :]
+    most = np.minimum(shares[:, :, None], of_side)
+    least = np.maximum(shares[:, :, None] + of_side - 1, 0.0)
+    noise = np.sqrt(shares * (1 - shares) / np.maximum(rows, 1))[:, :, None]
+    more = _expected_excess(shares[:, :, None] - of_side, noise)
+    fewer = _expected_excess(shares[:, :, None] + of_side - 1, noise)
+    weight = rows[:, :, None]
+    high_counts = ((most + more) * weight).sum(axis=0)
+    low_counts = (np.maximum(least - fewer, 0.0) * weight).sum(axis=0)
+    scatter = (noise * weight) ** 2
+    high_error = (scatter * (shares[:, :, None] < of_side)).sum(axis=0)
+    low_error = (scatter * (shares[:, :, None] > 1 - of_side)).sum(axis=0)
+    ends, errors = [], []
+    for counted, rest, of_counted, of_rest in (
+        (low_counts[0], high_counts[1], low_error[0], high_error[1]),
+        (high_counts[0], low_counts[1], high_error[0], low_error[1]),
+    ):
+        total = counted + rest
+        ends.append(np.where(total > 0, counted / total, 0.5))
+        errors.append(np.sqrt(rest**2 * of_counted + counted**2 * of_rest) / total**2)
+    return SharpBounds(np.array(ends), np.nan_to_num(np.array(errors)))
+
+
+def _expected_excess(distance: Array, noise: Array) -> Array:
+    """Return by how much the smaller of a noisy share and a number is too small on average."""
+    from scipy.special import ndtr
+
+    scaled = np.where(noise > 0, distance / np.where(noise > 0, noise, 1.0), np.inf)
+    density = np.exp(-(scaled**2) / 2) / np.sqrt(2 * np.pi)
+    return np.where(noise > 0, noise * density - np.abs(distance) * ndtr(-np.abs(scaled)), 0.0)
+
+
+def merged_cells(digits: NDArray[np.int64], rows: Array, fewest: float) -> NDArray[np.int64]:
+    """Return the number of a merged cell for each cell: those of few rows go to coarser grids.
+
+    Parameters
+    ----------
+    digits : array of shape (cells, groups)
+        The position of every probability on the grid of 1/20, 20 for a probability of 1.
+    rows : array of shape (cells,)
+    fewest : the rows that a cell has at least, but for the last one.
+    """
+    merged = np.full(len(digits), -1, dtype=np.int64)
+    left, number = np.arange(len(digits)), 0
+    for step in (1, 2, 4, 20, 40):
+        if not len(left):
+            break
+        _, which = np.unique(digits[left] // step, axis=0, return_inverse=True)
+        which = which.reshape(-1)
+        size = np.bincount(which, rows[left])
+        settled = (size >= fewest) | (step == 40)
+        order = np.cumsum(settled) - 1
+        kept = settled[which]
+        merged[left[kept]] = number + order[which[kept]]
+        number += int(settled.sum())
+        left = left[~kept]
+    return merged
+
+
+@quiet
+def calibration_test(p: Array, known: Array) -> tuple[float, int, float]:
+    """Test whether the probabilities agree with the known groups: chi-square, degrees, p-value.
+
+    Parameters
+    ----------
+    p : array of shape (cells, groups)
+    known : array of shape (cells, groups)
+        The known rows of each cell, by group.
+    """
+    rows = known.sum(axis=1)
+    off = known - rows[:, None] * p
+    statistic = np.concatenate([off.sum(axis=0), (p * off).sum(axis=0)])
+    spread = np.einsum("ci,ij->cij", p, np.eye(p.shape[1])) - np.einsum("ci,cj->cij", p, p)
+    parts = [
+        [np.einsum("c,cij->ij", rows, spread), np.einsum("c,cij,cj->ij", rows, spread, p)],
+        [np.einsum("c,ci,cij->ij", rows, p, spread), np.einsum("c,ci,cij,cj->ij", rows, p, spread, p)],
+    ]
+    return _chi_square(statistic, np.block(parts))
+
+
+@quiet
+def lack_of_fit_test(p: Array, n: Array, theta: Array) -> tuple[float, int, float]:
+    """Test whether the outcome is linear in the probabilities: chi-square, degrees, p-value.
+
+    A score test of ``p (1 - p)`` of every group: under independence of outcome and probabilities
+    within groups, and right probabilities, it adds nothing. Probabilities that shift the outcome
+    within a group in proportion to themselves cannot be found, by this test or by any other.
+    """
+    kinds, groups = theta.shape
+    means = np.maximum(p @ theta.T, _SHARE)
+    columns = np.concatenate([p, p * (1 - p)], axis=1)
+    contrasts = np.linalg.svd(np.eye(kinds) - 1 / kinds)[0][:, : kinds - 1]
+    score = np.einsum("ck,kj,ci->ji", n / means, contrasts, columns)
+    weight = n.sum(axis=1, keepdims=True) / means
+    information = np.einsum("ck,kj,kl,ca,cb->jalb", weight, contrasts, contrasts, columns, columns)
+    first = np.arange(2 * groups) < groups
+    fitted = np.tile(first, kinds - 1)
+    size = (kinds - 1) * 2 * groups
+    whole, slope = information.reshape(size, size), score.reshape(size)
+    across = whole[np.ix_(~fitted, fitted)] @ np.linalg.pinv(
+        whole[np.ix_(fitted, fitted)], hermitian=True
+    )
+    statistic = slope[~fitted] - across @ slope[fitted]
+    variance = whole[np.ix_(~fitted, ~fitted)] - across @ whole[np.ix_(fitted, ~fitted)]
+    return _chi_square(statistic, variance)
+
+
+def _chi_square(statistic: Array, variance: Array) -> tuple[float, int, float]:
+    """Return a quadratic form in the inverse of a variance, but for its null space."""
+    from scipy.special import chdtrc
+
+    scale = np.sqrt(np.maximum(np.diag(variance), 0.0))
+    kept = scale > 1e-6 * scale.max(initial=0.0)
+    if not kept.any():
+        return 0.0, 0, 1.0
+    statistic = statistic[kept] / scale[kept]
+    values, vectors = np.linalg.eigh(variance[np.ix_(kept, kept)] / np.outer(scale[kept], scale[kept]))
+    used = values > 1e-7
+    square = float(((vectors[:, used].T @ statistic) ** 2 / values[used]).sum())
+    degrees = int(used.sum())
+    return square, degrees, float(chdtrc(degrees, square))
