@@ -239,18 +239,6 @@ def youden(tp, fp, fn, tn):
 _YOUDEN = fg.statistic(youden, nonzero=(fg.TP + fg.FN, fg.FP + fg.TN), range=(-1, 1))
 
 
-def by_probability(rng):
-    """Draw people of a group with probability .2 to .8, and outcomes that do not depend on it."""
-    likely = rng.uniform(0.2, 0.8, 800)
-    data = pl.DataFrame(
-        {"a": likely, "b": 1 - likely, "prediction": (rng.random(800) < 0.3).astype(int)}
-    )
-    rows = fg.by_probability(data, "group", {"g0": "a", "g1": "b"})
-    asked = {"prediction": "prediction", "positive": 1, "metrics": ["DPPL", "DI"]}
-    report = fg.audit(rows.rows, **asked, **rows.options)
-    return dict(each_of(hold(DPPL=0.0), hold(DI=1.0))(report, "overall"))
-
-
 def tied_ranking(rng):
     """Scores of five values, by which half of the rows are ranked alike."""
     score = rng.choice([0.1, 0.3, 0.5, 0.7, 0.9], p=[0.5, 0.2, 0.15, 0.1, 0.05], size=500)
@@ -302,7 +290,6 @@ def _of_decisions() -> Iterator[Design]:
         partial(confusions, sizes=(150, 450), shares=[confusion(0.3, 0.97, 0.02)] * 2),
         hold(**{"youden.difference": 0.0}), **LABELLED, metrics=[_YOUDEN],
     )  # fmt: skip
-    yield alone(LAST, "groups known by probability", AT_LEAST, by_probability)
     yield alone(LAST, "rankings with ties, 150 and 350 rows", AT_LEAST, tied_ranking)
 
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor, monitor_doctor
     from fairgauge.question.features import above, cut, ordered
+    from fairgauge.question.probabilities import probabilities
     from fairgauge.question.rules import Rule, rule
     from fairgauge.question.specification import Spec
     from fairgauge.results.check import Check
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
     from fairgauge.results.subgroup_search import SubgroupSearch
     from fairgauge.results.threshold_choice import ThresholdChoice
     from fairgauge.results.verdicts import RulesNotMet
-    from fairgauge.scan.group_probabilities import by_probability
     from fairgauge.scan.sql_query import sql
 
 _HOME = {
@@ -95,7 +95,6 @@ _HOME = {
     "ThresholdChoice": "results.threshold_choice",
     "above": "question.features",
     "audit": "api.audit",
-    "by_probability": "scan.group_probabilities",
     "check": "api.checking",
     "compare": "api.comparing",
     "compare_models": "api.comparing",
@@ -112,6 +111,7 @@ _HOME = {
     "ordered": "question.features",
     "pairs": "api.pairing",
     "plan": "api.planning",
+    "probabilities": "question.probabilities",
     "protect": "evidence.protection",
     "quotient": "catalogue.own",
     "rate": "catalogue.own",
@@ -158,7 +158,6 @@ __all__ = [
     "__version__",
     "above",
     "audit",
-    "by_probability",
     "check",
     "compare",
     "compare_models",
@@ -175,6 +174,7 @@ __all__ = [
     "ordered",
     "pairs",
     "plan",
+    "probabilities",
     "protect",
     "quotient",
     "rate",

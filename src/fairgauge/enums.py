@@ -406,6 +406,13 @@ class IntervalMethod(StrEnum):
     OTHER = "other"  # of a report saved by version 1
 
 
+OF_PROBABILITIES = frozenset({
+    IntervalMethod.BRACKET, IntervalMethod.PROFILE_LIKELIHOOD, IntervalMethod.PROBABILITY_WEIGHTED,
+    IntervalMethod.SHARP_BOUNDS, IntervalMethod.VALIDATED_SAMPLE,
+})  # fmt: skip
+"""The methods of groups of which only probabilities are known."""
+
+
 class DiagnosticCode(StrEnum):
     """What a note or warning of a report is about; the parameters are named beside it."""
 
@@ -447,7 +454,8 @@ class DiagnosticCode(StrEnum):
     FAILS_TOGETHER = "fails_together"  # comparisons, confidence, fails, remaining, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
-    GROUP_NOT_RECORDED = "group_not_recorded"  # columns, people, known, random, assume
+    GROUP_NOT_RECORDED = "group_not_recorded"
+    # columns, people, known, random, assume; group, effective: of the least information
     CALIBRATION = "calibration"  # known, chi_square, degrees, p, rejected
     LACK_OF_FIT = "lack_of_fit"  # rate, p
     ROUNDED_PROBABILITIES = "rounded_probabilities"  # rows

@@ -141,7 +141,8 @@ NOT_EVALUABLE = frozenset({
     ReasonCode.NO_ESTIMATE, ReasonCode.NO_GROUPS, ReasonCode.IS_REFERENCE, ReasonCode.WRONG_TASK,
     ReasonCode.NEEDS_COLUMNS, ReasonCode.NEEDS_PROBABILITIES, ReasonCode.NEEDS_POPULATION,
     ReasonCode.NEEDS_STRATA, ReasonCode.NEEDS_FEATURES, ReasonCode.NEEDS_ROWS,
-    ReasonCode.NO_WEIGHTS, ReasonCode.FAILED, ReasonCode.FEWER_THAN_TWO_GROUPS,
+    ReasonCode.NO_WEIGHTS, ReasonCode.GROUP_NOT_RECORDED, ReasonCode.NOT_IDENTIFIED,
+    ReasonCode.FAILED, ReasonCode.FEWER_THAN_TWO_GROUPS,
 })  # fmt: skip
 """Why a rule has nothing to be held against, whatever the data: it is never a pass."""
 

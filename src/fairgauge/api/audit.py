@@ -16,6 +16,7 @@ from fairgauge.errors import CubeError, DataError, SpecError, nearest, quote
 from fairgauge.measure.decide import judge_together, remaining_notes
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import measure, reversed_scores
+from fairgauge.measure.measure_unrecorded import estimated_groups
 from fairgauge.measure.other_references import reference_notes
 from fairgauge.question.features import Ordered
 from fairgauge.question.option_docs import with_options
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Axis
     from fairgauge.identity import FeatureId
     from fairgauge.measure.measure import ByRows
+    from fairgauge.measure.measure_unrecorded import EstimatedGroups
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
     from fairgauge.resolve.group_counts import GroupCounts
@@ -148,8 +150,9 @@ def audit(
     rows_by_level = cube.rows_by_level()
     check_known(cube, spec, rows_by_level)
     by_rows = _by_rows(source, cube, spec)
-    measured = measure(cube, spec, by_rows)
-    verdicts, notes_of_verdicts = _judged(measured, cube, spec, by_rows)
+    estimated = estimated_groups(cube, spec)
+    measured = measure(cube, spec, by_rows, estimated)
+    verdicts, notes_of_verdicts = _judged(measured, cube, spec, by_rows, estimated)
     excluded, used = excluded_rows(cube, spec, rows_by_level)
     report = Report(
         version=__version__,
@@ -178,6 +181,7 @@ def audit(
         ),
         scores=measured.scores,
         threshold_references=measured.threshold_references,
+        estimators=measured.estimators,
         pairs=measured.pairs,
         own=tuple(map(described, spec.catalogue.own)),
     )
@@ -290,6 +294,11 @@ def _plan_of_one_query(spec: Spec) -> Plan:
             "threshold 'median' takes a query before the one that counts; state the threshold as a "
             "number to see the query"
         )
+    if spec.probabilities:
+        raise DataError(
+            "the cells of probabilities of groups (probabilities) are made while fairgauge counts, "
+            "which no query states; count the rows with fairgauge count"
+        )
     return plan(spec)
 
 
@@ -312,7 +321,9 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     elif at_hand(data):
         # all that is asked of groups, and of rows what states how often they count
         asked = replace(spec, **{name: getattr(Spec(), name) for name in _OF_OUTCOMES})
-        cube = data.count(_with_numbers(plan(asked), spec), spec.max_groups)
+        rows = with_probabilities(data, asked)
+        cube = rows.count(_with_numbers(plan(asked), spec), spec.max_groups)
+        check_cells(cube, data, asked)
     else:
         return None
     rows_by_level = cube.rows_by_level()
@@ -426,7 +437,11 @@ def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
 
 
 def _judged(
-    measured: Measured, cube: Cube, spec: Spec, by_rows: ByRows | None
+    measured: Measured,
+    cube: Cube,
+    spec: Spec,
+    by_rows: ByRows | None,
+    estimated: Sequence[EstimatedGroups],
 ) -> tuple[tuple[Verdict, ...], list[Diagnostic]]:
     """Judge what is measured by the rules; return the verdicts, and the notes on them."""
     if not spec.rules:
@@ -434,7 +449,7 @@ def _judged(
 
     def measure_at(confidence: float) -> Measured:
         stricter = replace(spec, confidence=confidence, metrics=())  # those of the rules alone
-        return measure(cube, stricter, by_rows)
+        return measure(cube, stricter, by_rows, estimated)
 
     verdicts = judge_together(measured, spec, measure_at)
     notes = [

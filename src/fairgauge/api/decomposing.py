@@ -20,6 +20,7 @@ from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_interval
 from fairgauge.question.features import Feature, read_strata
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.option_types import read_margins
+from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import Spec, ask, refuse_candidates
 from fairgauge.resolve.data_checks import assumed_positive
@@ -224,6 +225,7 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
         raise CubeError(
             "protected counts are rounded, which moves every stratum; decompose the exact counts"
         )
+    refuse_probabilities(spec.probabilities, "a decomposition of gaps", RECORD)
     problems = [*_wrong_strata(spec, strata), *_wrong_metrics(spec, margins)]
     if not strata:
         message = "name one to six columns (--strata COL), such as departments or products"

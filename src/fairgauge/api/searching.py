@@ -30,6 +30,7 @@ from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, qu
 from fairgauge.measure.find_miscalibration import find_miscalibration
 from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.question.options import OF_ROWS
+from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.readers import read_word
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import Spec, ask, check_names
@@ -407,6 +408,7 @@ def _counts_of(
     source, named = open_rows(data, {**options, "sensitive": features})
     named = {**named, "sensitive": _with_columns(named["sensitive"], prefixes, source.columns)}
     spec = ask(source.columns, **named)
+    refuse_probabilities(spec.probabilities, "a search of subgroups", RECORD)
     columns = tuple(feature.column for feature in spec.sensitive)
     _check_features(spec, columns)
     crossed: dict[str, Any] = {"intersections": [columns]} if len(columns) > 1 else {}
@@ -457,7 +459,8 @@ def _asked_of_counts(
     base = replace(cube.asked, **{name: getattr(usual, name) for name in _OF_AUDITS})
     question: dict[str, Any] = {"base": base, **asked}
     spec = ask(**question)
-    columns = list(dict.fromkeys(c for each in spec.audited.values() for c in each.columns))
+    refuse_probabilities(spec.probabilities, "a search of subgroups", RECORD)
+    columns = list(dict.fromkeys(c for each in spec.recorded.values() for c in each.columns))
     _check_features(spec, columns)
     check_same_rows(cube, spec)
     check_held(cube, spec)

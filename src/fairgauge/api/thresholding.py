@@ -10,6 +10,7 @@ from fairgauge.enums import Threshold
 from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.measure.choose_thresholds import choose_thresholds
 from fairgauge.question.option_docs import with_options
+from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import refuse_candidates
 from fairgauge.results.scopes import Diagnostic
@@ -76,6 +77,7 @@ def thresholds(
     options = with_config(config, options)
     refuse_candidates(options)
     cube, source, spec = counted(data, (), options)
+    refuse_probabilities(spec.probabilities, "a threshold for each group", RECORD)
     _check(spec)
     (rule,) = spec.rules
     ((rate, margin),) = spec.margins or _MARGINS

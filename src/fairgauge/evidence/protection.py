@@ -276,6 +276,12 @@ def _obstacles(cube: Cube) -> Iterator[str]:
         return
     if cube.min_cell is not None:
         yield f"they are protected already (smallest cell {cube.min_cell:,}); give the exact counts"
+    if plan.asked.probabilities:
+        names = ", ".join(quote(each.name) for each in plan.asked.probabilities)
+        yield (
+            f"they hold sums of probabilities of groups ({names}), which rounding would not hide; "
+            "publish the report, not its counts"
+        )
     if plan.weight:
         yield f"they have weights ({quote(plan.weight)}); count without weights"
     if (cluster := plan.axis(Role.CLUSTER)) is not None:

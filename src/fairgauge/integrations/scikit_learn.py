@@ -11,6 +11,7 @@ from fairgauge.api.audit import audit
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, ScopeKind
 from fairgauge.errors import DataError, Problem, SpecError, quote
+from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.specification import ask
 from fairgauge.values import canonical, matches
 
@@ -73,7 +74,9 @@ def scorer(
     # a score makes predictions: so whatever the metric needs is there when it is read
     measured = _measured(ask(label="label", score="answer", **asked))
     answer: dict[str, Any] = {"score" if "score" in measured.needs else "prediction": "answer"}
-    return Scorer(measured, worst, asked, ask(label="label", **answer, **asked))
+    spec = ask(label="label", **answer, **asked)
+    refuse_probabilities(spec.probabilities, "a scorer", RECORD)
+    return Scorer(measured, worst, asked, spec)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
     from fairgauge.results.estimates import ComparisonKey, Estimate, Group
 
 _NAMED = (ReferenceKind.GROUP, ReferenceKind.BEST, ReferenceKind.LARGEST)
@@ -40,7 +41,7 @@ Small = dict[tuple[str, str | None], Reason]
 """By feature and group; by feature and None where fewer than two of its groups are large enough."""
 
 
-def small_groups(features: Iterable[GroupCounts], spec: Spec) -> Small:
+def small_groups(features: Iterable[GroupCounts | UnrecordedGroups], spec: Spec) -> Small:
     """Return why each group below ``min_n`` or ``min_share`` is too small, by feature and name."""
     found: Small = {}
     if spec.min_n is None and spec.min_share is None:

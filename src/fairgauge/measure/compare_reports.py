@@ -40,6 +40,24 @@ _MAKE = "fairgauge audit DATA ... -o report.json makes one"
 Key = tuple[object, ...]
 
 
+def _refuse_estimated(*reports: Report) -> None:
+    """Refuse reports of groups of which only probabilities are known.
+
+    Raises
+    ------
+    SpecError
+        One is.
+    """
+    names = {each.feature for report in reports for each in report.estimators}
+    if names:
+        message = (
+            f"{listing(sorted(names))}: estimates from probabilities have intervals of what is "
+            "assumed as well, of which no change follows; compare reports of recorded groups, or "
+            "hold both against the same rules"
+        )
+        raise SpecError(Problem("compare", message))
+
+
 def compare_reports(
     old: Report | str | Path, new: Report | str | Path, *, same_rows: bool | None = None
 ) -> Comparison:
@@ -53,6 +71,7 @@ def compare_reports(
         The reports are about different labels, favourable values or tasks.
     """
     before, after = with_joint_names(_report(old), _report(new))
+    _refuse_estimated(before, after)
     _refuse_unlike(before, after)
     differences = tuple(_differences(before, after))
     same, refused = _rows(before, after, same_rows)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.across import Across, is_smallest
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import (
+    OF_PROBABILITIES,
     Decide,
     DiagnosticCode,
     Insufficient,
@@ -175,7 +176,7 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
             ),
         )
         groups = dict.fromkeys(one.group for one in several if not of_all_groups)
-        crosses = explain and reason.code is ReasonCode.CROSSES
+        crosses = explain and reason.code is ReasonCode.CROSSES and not _of_probabilities(each)
         if crosses and each.estimate is not None and each.bounds is None and not each.extreme:
             reason = _with_needs(reason, each.estimate, rule)
         yield Verdict(
@@ -196,6 +197,11 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
         )
     matched = {(each.feature, each.group) for several in held.values() for each in several}
     yield from _unmatched(measured, rule, matched)
+
+
+def _of_probabilities(each: _Subject) -> bool:
+    """Return whether an interval is of probabilities of groups, which more rows need not settle."""
+    return each.interval is not None and not OF_PROBABILITIES.isdisjoint(each.interval.methods)
 
 
 def _of_all_groups(rule: Rule) -> bool:

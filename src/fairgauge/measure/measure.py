@@ -38,6 +38,11 @@ from fairgauge.measure._small_groups import (
     small_groups,
 )
 from fairgauge.measure._threshold_references import threshold_references
+from fairgauge.measure.measure_unrecorded import (
+    estimated_groups,
+    measure_unrecorded,
+    names_of_unrecorded,
+)
 from fairgauge.measure.other_references import ties, with_other_references
 from fairgauge.measure.slices import Slice
 from fairgauge.question.features import Ordered
@@ -61,6 +66,7 @@ if TYPE_CHECKING:
     from fairgauge.inference.compared_counts import FeatureGroups
     from fairgauge.inference.groups.families import Family
     from fairgauge.measure._small_groups import Small
+    from fairgauge.measure.measure_unrecorded import EstimatedGroups
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.resolution import Resolution
@@ -88,11 +94,17 @@ class ByRows(Protocol):
         """Return the counts of every feature with exact scores; None where there are too many."""
 
 
-def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
+def measure(
+    cube: Cube,
+    spec: Spec,
+    by_rows: ByRows | None = None,
+    estimated: Sequence[EstimatedGroups] | None = None,
+) -> Measured:
     """Compute every rate and metric that is asked for.
 
     ``by_rows`` computes the metrics that need the rows themselves; without it they are not
-    applicable.
+    applicable. ``estimated`` are the groups of which only probabilities are known, to be estimated
+    once for several confidence levels.
 
     Raises
     ------
@@ -110,18 +122,23 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         else:
             resolution = replace(resolution, features=exact)
     rates = asked_rates(cube, spec, resolution.task, resolution.metrics)
-    small = small_groups(resolution.features, spec)
+    unrecorded = estimated_groups(cube, spec) if estimated is None else estimated
+    small = small_groups([*resolution.features, *unrecorded], spec)
     parts = [_MeasuredFeature(counts, resolution, rates, small) for counts in resolution.features]
     estimates = [estimate for part in parts for estimate in part.estimates]
     diagnostics += [note for part in parts for note in part.diagnostics]
     whole, notes = _whole_table(resolution)
     estimates += whole
     diagnostics += notes
+    mixed = measure_unrecorded(unrecorded, resolution, rates)
+    estimates += mixed.estimates
+    diagnostics = [*mixed.diagnostics, *diagnostics]
     rowwise, notes = _of_rows(resolution, by_rows)
     estimates += rowwise
     diagnostics += notes
     homogeneity = [note for part in parts for note in part.homogeneity]
     together = {key: limits for part in parts for key, limits in part.together.items()}
+    together |= mixed.together
     tested = adjusted_estimates(
         mark_estimates(estimates, small), together, homogeneity, spec.confidence
     )
@@ -132,10 +149,13 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         worst |= part.worst_cases
         adequate |= part.adequate
     first = resolution.outcomes[0]
+    groups = [*(group for part in parts for group in part.groups), *mixed.groups]
+    totals = (*(total for part in parts for total in part.totals), *mixed.totals)
+    names, ids = names_of_unrecorded(unrecorded)
     return Measured(
         task=resolution.task,
-        groups=tuple(mark_groups([group for part in parts for group in part.groups], small)),
-        totals=tuple(total for part in parts for total in part.totals),
+        groups=tuple(mark_groups(groups, small)),
+        totals=totals,
         estimates=tested.estimates,
         diagnostics=(
             *diagnostics,
@@ -154,8 +174,10 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         group_ids={
             each.feature: dict(zip(each.groups, each.group_ids, strict=True))
             for each in resolution.features
-        },
-        feature_ids={each.feature: each.feature_id for each in resolution.features},
+        }
+        | names,
+        feature_ids={each.feature: each.feature_id for each in resolution.features} | ids,
+        estimators=tuple(mixed.estimators),
         other_references=tuple(
             replace(other, estimates=tuple(mark_estimates(other.estimates, small)))
             for part in parts

@@ -287,6 +287,12 @@ def _question(options: Mapping[str, Any], problems: list[Problem]) -> Spec | Non
 
 def _not_monitored(question: Spec) -> Iterator[Problem]:
     """Yield what an audit may be asked, and a monitor may not."""
+    if question.probabilities:
+        message = (
+            "a monitor needs recorded groups, whose e-values are of counts; audit each period "
+            "(fairgauge audit), or monitor a column of recorded groups"
+        )
+        yield Problem("probabilities", message)
     if question.candidate:
         yield Problem("candidate", f"a monitor follows one model; {MODELS_INSTEAD}")
     if question.reference is ReferenceRule.BEST:

@@ -408,9 +408,7 @@ POSITIVE = OptionType(
 )
 FEATURES = OptionType(
     read=read_features,
-    schema=one_or_many(
-        {"anyOf": [_TEXT, _FEATURE_TABLE, _PROBABILITIES_TABLE, _VALUES_BY_COLUMN]}
-    ),
+    schema=one_or_many({"anyOf": [_TEXT, _FEATURE_TABLE, _PROBABILITIES_TABLE, _VALUES_BY_COLUMN]}),
     parse=syntax.parse_sensitive,
     write=syntax.write_sensitive,
     metavar="COL...",

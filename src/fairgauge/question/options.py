@@ -61,7 +61,6 @@ from fairgauge.question.option_types import (
     number,
     word,
 )
-from fairgauge.question.probabilities import Probabilities
 from fairgauge.question.wording import Words
 
 if TYPE_CHECKING:
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.question.conditions import Conditions
+    from fairgauge.question.probabilities import Probabilities
     from fairgauge.question.recoding import Recoding, Recodings
     from fairgauge.question.rules import Rule
     from fairgauge.values import Json, Value
@@ -342,12 +342,17 @@ class Spec:
         return catalogue_of((*self.metrics, *ruled))
 
     @property
-    def audited(self) -> dict[str, FeatureId]:
-        """Return every sensitive feature and intersection, by its name in all results."""
+    def recorded(self) -> dict[str, FeatureId]:
+        """Return every recorded feature and intersection, by its name in all results."""
         ids = [FeatureId((f.column,)) for f in self.sensitive]
         ids += [FeatureId(columns) for columns in self.intersections]
-        ids += [FeatureId((each.name,)) for each in self.probabilities]
         return dict(zip(feature_names(ids), ids, strict=True))
+
+    @property
+    def audited(self) -> dict[str, FeatureId]:
+        """Return every feature by its name, those known by probabilities alone among them."""
+        estimated = {each.name: FeatureId((each.name,)) for each in self.probabilities}
+        return self.recorded | estimated
 
     def feature(self, column: str) -> Feature:
         """Return the sensitive feature of a column (a plain one if only an intersection has it)."""

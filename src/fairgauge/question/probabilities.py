@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Assume, KnownDrawn
 from fairgauge.errors import Problem, SpecError, quote, shown
@@ -17,7 +17,9 @@ from fairgauge.question.readers import (
     read_word,
     unknown_keys,
 )
-from fairgauge.values import Json
+
+if TYPE_CHECKING:
+    from fairgauge.values import Json
 
 TOLERANCE = 1e-6
 _KEYS = ("name", "probabilities", "known", "known_drawn", "assume", "tolerance")
@@ -158,8 +160,8 @@ def read_probabilities(
             message = f"must be a table with name and probabilities, not {shown(each)}"
             problems.append(Problem(f"{path}[{i}]", message))
     names = [each.name for each in read]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        problems.append(Problem(path, f"has {quote(name)} twice"))
+    twice = sorted({name for name in names if names.count(name) > 1})
+    problems += [Problem(path, f"has {quote(name)} twice") for name in twice]
     return tuple(read)
 
 
@@ -204,7 +206,7 @@ def _read_table(
     elif not 2 <= len(columns) <= _MOST_GROUPS:
         message = (
             f"must name 2 to {_MOST_GROUPS} groups, each with the column of its probability, not "
-            f"{len(columns)}; the probabilities of a row sum to 1, the rest included"
+            f"{len(columns)}; the probabilities of all groups of a row sum to 1"
         )
         problems.append(Problem(f"{path}.probabilities", message))
     else:
@@ -246,7 +248,9 @@ def parse_probabilities(
         first, *others = split(text, ";")
         name, *columns = split(first, ":")
         table: dict[str, object] = {"name": _read(name)}
-        table["probabilities"] = dict(_pairs(split(":".join(columns), ","), f"{path}[{i}]", problems))
+        table["probabilities"] = dict(
+            _pairs(split(":".join(columns), ","), f"{path}[{i}]", problems)
+        )
         for key, value in _pairs(others, f"{path}[{i}]", problems):
             number = re.fullmatch(r"[\d.eE+-]+", value)
             table[key] = float(value) if key == "tolerance" and number else value
@@ -254,9 +258,7 @@ def parse_probabilities(
     return tables
 
 
-def _pairs(
-    parts: Sequence[str], path: str, problems: list[Problem]
-) -> list[tuple[str, str]]:
+def _pairs(parts: Sequence[str], path: str, problems: list[Problem]) -> list[tuple[str, str]]:
     pairs = []
     for part in filter(str.strip, parts):
         key, *value = split(part, "=")
@@ -292,6 +294,10 @@ def _read(text: str) -> str:
 
 def _written(value: object) -> str:
     return re.sub(r"(?<!\\);", r"\\;", escape(value))
+
+
+RECORD = "audit the feature alone (fairgauge audit), or name a column of recorded groups"
+"""What to do in place of what cannot be computed of probabilities."""
 
 
 def refuse_probabilities(given: Sequence[Probabilities], what: str, instead: str) -> None:

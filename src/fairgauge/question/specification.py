@@ -233,6 +233,7 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
         ("strata", bool(spec.strata)),
         ("person", spec.of_people),
         ("candidate", bool(spec.candidate)),
+        ("method", spec.method is not Method.DEFAULT),
     ):
         if given:
             message = "cannot be combined with groups of which only probabilities are known"

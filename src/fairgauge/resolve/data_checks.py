@@ -206,7 +206,7 @@ def single_row_groups(
 ) -> Iterator[Diagnostic]:
     """Warn of features with many groups, most of one row, as identifiers have."""
     axes = {axis.column: axis for axis in cube.plan.axes if axis.role is Role.FEATURE}
-    for name, feature in spec.audited.items():
+    for name, feature in spec.recorded.items():
         columns = feature.columns
         if len(columns) == 1:
             if quartiles(cube.levels[axes[columns[0]]]):
@@ -472,6 +472,7 @@ def unmatched_groups(
     groups : mapping
         What a user may write for the groups of every feature.
     """
+    groups = _with_estimated(spec, groups)
     names = {name for each in groups.values() for name in each}
     for i, name in enumerate(spec.exclude_groups):
         if name not in names:
@@ -500,6 +501,7 @@ def unmatched_rules(
 
     A rule that names features has its groups in each of them.
     """
+    groups = _with_estimated(spec, groups)
     every = {name for names in groups.values() for name in names}
     for i, rule in enumerate(spec.rules):
         names_in_scope = [
@@ -511,6 +513,13 @@ def unmatched_rules(
             for names in names_in_scope:
                 if name not in names:
                     yield _unmatched(f"rules[{i}].groups[{j}]", name, names)
+
+
+def _with_estimated(
+    spec: Spec, groups: Mapping[FeatureId, Collection[str]]
+) -> dict[FeatureId, Collection[str]]:
+    """Return what may be written for groups, those known by probabilities alone among them."""
+    return {**groups, **{FeatureId((each.name,)): each.groups for each in spec.probabilities}}
 
 
 def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:

@@ -58,8 +58,11 @@ def excluded_rows(
             left_out = int(rows[np.isin(names, spec.exclude_groups)].sum())
             if left_out:
                 reasons[f"group of {axis.column} that is excluded"] = left_out
-        elif axis.role is Role.CANDIDATE:
-            continue  # of other models
+        elif axis.role is Role.PROXY:
+            any_feature |= known if known is not None else missing == 0
+            reasons |= _without_probabilities(axis, missing, spec)
+        elif axis.role in (Role.CANDIDATE, Role.KNOWN):
+            continue  # of other models; and few are known
         elif axis.role in (Role.STRATUM, Role.CLUSTER):
             if missing:
                 several = axis.role is Role.STRATUM and len(spec.strata) > 1
@@ -71,3 +74,9 @@ def excluded_rows(
                 complete &= known
     used = int(joint.sums["rows"][complete & any_feature].sum())
     return reasons, used
+
+
+def _without_probabilities(axis: Axis, missing: int, spec: Spec) -> dict[str, int]:
+    """Return how many rows have no probabilities of the groups of a feature, if there are any."""
+    feature = next(f for f in spec.probabilities if f.cell == axis.column)
+    return {missing_group(feature.name): missing} if missing else {}

@@ -277,7 +277,7 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
             _crossing(cube, [groupings[c] for c in feature.columns], spec, problems),
             problems,
         )
-        for name, feature in spec.audited.items()
+        for name, feature in spec.recorded.items()
     ]
     if problems:
         raise SpecError(problems)

@@ -16,6 +16,7 @@ from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Keys, Share
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.describers import in_words
+from fairgauge.results.estimators import ByEstimator
 from fairgauge.results.scopes import (
     NO_CLASS,
     OVERALL,
@@ -404,6 +405,7 @@ class Measured:
     other_references: tuple[OtherReference, ...] = ()
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)
     feature_ids: Mapping[str, FeatureId] = field(default_factory=dict)
+    estimators: tuple[ByEstimator, ...] = ()
 
     def group_id(self, feature: str | None, group: str | None) -> GroupId | None:
         """Return what a group of a feature is, by their names; None where there is none."""

@@ -16,6 +16,7 @@ from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import NOT_SAVED
 from fairgauge.results.describers import function_at, in_words
 from fairgauge.results.estimates import Estimate, Group, GroupPair, ScoreCounts, ThresholdReferences
+from fairgauge.results.estimators import ByEstimator
 from fairgauge.results.finding import Finding
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
@@ -139,6 +140,8 @@ class Report(ResultOfMetrics, _FurtherQuestions):
     threshold_references: tuple[ThresholdReferences, ...] = ()
     counts: Any = field(default=None, compare=False, repr=False, metadata=NOT_SAVED)
     """The cube that it was made from; a report that was saved holds none."""
+    estimators: tuple[ByEstimator, ...] = ()
+    """Of features of which only probabilities are known, every comparison by every estimator."""
 
     @property
     def catalogue(self) -> Catalogue:

@@ -84,8 +84,8 @@ def _with_feature(source: Source, feature: Probabilities) -> Source:
         assert isinstance(source, PandasFrame)
         return PandasFrame(source.name, _derived(nw.from_native(source.frame), feature).to_native())
     raise DataError(
-        f"probabilities of groups are counted in files and in frames of pandas, polars, pyarrow and "
-        f"DuckDB, not in {quote(source.name)}; read the rows into one of them, or into a file"
+        f"probabilities of groups are counted in files and in frames of pandas, polars, pyarrow "
+        f"and DuckDB, not in {quote(source.name)}; read the rows into one of them, or into a file"
     )
 
 
@@ -120,8 +120,10 @@ def _wrong_rows(kind: int, rows: int, first: tuple[int, Any] | None, of: Probabi
         ),
         OFF: (
             "{} that do not sum to 1",
-            "name the column of every group, the rest included; of probabilities that are rounded "
-            "in print set tolerance, such as 0.001",
+            (
+                "name the column of every group; of probabilities that are "
+                "rounded in print set tolerance, such as 0.001"
+            ),
         ),
     }[kind]
     which = f"the first is row {first[0] + 1:,}, with {first[1]}" if first else ""
@@ -135,7 +137,7 @@ def _first(kind: int, source: Source, feature: Probabilities) -> tuple[int, str]
     if not readable(source):
         return None
     names = [column for _, column in feature.columns]
-    rows = read_rows(source, names, None)  # type: ignore[arg-type]
+    rows = read_rows(source, names, None)
     values = np.array([_as_numbers(rows[name]) for name in names]).T
     missing = np.isnan(values)
     some = missing.any(axis=1) & ~missing.all(axis=1)
@@ -262,12 +264,16 @@ def _derived(frame: Any, feature: Probabilities) -> Any:
             .otherwise(zero)
             for total, name in zip(sums, p, strict=True)
         },
-        **{feature.rounded: nw.when(right & (distance > _ROUNDED)).then(nw.lit(1.0)).otherwise(zero)},
+        **{
+            feature.rounded: nw.when(right & (distance > _ROUNDED))
+            .then(nw.lit(1.0))
+            .otherwise(zero)
+        },
     )
     cell = added(
         [(nw.col(n) * GRID / WHOLE).floor().cast(nw.Int64) * BASE**i for i, n in enumerate(sums)]
     )
-    whole = nw.when(right).then(cell)
+    whole: nw.Expr = nw.when(right).then(cell)
     for condition, code in (
         (nw.col("fg off") > 0, OFF),
         (nw.col("fg outside") > 0, OUTSIDE),

@@ -20,9 +20,13 @@ import numpy as np
 from fairgauge.stats.arrays import Array, quiet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Masks = NDArray[np.bool_]
+    Clusters = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Array]
+    """Of every entry of a table by cluster: cluster, cell, kind, and weight."""
 
 _MOST_STEPS = 100
 _COMPLEMENTARITY = 1e-13
@@ -36,8 +40,8 @@ _SINGULAR = 1e-8
 _BATCH = 20_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+@dataclass(frozen=True, eq=False)
+class ProfileCurve:
     """A parameter as a function of the signed root of its profile likelihood.
 
     Attributes
@@ -54,20 +58,33 @@ class Curve:
 
     def limits(self, z: float) -> tuple[float, float]:
         """Return the values at the critical values -z and z, or the ends of the range."""
-        from scipy.interpolate import PchipInterpolator
-
-        low, high = np.clip([-z * self.scale, z * self.scale], self.roots[0], self.roots[-1])
-        ends = PchipInterpolator(self.roots, self.values)([low, high])
+        wanted = np.array([-z, z]) * self.scale
+        ends = self._interpolated(np.clip(wanted, self.roots[0], self.roots[-1]))
         return float(ends[0]), float(ends[1])
 
-    def root(self, value: float) -> float:
-        """Return the signed root of a value: the critical value at which a limit is there."""
-        if not self.values[0] < value < self.values[-1]:
-            end = self.roots[0] if value <= self.values[0] else self.roots[-1]
-            return float(end) / self.scale
-        from scipy.interpolate import PchipInterpolator
+    def _interpolated(self, at: Array) -> Array:
+        """Return the values at some roots: monotone cubic pieces (Fritsch and Carlson)."""
+        x, y = self.roots, self.values
+        if len(x) < 2:
+            return np.full(len(at), self.estimate)
+        i = np.clip(np.searchsorted(x, at) - 1, 0, len(x) - 2)
+        width, slope = x[i + 1] - x[i], self._slopes
+        t = (at - x[i]) / width
+        rise = y[i + 1] - y[i]
+        return np.asarray(
+            y[i]
+            + rise * t**2 * (3 - 2 * t)
+            + width * t * (1 - t) * (slope[i] * (1 - t) - slope[i + 1] * t)
+        )
 
-        return float(PchipInterpolator(self.values, self.roots)(value)) / self.scale
+    @cached_property
+    def _slopes(self) -> Array:
+        """Return the slope at every root: the harmonic mean of those of both neighbours."""
+        width, steps = np.diff(self.roots), np.diff(self.values) / np.diff(self.roots)
+        one, other = 2 * width[1:] + width[:-1], width[1:] + 2 * width[:-1]
+        with np.errstate(divide="ignore"):
+            inner = (one + other) / (one / steps[:-1] + other / steps[1:])
+        return np.concatenate([steps[:1], inner, steps[-1:]])
 
 
 class GroupMixture:
@@ -91,7 +108,7 @@ class GroupMixture:
         p: Array,
         n: Array,
         squares: Array | None = None,
-        clusters: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Array] | None = None,
+        clusters: Clusters | None = None,
     ) -> None:
         held = n.sum(axis=1) > 0
         self.p, self.n = p[held], n[held]
@@ -107,10 +124,10 @@ class GroupMixture:
     def theta(self) -> Array:
         """Return the probability of every kind in every group, of shape (kinds, groups)."""
         shares = (self.n.T @ self.p + 1.0) / (self.sizes + self.kinds)
-        return self._maximise(np.zeros((1, 0, shares.size)), shares.ravel())[0]
+        return np.asarray(self._maximise(np.zeros((1, 0, shares.size)), shares.ravel())[0])
 
     @cached_property
-    def log_likelihood(self) -> float:
+    def _log_likelihood(self) -> float:
         """Return the largest log likelihood."""
         return float(self._log_likelihoods(self.theta[None])[0])
 
@@ -123,22 +140,27 @@ class GroupMixture:
         null = vectors[:, values < _SINGULAR]
         return np.asarray((np.abs(null) > _SINGULAR**0.5).any(axis=1) | (self.sizes <= 0))
 
-    def weights(self, side: Masks) -> Array:
+    def _weights(self, side: Masks) -> Array:
         """Return the share of every group among the groups of a side."""
         held = np.where(side, self.sizes, 0.0)
-        return held / held.sum()
+        return np.asarray(held / held.sum())
 
     def rate(self, side: Masks) -> float:
         """Return the rate of a side: of a group, or of several together."""
         counted, rest = self._parts(side)
         return counted / (counted + rest) if counted + rest > 0 else float("nan")
 
+    def smoothed_rate(self, side: Masks) -> float:
+        """Return the rate of a side as if every group had half a row more."""
+        counted, rest = self._smoothed[:2] @ self._weights(side)
+        return float(counted / (counted + rest))
+
     def denominator(self, side: Masks) -> float:
         """Return the expected weight of the rows among which the rate of a side is a share."""
         return float(self.sizes[side].sum() * sum(self._parts(side)))
 
     @cached_property
-    def model_covariance(self) -> Array:
+    def _model_covariance(self) -> Array:
         """Return the covariance of ``theta`` with independent rows, of shape (k g, k g)."""
         basis = self._basis
         return basis @ np.linalg.pinv(self._information, hermitian=True) @ basis.T
@@ -147,7 +169,7 @@ class GroupMixture:
     def covariance(self) -> Array:
         """Return the covariance of ``theta``: robust where rows have weights or clusters."""
         if self.squares is None and self._clusters is None:
-            return self.model_covariance
+            return self._model_covariance
         basis = self._basis
         inverse = np.linalg.pinv(self._information, hermitian=True)
         scores = self._scores
@@ -156,31 +178,31 @@ class GroupMixture:
             meat = np.einsum("ck,cki,ckj->ij", self.squares, scores, scores)
         else:
             meat = self._meat_of_clusters(scores)
-        return basis @ inverse @ meat @ inverse @ basis.T
+        return np.asarray(basis @ inverse @ meat @ inverse @ basis.T)
 
     def variance(self, side: Masks, *, model: bool = False) -> float:
         """Return the variance of the rate of a side."""
-        slope = self.slope(side)
-        return float(slope @ (self.model_covariance if model else self.covariance) @ slope)
+        slope = self._slope(side)
+        return float(slope @ (self._model_covariance if model else self.covariance) @ slope)
 
     def correlation(self, one: Masks, other: Masks) -> float:
         """Return the correlation of the rates of two sides."""
-        a, b = self.slope(one), self.slope(other)
+        a, b = self._slope(one), self._slope(other)
         scale = np.sqrt((a @ self.covariance @ a) * (b @ self.covariance @ b))
         return float(np.clip(a @ self.covariance @ b / scale, -1, 1)) if scale > 0 else 0.0
 
-    def slope(self, side: Masks) -> Array:
+    def _slope(self, side: Masks) -> Array:
         """Return the derivative of the rate of a side by ``theta``, at the smoothed estimate."""
-        weights, theta = self.weights(side), self._smoothed
+        weights, theta = self._weights(side), self._smoothed
         counted, rest = float(theta[0] @ weights), float(theta[1] @ weights)
         slope = np.zeros((self.kinds, self.groups))
         slope[0] = weights * rest / (counted + rest) ** 2
         slope[1] = -weights * counted / (counted + rest) ** 2
         return slope.ravel()
 
-    def rate_curve(self, side: Masks) -> Curve:
+    def rate_curve(self, side: Masks) -> ProfileCurve:
         """Return the profile likelihood of the rate of a side."""
-        weights = self.weights(side)
+        weights = self._weights(side)
 
         def constraint(t: Array) -> Array:
             rows = np.zeros((len(t), self.kinds, self.groups))
@@ -191,26 +213,26 @@ class GroupMixture:
         variance = self.variance(side, model=True)
         return self._curve(constraint, self.rate(side), variance, (0.0, 1.0), self._scale([side]))
 
-    def difference_curve(self, one: Masks, other: Masks) -> Curve:
+    def difference_curve(self, one: Masks, other: Masks) -> ProfileCurve:
         """Return the profile likelihood of the difference of two rates among all rows."""
-        first, second = self.weights(one), self.weights(other)
+        first, second = self._weights(one), self._weights(other)
 
         def constraint(t: Array) -> Array:
             rows = np.repeat(-t[:, None, None] * first, self.kinds, axis=1)
             rows[:, 0] += first - second
             return rows
 
-        slope = self.slope(one) - self.slope(other)
-        variance = float(slope @ self.model_covariance @ slope)
+        slope = self._slope(one) - self._slope(other)
+        variance = float(slope @ self._model_covariance @ slope)
         value = self.rate(one) - self.rate(other)
         return self._curve(constraint, value, variance, (-1.0, 1.0), self._scale([one, other]))
 
-    def angle_curve(self, one: Masks, other: Masks) -> Curve:
+    def angle_curve(self, one: Masks, other: Masks) -> ProfileCurve:
         """Return the profile likelihood of the angle whose tangent is the ratio of two rates.
 
         An angle is finite where a rate is 0.
         """
-        first, second = self.weights(one), self.weights(other)
+        first, second = self._weights(one), self._weights(other)
         a, b = self.rate(one), self.rate(other)
 
         def constraint(t: Array) -> Array:
@@ -219,23 +241,23 @@ class GroupMixture:
             return rows
 
         x, y = (max(each, _LEAST) for each in (a, b))
-        slope = (y * self.slope(one) - x * self.slope(other)) / (x**2 + y**2)
-        variance = float(slope @ self.model_covariance @ slope)
+        slope = (y * self._slope(one) - x * self._slope(other)) / (x**2 + y**2)
+        variance = float(slope @ self._model_covariance @ slope)
         robust = float(slope @ self.covariance @ slope)
         scale = np.sqrt(robust / variance) if variance > 0 and robust > 0 else 1.0
         return self._curve(constraint, float(np.arctan2(a, b)), variance, (0.0, np.pi / 2), scale)
 
     def _parts(self, side: Masks) -> tuple[float, float]:
         """Return the share of a side that a rate counts, and of those that it does not."""
-        weights = self.weights(side)
+        weights = self._weights(side)
         return float(self.theta[0] @ weights), float(self.theta[1] @ weights)
 
     def _scale(self, sides: list[Masks]) -> float:
         """Return how much wider a contrast of sides is than with independent rows."""
         if self.squares is None and self._clusters is None:
             return 1.0
-        slope = self.slope(sides[0]) - (self.slope(sides[1]) if sides[1:] else 0.0)
-        model = float(slope @ self.model_covariance @ slope)
+        slope = self._slope(sides[0]) - (self._slope(sides[1]) if sides[1:] else 0.0)
+        model = float(slope @ self._model_covariance @ slope)
         robust = float(slope @ self.covariance @ slope)
         return float(np.sqrt(robust / model)) if model > 0 and robust > 0 else 1.0
 
@@ -243,7 +265,7 @@ class GroupMixture:
     def _smoothed(self) -> Array:
         """Return ``theta`` as if every group had half a row more, away from 0 and 1."""
         sizes = np.maximum(self.sizes, _LEAST)
-        return (self.theta * sizes + _SMOOTHED / self.kinds) / (sizes + _SMOOTHED)
+        return np.asarray((self.theta * sizes + _SMOOTHED / self.kinds) / (sizes + _SMOOTHED))
 
     @cached_property
     def _basis(self) -> Array:
@@ -268,7 +290,7 @@ class GroupMixture:
         """Return the score of a row of each cell and kind on the coordinates of the basis."""
         means = self.p @ self._smoothed.T
         basis = self._basis.reshape(self.kinds, self.groups, -1)
-        return np.einsum("cg,kgj->ckj", self.p, basis) / means[:, :, None]
+        return np.asarray(np.einsum("cg,kgj->ckj", self.p, basis) / means[:, :, None])
 
     def _meat_of_clusters(self, scores: Array) -> Array:
         assert self._clusters is not None
@@ -292,9 +314,9 @@ class GroupMixture:
         return float("inf")
 
     def _curve(
-        self, constraint: object, estimate: float, variance: float,
+        self, constraint: Callable[[Array], Array], estimate: float, variance: float,
         ends: tuple[float, float], scale: float,
-    ) -> Curve:  # fmt: skip
+    ) -> ProfileCurve:  # fmt: skip
         """Return a profile: first at steps of the standard error, then where its roots are even."""
         low, high = ends
         edge = _LEAST * (high - low)
@@ -302,7 +324,7 @@ class GroupMixture:
         far = np.linspace(low, high, 9)[1:-1]
         values = np.concatenate([estimate + step * _ROOTS[::2], far, [low + edge, high - edge]])
         values, roots = self._roots(constraint, estimate, values, (low + edge, high - edge))
-        wanted = np.interp(_ROOTS[(_ROOTS > roots[0]) & (_ROOTS < roots[-1])], roots, values)
+        wanted = np.interp(_ROOTS[(roots[0] < _ROOTS) & (roots[-1] > _ROOTS)], roots, values)
         more, further = self._roots(constraint, estimate, wanted, (low + edge, high - edge))
         values, at = np.unique(np.concatenate([values, more]), return_index=True)
         roots = np.maximum.accumulate(np.concatenate([roots, further])[at])
@@ -310,19 +332,22 @@ class GroupMixture:
         values, roots = values[rising], roots[rising]
         values[0] = low if values[0] <= low + 2 * edge else values[0]
         values[-1] = high if values[-1] >= high - 2 * edge else values[-1]
-        return Curve(estimate, values, roots, scale)
+        return ProfileCurve(estimate, values, roots, scale)
 
     def _roots(
-        self, constraint: object, estimate: float, values: Array, ends: tuple[float, float]
+        self,
+        constraint: Callable[[Array], Array],
+        estimate: float,
+        values: Array,
+        ends: tuple[float, float],
     ) -> tuple[Array, Array]:
         """Return values inside their range, with the estimate, and the signed root of each."""
-        assert callable(constraint)
         inside = np.unique(values[(values >= ends[0]) & (values <= ends[1])])
         inside = inside[np.abs(inside - estimate) > _LEAST]
         rows = constraint(inside).reshape(len(inside), 1, -1)
         start = 0.9 * self.theta.ravel() + 0.1 / self.kinds
         best = self._log_likelihoods(self._maximise(rows, start))
-        drop = 2 * np.maximum(self.log_likelihood - best, 0.0)
+        drop = 2 * np.maximum(self._log_likelihood - best, 0.0)
         roots = np.sign(inside - estimate) * np.sqrt(drop)
         at = int(np.searchsorted(inside, estimate))
         return np.insert(inside, at, estimate), np.insert(roots, at, 0.0)
@@ -395,4 +420,4 @@ class GroupMixture:
 def _length(value: Array, step: Array) -> Array:
     """Return how much of a step keeps values positive."""
     most = np.where(step < 0, -value / step, np.inf).min(axis=1, keepdims=True)
-    return np.minimum(1.0, _STAY * most)
+    return np.asarray(np.minimum(1.0, _STAY * most))

@@ -1,7 +1,7 @@
 """Rates of groups of which only probabilities are known, under other assumptions or none.
 
-``weighted`` rates are right where outcome and group are independent given the probabilities, sharp
-bounds wherever the probabilities are, and rates validated by a random sample of known groups always.
+Weighted rates are right where outcome and group are independent given the probabilities, sharp
+bounds wherever the probabilities are, and rates validated by a random sample in any case.
 
 References: Chen, Kallus, Mao, Svacha & Udell (2019), FAT* 2019, 339-348; Elzayn et al. (2023),
 arXiv 2310.01959; Kallus, Mao & Zhou (2022), Management Science 68, 1959-1981.
@@ -20,9 +20,12 @@ from fairgauge.stats.intervals import wilson
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fairgauge.stats.group_mixture import Clusters
+
     Masks = NDArray[np.bool_]
 
-_FEWEST_IN_CELL = 50
+FEWEST_IN_CELL = 50
+"""The rows of the cells from which sharp bounds are computed."""
 _SHARE = 1e-9
 
 
@@ -58,7 +61,7 @@ class LinearRates:
 @quiet
 def weighted_rates(
     sums: Array, p: Array, within: Array, squares: Array, sides: Masks,
-    clusters: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Array] | None = None,
+    clusters: Clusters | None = None,
 ) -> LinearRates:  # fmt: skip
     """Return the rates that count every row in every group by its probability.
 
@@ -96,9 +99,7 @@ def weighted_rates(
 
 
 @quiet
-def validated_rates(
-    theta: Array, p: Array, n: Array, known: Array, sides: Masks
-) -> LinearRates:
+def validated_rates(theta: Array, p: Array, n: Array, known: Array, sides: Masks) -> LinearRates:
     """Return rates that a random sample of known groups makes right whatever the probabilities.
 
     Every row counts in every group by its probability given its outcome, under the likelihood, and
@@ -237,7 +238,10 @@ def calibration_test(p: Array, known: Array) -> tuple[float, int, float]:
     spread = np.einsum("ci,ij->cij", p, np.eye(p.shape[1])) - np.einsum("ci,cj->cij", p, p)
     parts = [
         [np.einsum("c,cij->ij", rows, spread), np.einsum("c,cij,cj->ij", rows, spread, p)],
-        [np.einsum("c,ci,cij->ij", rows, p, spread), np.einsum("c,ci,cij,cj->ij", rows, p, spread, p)],
+        [
+            np.einsum("c,ci,cij->ij", rows, p, spread),
+            np.einsum("c,ci,cij,cj->ij", rows, p, spread, p),
+        ],
     ]
     return _chi_square(statistic, np.block(parts))
 
@@ -278,7 +282,9 @@ def _chi_square(statistic: Array, variance: Array) -> tuple[float, int, float]:
     if not kept.any():
         return 0.0, 0, 1.0
     statistic = statistic[kept] / scale[kept]
-    values, vectors = np.linalg.eigh(variance[np.ix_(kept, kept)] / np.outer(scale[kept], scale[kept]))
+    values, vectors = np.linalg.eigh(
+        variance[np.ix_(kept, kept)] / np.outer(scale[kept], scale[kept])
+    )
     used = values > 1e-7
     square = float(((vectors[:, used].T @ statistic) ** 2 / values[used]).sum())
     degrees = int(used.sum())

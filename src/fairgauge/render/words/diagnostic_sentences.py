@@ -435,10 +435,70 @@ def _reference_tied(d: Diagnostic) -> str:
     )
 
 
+_ASSUMED = {
+    "bracket": "right if, within a group, the outcome does not change with its probability or "
+    "changes in the direction in which the groups differ",
+    "given_group": "right if the outcome does not depend on the probabilities within a group",
+    "nothing": "right wherever the probabilities are",
+}
+
+
+def _group_not_recorded(d: Diagnostic) -> str:
+    least = d.get("effective")
+    worth = "" if least is None else f", worth {least:,} of known group in {d['group']}"
+    people = f"{numbered(d['people'], 'people')}{worth}"
+    if d["random"]:
+        known = numbered(d["known"], "people")
+        right = f"corrected by {known} of known group, stated to be a random sample of all"
+    else:
+        right = (
+            f"{_ASSUMED[d['assume']]}, which no data can show; asking randomly drawn people for "
+            "their group would settle it"
+        )
+    return (
+        "its groups are not recorded: estimated from probabilities, not from people's own answers "
+        f"({people}); {right}"
+    )
+
+
+def _calibration(d: Diagnostic) -> str:
+    known = numbered(d["known"], "people")
+    if d["rejected"]:
+        return (
+            f"the probabilities of {d.feature} disagree with the groups of the {known} who "
+            f"reported theirs (p = {amount(d['p'], 2)}): they are wrong, or those who report "
+            "differ from others"
+        )
+    return (
+        f"the probabilities of {d.feature} are not contradicted by the groups of the {known} who "
+        f"reported theirs (p = {amount(d['p'], 2)})"
+    )
+
+
+def _lack_of_fit(d: Diagnostic) -> str:
+    return (
+        f"{d['rate']} does not follow the probabilities of {d.feature} as it would if it did not "
+        f"depend on them within a group (p = {amount(d['p'], 2)}): the assumption given_group does "
+        "not hold, and bounds without any assumption decide"
+    )
+
+
+def _rounded_probabilities(d: Diagnostic) -> str:
+    rows = d["rows"]
+    return (
+        f"the probabilities of {d.feature} do not sum to 1 exactly in {numbered(rows, 'rows')}; "
+        "they are divided by their sum"
+    )
+
+
 _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.TASK: _task,
     DiagnosticCode.EXCLUDED: _excluded,
     DiagnosticCode.PROTECTED: _protected,
+    DiagnosticCode.GROUP_NOT_RECORDED: _group_not_recorded,
+    DiagnosticCode.CALIBRATION: _calibration,
+    DiagnosticCode.LACK_OF_FIT: _lack_of_fit,
+    DiagnosticCode.ROUNDED_PROBABILITIES: _rounded_probabilities,
     DiagnosticCode.REPEATED_ID: _repeated_id,
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
     DiagnosticCode.CLUSTERS_SPAN_GROUPS: _clusters,

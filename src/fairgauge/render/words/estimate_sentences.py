@@ -16,7 +16,7 @@ from fairgauge.catalogue.standardised_differences import (
     OverallStandardisedDifference,
     StandardisedDifference,
 )
-from fairgauge.enums import ClassKind, ReferenceKind, ScopeKind, Status
+from fairgauge.enums import ClassKind, IntervalMethod, ReferenceKind, ScopeKind, Status
 from fairgauge.render.words.numbers import amount, minus, percent, points, ratio_amount
 from fairgauge.render.words.reason_sentences import describe_reason, why_insufficient
 
@@ -105,6 +105,8 @@ def _ends(metric: Metric, low: float, high: float) -> str:
 def qualification(estimate: Estimate) -> str:
     """Return what limits an estimate: insufficient data, no interval, what to expect of noise."""
     parts = []
+    if assumed := assumption(estimate.interval):
+        parts.append(f"estimated from probabilities, {assumed}")
     if estimate.bounds is not None:
         bounds = _ends(estimate.definition, *estimate.bounds)
         parts.append(f"{bounds} in all tables that agree with the protected counts")
@@ -118,6 +120,24 @@ def qualification(estimate: Estimate) -> str:
     elif estimate.interval is None and estimate.reason:
         parts.append(f"no confidence interval: {describe_reason(estimate.reason)}")
     return "".join(f"; {part}" for part in parts)
+
+
+_ASSUMPTIONS = {
+    IntervalMethod.BRACKET: "right if, within a group, the outcome does not change with its "
+    "probability or changes in the direction in which the groups differ",
+    IntervalMethod.PROFILE_LIKELIHOOD: "right if the outcome does not depend on the probabilities "
+    "within a group",
+    IntervalMethod.SHARP_BOUNDS: "without any assumption but that the probabilities are right",
+    IntervalMethod.VALIDATED_SAMPLE: "corrected by a random sample of people of known group",
+    IntervalMethod.PROBABILITY_WEIGHTED: "right if outcome and group are independent among people "
+    "of equal probabilities",
+}
+
+
+def assumption(interval: Interval | None) -> str:
+    """Return what an interval of groups assumes of which only probabilities are known, if it is."""
+    methods = interval.methods if interval else ()
+    return next((_ASSUMPTIONS[method] for method in methods if method in _ASSUMPTIONS), "")
 
 
 def describe_pair(pair: GroupPair) -> str:

@@ -76,6 +76,11 @@ DESCRIPTIONS: dict[IntervalMethod, str] = {
     _M.SIMULTANEOUS_PARTS: "Simultaneous over the parts of the metric (Bonferroni).",
     _M.SIMULTANEOUS_OUTCOMES: "Simultaneous over both outcomes (Bonferroni).",
     _M.SIMULTANEOUS_GROUPS: "Simultaneous over groups (Bonferroni), because the extreme group is chosen from all groups: the limit towards the other groups.",
+    _M.BRACKET: "From the lower of the lower limits to the higher of the upper limits of the likelihood and of the weighted estimate of groups of which only probabilities are known. Right if, within a group, people who are more likely to be of it have no other outcomes, or differ in the direction in which the groups do.",
+    _M.PROFILE_LIKELIHOOD: "Profile likelihood of a mixture: the groups are known by probabilities alone. Right if the outcome does not depend on the probabilities within a group, and the probabilities are right. Differences of conditional rates by MOVER.",
+    _M.PROBABILITY_WEIGHTED: "Each row counts in every group by its probability. Right if outcome and group are independent among people of equal probabilities, and the probabilities are right.",
+    _M.SHARP_BOUNDS: "All values that agree with the outcomes and with the probabilities of the groups, widened by their sampling error. Right wherever the probabilities are.",
+    _M.VALIDATED_SAMPLE: "The estimate from probabilities, corrected by a random sample of people whose group is known. Right whatever the probabilities are.",
 }
 """What each method is, and when it is used."""
 # fmt: on

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.errors import listing
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render.words.numbers import amount, numbered
 
@@ -35,6 +36,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.NEEDS_FEATURES: "it compares rows; name the columns to compare (features, "
     "--features)",
     ReasonCode.NEEDS_ROWS: "the rows are needed, and only counts are given",
+    ReasonCode.GROUP_NOT_RECORDED: "only probabilities of the groups are known, from which shares "
+    "of rows and their differences and ratios are estimated, and nothing else",
     ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
     ReasonCode.PROTECTED: "the counts are protected (rounded): only rates, and differences and "
     "ratios of rates of groups that share no row, have bounds",
@@ -254,6 +257,19 @@ def _few_clusters(reason: Reason) -> str:
     return f"{clusters:,} effective {noun}{where}, below {reason['minimum']:g}"
 
 
+def _few_effective_people(reason: Reason) -> str:
+    where = f" in the {reason.side}" if reason.side else ""
+    people = _below(reason["people"], reason["minimum"])
+    return f"as precise as {people} people of known group{where}, below {reason['minimum']:g}"
+
+
+def _not_identified(reason: Reason) -> str:
+    groups = listing(reason["groups"])
+    return (
+        f"the probabilities do not distinguish {groups}: they are in a fixed proportion in all rows"
+    )
+
+
 def _small_group(reason: Reason) -> str:
     where = f" in the {reason.side}" if reason.side else ""
     text = f"n = {amount(reason['n'])}{where}, below the minimum of {amount(reason['minimum'])}"
@@ -304,6 +320,8 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.FEW_EXPECTED: _few_expected,
     ReasonCode.FEW_CLUSTERS: _few_clusters,
     ReasonCode.FEW_EFFECTIVE_ROWS: _few_effective_rows,
+    ReasonCode.FEW_EFFECTIVE_PEOPLE: _few_effective_people,
+    ReasonCode.NOT_IDENTIFIED: _not_identified,
     ReasonCode.SMALL_GROUP: _small_group,
     ReasonCode.NO_ESTIMATE: _no_estimate,
     ReasonCode.IS_REFERENCE: _is_reference,

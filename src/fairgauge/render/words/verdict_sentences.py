@@ -12,6 +12,7 @@ from fairgauge.question import rules
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import printable, shorten
+from fairgauge.render.words.estimate_sentences import assumption
 from fairgauge.render.words.metric_words import (
     metric_words,
     shown,
@@ -48,6 +49,8 @@ def describe_verdict(verdict: Verdict) -> str:
     text = (
         _DESCRIBED[reason.code](verdict) if reason.code in _DESCRIBED else describe_reason(reason)
     )
+    if assumed := assumption(verdict.interval):
+        text += f"; estimated from probabilities, {assumed}"
     where = _which(verdict) if not verdict.alternatives else ""  # every limit has its own
     return f"{text} ({where}){_remaining(verdict)}" if where else f"{text}{_remaining(verdict)}"
 

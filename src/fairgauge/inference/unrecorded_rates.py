@@ -1,0 +1,283 @@
+"""Rates of groups of which only probabilities are known, by every estimator, and their contrasts.
+
+The critical value ``z`` is the normal one; each estimator takes the t quantile of the same tail
+where its variance has few degrees of freedom.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+
+from fairgauge.enums import Estimator, IntervalMethod
+from fairgauge.stats.contrasts import mover_difference, mover_ratio
+from fairgauge.stats.group_mixture import GroupMixture
+from fairgauge.stats.group_probabilities import (
+    FEWEST_IN_CELL,
+    LinearRates,
+    merged_cells,
+    sharp_bounds,
+    validated_rates,
+    weighted_rates,
+)
+from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.signed_roots import normal_tail
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from fairgauge.resolve.unrecorded_counts import RateCells
+    from fairgauge.stats.group_mixture import ProfileCurve
+    from fairgauge.stats.group_probabilities import SharpBounds
+
+    By = Literal["difference", "ratio"]
+    Ends = tuple[float, float]
+
+METHODS: Mapping[Estimator, IntervalMethod] = {
+    Estimator.LIKELIHOOD: IntervalMethod.PROFILE_LIKELIHOOD,
+    Estimator.WEIGHTED: IntervalMethod.PROBABILITY_WEIGHTED,
+    Estimator.BRACKET: IntervalMethod.BRACKET,
+    Estimator.BOUNDS: IntervalMethod.SHARP_BOUNDS,
+    Estimator.VALIDATED: IntervalMethod.VALIDATED_SAMPLE,
+}
+"""The method by which the interval of each estimator is named."""
+_LARGEST_Z = 40.0
+_STEPS = 45
+
+
+class RateEstimator(Protocol):
+    """Estimates a rate of every side, and contrasts of two sides."""
+
+    def value(self, side: int) -> float:
+        """Return the rate of a side."""
+
+    def limits(self, side: int, z: float) -> Ends:
+        """Return the confidence limits of the rate of a side."""
+
+    def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
+        """Return the confidence limits of a contrast of two sides."""
+
+
+def contrast_value(by: By, one: float, other: float) -> float:
+    """Return the difference or the ratio of two rates; NaN where it is 0/0."""
+    if by == "difference":
+        return one - other
+    if other > 0:
+        return one / other
+    return float("inf") if one > 0 else float("nan")
+
+
+def p_value(estimator: RateEstimator, by: By, one: int, other: int) -> float:
+    """Return the level at which the interval of a contrast touches no difference."""
+    neutral = 0.0 if by == "difference" else 1.0
+
+    def holds(z: float) -> bool:
+        low, high = estimator.contrast(by, one, other, z)
+        return low <= neutral <= high
+
+    if holds(0.0):
+        return 1.0
+    low, high = 0.0, _LARGEST_Z
+    if not holds(high):
+        return 0.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return float(2 * normal_tail(low))
+
+
+class UnrecordedRate:
+    """One rate of every side: groups, then the others of each, then all rows."""
+
+    def __init__(self, cells: RateCells) -> None:
+        self.cells = cells
+        self.groups = cells.p.shape[1]
+        one = np.eye(self.groups, dtype=bool)
+        self.sides = np.concatenate([one, ~one, np.ones((1, self.groups), dtype=bool)])
+        self.everyone = 2 * self.groups
+
+    @cached_property
+    def mixture(self) -> GroupMixture:
+        """Return the rates by maximum likelihood."""
+        cells = self.cells
+        return GroupMixture(cells.p, cells.n, cells.squares, cells.clusters)
+
+    @cached_property
+    def likelihood(self) -> RateEstimator:
+        """Return what is right if outcome and probabilities are independent given the group."""
+        return _Likelihood(self.mixture, self.sides, direct=self.cells.n.shape[1] == 2)
+
+    @cached_property
+    def weighted(self) -> RateEstimator:
+        """Return what is right if outcome and group are independent given the probabilities."""
+        cells = self.cells
+        squares = cells.n if cells.squares is None else cells.squares
+        made = weighted_rates(
+            cells.sums, cells.p, cells.within, squares, self.sides, cells.clusters
+        )
+        return _Linear(made)
+
+    @cached_property
+    def validated(self) -> _Linear | None:
+        """Return what a random sample of known groups makes right; None without known rows."""
+        cells = self.cells
+        if cells.known is None or not cells.known.any():
+            return None
+        theta = self.mixture.theta
+        return _Linear(validated_rates(theta, cells.p, cells.n, cells.known, self.sides))
+
+    @cached_property
+    def bounds(self) -> RateEstimator:
+        """Return what is right wherever the probabilities are."""
+        cells = self.cells
+        which = merged_cells(cells.digits, cells.n.sum(axis=1), FEWEST_IN_CELL)
+        size = int(which.max(initial=0)) + 1
+        n, p = np.zeros((size, cells.n.shape[1])), np.zeros((size, self.groups))
+        np.add.at(n, which, cells.n)
+        np.add.at(p, which, cells.p * cells.n.sum(axis=1, keepdims=True))
+        return _Bounds(sharp_bounds(p / p.sum(axis=1, keepdims=True), n, self.sides))
+
+    @cached_property
+    def bracket(self) -> RateEstimator:
+        """Return what is right if outcome and group vary together in one direction."""
+        return _Bracket(self.likelihood, self.weighted)
+
+    def by(self, estimator: Estimator) -> RateEstimator:
+        """Return the estimator of a name."""
+        made = getattr(self, str(estimator))
+        assert made is not None
+        return made  # type: ignore[no-any-return]
+
+    def effective_people(self, side: int, estimator: Estimator) -> float:
+        """Return of how many people of known group the rate of a side is as precise."""
+        value = self.by(estimator).value(side)
+        if estimator is Estimator.VALIDATED:
+            assert self.validated is not None
+            variance = float(self.validated.rates.covariance[side, side])
+        else:
+            theta = self.mixture.smoothed_rate(self.sides[side])
+            value, variance = theta, self.mixture.variance(self.sides[side])
+        return value * (1 - value) / variance if variance > 0 else float("inf")
+
+    def concentration(self, one: int, other: int) -> float:
+        """Return the mean probability of a side among its own people less among the other's."""
+        p, n = self.cells.p, self.cells.n.sum(axis=1)
+        ours, theirs = (p @ self.sides[s] * n for s in (one, other))
+        of_side = p @ self.sides[one]
+        return float(ours @ of_side / ours.sum() - theirs @ of_side / theirs.sum())
+
+
+class _Likelihood:
+    def __init__(self, mixture: GroupMixture, sides: NDArray[np.bool_], *, direct: bool) -> None:
+        self._mixture, self._sides, self._direct = mixture, sides, direct
+        self._curves: dict[tuple[object, ...], ProfileCurve] = {}
+
+    def value(self, side: int) -> float:
+        return self._mixture.rate(self._sides[side])
+
+    def limits(self, side: int, z: float) -> Ends:
+        if self._sides[side].all():
+            return self._of_everyone(side, z)
+        if (side,) not in self._curves:
+            self._curves[side,] = self._mixture.rate_curve(self._sides[side])
+        return self._curves[side,].limits(self._t(z))
+
+    def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
+        sides = self._sides[one], self._sides[other]
+        if not self._direct:
+            rates = self.value(one), self.value(other)
+            limits = self.limits(one, z), self.limits(other, z)
+            return _mover(by, rates, limits, self._mixture.correlation(*sides))
+        if (by, one, other) not in self._curves:
+            mixture = self._mixture
+            curve = mixture.difference_curve if by == "difference" else mixture.angle_curve
+            self._curves[by, one, other] = curve(*sides)
+        low, high = self._curves[by, one, other].limits(self._t(z))
+        return (low, high) if by == "difference" else (_tangent(low), _tangent(high))
+
+    def _t(self, z: float) -> float:
+        return _quantile(z, self._mixture.degrees)
+
+    def _of_everyone(self, side: int, z: float) -> Ends:
+        """Return the limits of the rate of all, which no probability enters."""
+        mask = self._sides[side]
+        rate, size = self.value(side), self._mixture.denominator(mask)
+        variance = self._mixture.variance(mask)
+        every = LinearRates(np.array([rate]), np.array([size]), np.array([[variance]]))
+        low, high = every.limits(self._t(z))
+        return float(low[0]), float(high[0])
+
+
+def _quantile(z: float, degrees: float) -> float:
+    """Return the t quantile with the tail of a normal one."""
+    return z if np.isinf(degrees) else float(as_critical_t(z, degrees))
+
+
+def _tangent(angle: float) -> float:
+    return float("inf") if angle >= np.pi / 2 else float(np.tan(angle))
+
+
+class _Linear:
+    def __init__(self, rates: LinearRates) -> None:
+        self.rates = rates
+
+    def value(self, side: int) -> float:
+        return float(self.rates.rates[side])
+
+    def limits(self, side: int, z: float) -> Ends:
+        low, high = self.rates.limits(_quantile(z, self.rates.degrees))
+        return float(low[side]), float(high[side])
+
+    def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
+        rates = self.value(one), self.value(other)
+        limits = self.limits(one, z), self.limits(other, z)
+        return _mover(by, rates, limits, self.rates.correlation(one, other))
+
+
+class _Bounds:
+    def __init__(self, bounds: SharpBounds) -> None:
+        self._bounds = bounds
+
+    def value(self, side: int) -> float:
+        low, high = self.limits(side, 0.0)
+        return (low + high) / 2
+
+    def limits(self, side: int, z: float) -> Ends:
+        low, high = self._bounds.limits(z)
+        return float(low[side]), float(high[side])
+
+    def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
+        (low1, high1), (low2, high2) = self.limits(one, z), self.limits(other, z)
+        if by == "ratio":
+            low = low1 / high2 if high2 > 0 else 0.0
+            return low, high1 / low2 if low2 > 0 else float("inf")
+        return low1 - high2, high1 - low2
+
+
+class _Bracket:
+    def __init__(self, one: RateEstimator, other: RateEstimator) -> None:
+        self._two = one, other
+
+    def value(self, side: int) -> float:
+        return self._two[0].value(side)
+
+    def limits(self, side: int, z: float) -> Ends:
+        return _hull([each.limits(side, z) for each in self._two])
+
+    def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
+        return _hull([each.contrast(by, one, other, z) for each in self._two])
+
+
+def _hull(ends: list[Ends]) -> Ends:
+    return min(low for low, _ in ends), max(high for _, high in ends)
+
+
+def _mover(by: By, rates: Ends, limits: tuple[Ends, Ends], correlation: float) -> Ends:
+    (e1, e2), ((low1, high1), (low2, high2)) = rates, limits
+    contrast = mover_difference if by == "difference" else mover_ratio
+    low, high = contrast(e1, low1, high1, e2, low2, high2, correlation)
+    return float(low), float(high)

@@ -1,0 +1,468 @@
+"""Measuring groups that nobody recorded, from their probabilities.
+
+Each comparison is estimated in several ways, each right under an assumption of its own. One of them
+decides: by default both usual ones together, which have to agree.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import (
+    Assume,
+    DiagnosticCode,
+    Estimator,
+    GroupKind,
+    KnownDrawn,
+    ReferenceKind,
+    ReferenceRule,
+    Status,
+)
+from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.identity import FeatureId, GroupId, ValueSet
+from fairgauge.inference.interval import FEWEST_ROWS
+from fairgauge.inference.unrecorded_rates import (
+    METHODS,
+    UnrecordedRate,
+    contrast_value,
+    p_value,
+)
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.resolution import in_mean_weights
+from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
+from fairgauge.results.estimates import Estimate, Group, RateValue
+from fairgauge.results.estimators import ByEstimator
+from fairgauge.results.scopes import Diagnostic, Interval, Reference
+from fairgauge.stats.group_probabilities import calibration_test, lack_of_fit_test
+from fairgauge.stats.intervals import critical
+from fairgauge.values import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.cube.cube import Cube
+    from fairgauge.question.specification import Spec
+    from fairgauge.resolve.outcomes import OutcomeMasks
+    from fairgauge.resolve.resolution import Resolution
+    from fairgauge.results.estimates import ComparisonKey
+    from fairgauge.stats.arrays import Limits
+
+_CALIBRATION_LEVEL = 0.05
+_FIT_LEVEL = 0.01
+_ALTERNATIVES = (
+    Estimator.VALIDATED, Estimator.LIKELIHOOD, Estimator.WEIGHTED, Estimator.BOUNDS,
+)  # fmt: skip
+_DECIDING = {
+    Assume.BRACKET: Estimator.BRACKET,
+    Assume.GIVEN_GROUP: Estimator.LIKELIHOOD,
+    Assume.NOTHING: Estimator.BOUNDS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class UnrecordedMeasured:
+    """What is measured of features of which only probabilities are known."""
+
+    groups: list[Group] = field(default_factory=list)
+    totals: list[Group] = field(default_factory=list)
+    estimates: list[Estimate] = field(default_factory=list)
+    estimators: list[ByEstimator] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    together: dict[ComparisonKey, tuple[Callable[[float], Limits], int]] = field(
+        default_factory=dict
+    )
+
+
+class EstimatedGroups(UnrecordedGroups):
+    """The counts of a feature, with the rates that were estimated from them.
+
+    Rules are decided at several confidence levels, for which nothing is estimated again.
+    """
+
+    @cached_property
+    def _estimated(self) -> dict[tuple[Rate, bytes, bytes], UnrecordedRate]:
+        return {}
+
+    def rate(self, row: Rate, outcome: OutcomeMasks) -> UnrecordedRate:
+        """Return a rate of every group under an outcome."""
+        key = row, outcome.labels.tobytes(), outcome.predictions.tobytes()
+        if key not in self._estimated:
+            self._estimated[key] = UnrecordedRate(self.cells(row, outcome))
+        return self._estimated[key]
+
+
+def estimated_groups(cube: Cube, spec: Spec) -> list[EstimatedGroups]:
+    """Return the counts of the features of which only probabilities are known."""
+    scaled = in_mean_weights(cube)[0] if spec.probabilities else cube
+    return [EstimatedGroups(each, i, scaled) for i, each in enumerate(spec.probabilities)]
+
+
+def measure_unrecorded(
+    features: Sequence[EstimatedGroups], resolution: Resolution, rates: Iterable[Statistic]
+) -> UnrecordedMeasured:
+    """Estimate every rate and comparison of the features of which only probabilities are known.
+
+    Raises
+    ------
+    SpecError
+        A reference is none of the groups, or a known group is none.
+    """
+    measured = UnrecordedMeasured()
+    shares = [rate for rate in rates if isinstance(rate, Rate)]
+    for feature in features:
+        _Feature(feature, resolution, measured).measure(shares)
+    return measured
+
+
+class _Feature:
+    """Measures one feature."""
+
+    def __init__(
+        self, counts: EstimatedGroups, resolution: Resolution, measured: UnrecordedMeasured
+    ) -> None:
+        self._counts, self._resolution, self._measured = counts, resolution, measured
+        self._spec = resolution.spec
+        self._names = counts.groups
+        self._feature_id = FeatureId((counts.feature,))
+        self._ids = [GroupId.of(ValueSet((name,))) for name in self._names]
+        self._references = self._resolved_references()
+        self._random = counts.asked.known_drawn is KnownDrawn.RANDOM
+        self._unfit: dict[tuple[str, object, float | None], float] = {}
+
+    def measure(self, rates: Sequence[Rate]) -> None:
+        """Add all that is measured of it to what is measured of others."""
+        made = self._measured
+        for at, outcome in enumerate(self._resolution.outcomes):
+            made.groups.extend(self._groups(rates, outcome))
+            made.totals.append(self._everyone(rates, outcome))
+            for asked in self._resolution.metrics:
+                metric, of = asked.metric, getattr(asked.metric, "of", None)
+                if metric.scope in ("table", "rows"):
+                    continue
+                if asked.obstacle or not isinstance(metric, Contrast) or not isinstance(of, Rate):
+                    if at == 0 and metric.name in self._ruled:
+                        reason = asked.obstacle or Reason.of(ReasonCode.GROUP_NOT_RECORDED)
+                        made.estimates.append(self._refused(metric, reason))
+                    continue
+                self._compare(metric, of, outcome)
+        made.diagnostics.extend(self._notes())
+
+    @property
+    def _ruled(self) -> set[str]:
+        return {limit.metric for _, limit in self._spec.limits}
+
+    def _resolved_references(self) -> list[tuple[int, int, Reference]]:
+        """Return the groups that are compared: group, side of the reference, and the reference."""
+        size, rule = len(self._names), self._spec.reference
+        if isinstance(rule, tuple):
+            named = dict(rule).get(self._counts.feature)
+            if named is not None:
+                text = name_of(named)
+                if text not in self._names:
+                    message = (
+                        f"{quote(text)} is none of its groups.{nearest(text, self._names)} "
+                        f"Groups: {listing(self._names)}"
+                    )
+                    raise SpecError(Problem(f"reference.{self._counts.feature}", message))
+                at = self._names.index(text)
+                reference = Reference(ReferenceKind.GROUP, text, self._ids[at])
+                return [(g, at, reference) for g in range(size) if g != at]
+        if rule is ReferenceRule.OVERALL:
+            return [(g, 2 * size, Reference(ReferenceKind.OVERALL)) for g in range(size)]
+        return [(g, size + g, Reference(ReferenceKind.OTHERS)) for g in range(size)]
+
+    def _deciding(self, rate: UnrecordedRate, name: str, outcome: OutcomeMasks) -> Estimator:
+        """Return the estimator that decides."""
+        if self._random and rate.validated is not None:
+            return Estimator.VALIDATED
+        chosen = _DECIDING[self._counts.asked.assume]
+        if chosen is Estimator.LIKELIHOOD and not rate.mixture.unidentified.any():
+            p = lack_of_fit_test(rate.cells.p, rate.cells.n, rate.mixture.theta)[2]
+            if p < _FIT_LEVEL:
+                self._unfit[name, outcome.class_scope, outcome.threshold] = p
+                return Estimator.BOUNDS
+        return chosen
+
+    def _insufficient(
+        self, rate: UnrecordedRate, sides: Sequence[int], estimator: Estimator
+    ) -> tuple[Status, Reason | None]:
+        """Return whether the sides have enough information, and if not, why."""
+        unidentified = rate.mixture.unidentified
+        if (rate.cells.n[:, :2].sum() <= 0) or not len(rate.cells.n):
+            return Status.UNDEFINED, Reason.of(ReasonCode.NO_ROWS)
+        names = [n for n, off in zip(self._names, unidentified, strict=True) if off]
+        involved = any((rate.sides[side] & unidentified).any() for side in sides)
+        if involved and not rate.sides[list(sides)].all() and estimator is not Estimator.BOUNDS:
+            return Status.UNDEFINED, Reason.of(ReasonCode.NOT_IDENTIFIED, groups=tuple(names))
+        if estimator is Estimator.BOUNDS:
+            return Status.OK, None
+        for i, side in enumerate(sides):
+            people = min(
+                rate.effective_people(side, estimator),
+                rate.mixture.denominator(rate.sides[side]),
+            )
+            if not round(people, 1) >= FEWEST_ROWS:
+                reason = Reason.of(
+                    ReasonCode.FEW_EFFECTIVE_PEOPLE,
+                    people=round(people, 1),
+                    minimum=FEWEST_ROWS,
+                    side=("group", "reference")[i] if len(sides) > 1 else None,
+                )
+                return Status.TOO_FEW, reason
+        return Status.OK, None
+
+    def _groups(self, rates: Sequence[Rate], outcome: OutcomeMasks) -> Iterator[Group]:
+        for g, name in enumerate(self._names):
+            yield Group(
+                feature=self._counts.feature,
+                feature_id=self._feature_id,
+                group=name,
+                group_id=self._ids[g],
+                class_scope=outcome.class_scope,
+                threshold=outcome.threshold,
+                n=float(self._counts.cases[g]),
+                share=float(self._counts.cases[g] / self._counts.every_case),
+                rates={r.name: self._rate_value(r, g, outcome) for r in rates},
+            )
+
+    def _everyone(self, rates: Sequence[Rate], outcome: OutcomeMasks) -> Group:
+        """Return the rates of all rows with probabilities, which no probability enters."""
+        values = {}
+        for rate in rates:
+            n = self._counts.rate(rate, outcome).cells.n[:, :2].sum(axis=0)
+            total = float(n.sum())
+            values[rate.name] = RateValue(value=float(n[0] / total) if total else None)
+        return Group(
+            feature=self._counts.feature,
+            feature_id=self._feature_id,
+            group=str(ReferenceKind.OVERALL),
+            group_id=GroupId(GroupKind.OVERALL),
+            reference_kind=ReferenceKind.OVERALL,
+            class_scope=outcome.class_scope,
+            threshold=outcome.threshold,
+            n=self._counts.every_case,
+            share=1.0,
+            rates=values,
+        )
+
+    def _rate_value(self, row: Rate, side: int, outcome: OutcomeMasks) -> RateValue:
+        rate = self._counts.rate(row, outcome)
+        estimator = self._deciding(rate, row.name, outcome)
+        status, reason = self._insufficient(rate, [side], estimator)
+        if status is Status.UNDEFINED:
+            return RateValue(value=None, status=status, reason=reason)
+        made = rate.by(estimator)
+        level = self._spec.confidence
+        low, high = made.limits(side, critical(level))
+        interval = Interval(low, high, level, (METHODS[estimator],))
+        return RateValue(value=made.value(side), interval=interval, status=status, reason=reason)
+
+    def _unmeasured(self, metric: Metric) -> Estimate:
+        return Estimate(
+            metric=metric.name,
+            definition=metric,
+            set=metric.set,
+            feature=self._counts.feature,
+            feature_id=self._feature_id,
+            group=None,
+            reference=None,
+        )
+
+    def _refused(self, metric: Metric, reason: Reason) -> Estimate:
+        return replace(self._unmeasured(metric), status=Status.NOT_APPLICABLE, reason=reason)
+
+    def _compare(self, metric: Contrast, row: Rate, outcome: OutcomeMasks) -> None:
+        """Compare every group with its reference in one metric."""
+        rate = self._counts.rate(row, outcome)
+        estimator = self._deciding(rate, row.name, outcome)
+        mirrors = len(self._names) == 2 and self._references[0][2].kind is ReferenceKind.OTHERS
+        smaller = int(np.argmin(self._counts.cases))
+        for g, side, reference in self._references:
+            one, other = (g, side) if metric.order == "group - reference" else (side, g)
+            estimate = replace(
+                self._unmeasured(metric),
+                group=self._names[g],
+                group_id=self._ids[g],
+                reference=reference,
+                class_scope=outcome.class_scope,
+                threshold=outcome.threshold,
+                mirror_of=self._names[smaller]
+                if mirrors and metric.symmetric and g != smaller
+                else None,
+            )
+            status, reason = self._insufficient(rate, [g, side], estimator)
+            if status is Status.UNDEFINED:
+                self._measured.estimates.append(replace(estimate, status=status, reason=reason))
+                continue
+            self._estimate(estimate, metric, rate, estimator, (one, other, g, side), status, reason)
+
+    def _estimate(
+        self, estimate: Estimate, metric: Contrast, rate: UnrecordedRate, estimator: Estimator,
+        sides: tuple[int, int, int, int], status: Status, reason: Reason | None,
+    ) -> None:  # fmt: skip
+        """Add one comparison by the estimator that decides, and by every other."""
+        one, other, group, reference = sides
+        made, by, level = rate.by(estimator), metric.by, self._spec.confidence
+        value = contrast_value(by, made.value(one), made.value(other))
+        if math.isnan(value):
+            undefined = Reason.of(ReasonCode.BOTH_SIDES_ZERO)
+            added = replace(estimate, status=Status.UNDEFINED, reason=undefined)
+            self._measured.estimates.append(added)
+            return
+        low, high = made.contrast(by, one, other, critical(level))
+        mixture = rate.mixture
+        estimate = replace(
+            estimate,
+            value=value,
+            interval=Interval(low, high, level, (METHODS[estimator],)),
+            p_value=p_value(made, by, one, other),
+            rate_group=made.value(group),
+            rate_reference=made.value(reference),
+            n_group=round(mixture.denominator(rate.sides[group]), 1),
+            n_reference=round(mixture.denominator(rate.sides[reference]), 1),
+            status=status,
+            reason=reason,
+        )
+        self._measured.estimates.append(estimate)
+
+        def together(confidence: float) -> Limits:
+            ends = made.contrast(by, one, other, critical(confidence))
+            return np.array([ends[0]]), np.array([ends[1]])
+
+        if estimate.mirror_of is None:
+            self._measured.together[estimate.key] = together, 0
+        self._measured.estimators.extend(
+            self._by_estimators(estimate, metric, rate, estimator, sides)
+        )
+
+    def _by_estimators(
+        self, estimate: Estimate, metric: Contrast, rate: UnrecordedRate, deciding: Estimator,
+        sides: tuple[int, int, int, int],
+    ) -> Iterator[ByEstimator]:  # fmt: skip
+        one, other, group, reference = sides
+        by, level = metric.by, self._spec.confidence
+        for each in dict.fromkeys((deciding, *_ALTERNATIVES)):
+            if each is Estimator.VALIDATED and not (self._random and rate.validated is not None):
+                continue
+            if each in (Estimator.LIKELIHOOD, Estimator.VALIDATED, Estimator.BRACKET):
+                status, _ = self._insufficient(rate, [group, reference], each)
+                if status is Status.UNDEFINED:
+                    continue
+            made = rate.by(each)
+            low, high = made.contrast(by, one, other, critical(level))
+            ranged = each in (Estimator.BOUNDS, Estimator.BRACKET)
+            row = ByEstimator(
+                metric=estimate.metric,
+                feature=self._counts.feature,
+                group=self._names[group],
+                class_scope=estimate.class_scope,
+                threshold=estimate.threshold,
+                estimator=each,
+                decides=each is deciding,
+                value=None if ranged else contrast_value(by, made.value(one), made.value(other)),
+                interval=Interval(low, high, level, (METHODS[each],)),
+            )
+            if each is Estimator.BOUNDS:
+                least, most = made.contrast(by, one, other, 0.0)
+                row = replace(row, set_low=least, set_high=most)
+            if each in (Estimator.LIKELIHOOD, Estimator.VALIDATED):
+                people = min(rate.effective_people(side, each) for side in (group, reference))
+                row = replace(row, effective_people=round(people) if people < 1e15 else None)
+            if each is Estimator.LIKELIHOOD:
+                row = replace(row, tipping_slope=self._tipping_slope(metric, rate, row, one, other))
+            yield row
+
+    def _tipping_slope(
+        self, metric: Contrast, rate: UnrecordedRate, row: ByEstimator, one: int, other: int
+    ) -> float | None:
+        """Return the slope within groups at which the likelihood's interval reaches a limit."""
+        if metric.by != "difference" or rate.cells.n.shape[1] > 2:
+            return None
+        limits = [
+            bound
+            for _, rule in self._spec.limits
+            if rule.metric == metric.name
+            for bound in (rule.low, rule.high)
+            if math.isfinite(bound)
+        ] or [0.0]
+        room = 1 - rate.concentration(one, other)
+        if room <= 0:
+            return None
+        ends = [(end - limit) / room for limit in limits for end in row.interval]
+        return min(ends, key=abs)
+
+    def _least_information(self) -> dict[str, str | int]:
+        """Return the group of the least information in the first rate, as a number of people."""
+        rates = [
+            asked.metric.of
+            for asked in self._resolution.metrics
+            if isinstance(asked.metric, Contrast)
+            and isinstance(asked.metric.of, Rate)
+            and not asked.obstacle
+        ]
+        if not rates:
+            return {}
+        outcome = self._resolution.outcomes[0]
+        rate = self._counts.rate(rates[0], outcome)
+        estimator = self._deciding(rate, rates[0].name, outcome)
+        if estimator is not Estimator.VALIDATED:
+            estimator = Estimator.LIKELIHOOD
+        people = [rate.effective_people(g, estimator) for g in range(len(self._names))]
+        least = int(np.argmin(people))
+        if rate.mixture.unidentified.any() or not math.isfinite(people[least]):
+            return {}
+        return {"group": self._names[least], "effective": round(people[least])}
+
+    def _notes(self) -> Iterator[Diagnostic]:
+        counts, asked = self._counts, self._counts.asked
+        known = counts.known_cells
+        yield Diagnostic.warning(
+            DiagnosticCode.GROUP_NOT_RECORDED,
+            counts.feature,
+            columns=tuple(column for _, column in asked.columns),
+            people=round(counts.every_case),
+            known=0 if known is None else round(float(known[1].sum())),
+            random=self._random,
+            assume=str(asked.assume),
+            **self._least_information(),
+        )
+        if counts.rounded:
+            yield Diagnostic.note(
+                DiagnosticCode.ROUNDED_PROBABILITIES, counts.feature, rows=counts.rounded
+            )
+        if known is not None:
+            chi_square, degrees, p = calibration_test(*known)
+            if degrees:
+                rejected = p < _CALIBRATION_LEVEL
+                make = Diagnostic.warning if rejected else Diagnostic.note
+                yield make(
+                    DiagnosticCode.CALIBRATION,
+                    counts.feature,
+                    known=round(float(known[1].sum())),
+                    chi_square=chi_square,
+                    degrees=degrees,
+                    p=p,
+                    rejected=rejected,
+                )
+        for (name, _, _), p in self._unfit.items():
+            yield Diagnostic.warning(DiagnosticCode.LACK_OF_FIT, counts.feature, rate=name, p=p)
+
+
+def names_of_unrecorded(
+    features: Iterable[UnrecordedGroups],
+) -> tuple[dict[str, dict[str, GroupId]], dict[str, FeatureId]]:
+    """Return what the groups and the features are, by their names."""
+    groups, ids = {}, {}
+    for each in features:
+        groups[each.feature] = {name: GroupId.of(ValueSet((name,))) for name in each.groups}
+        ids[each.feature] = FeatureId((each.feature,))
+    return groups, ids

@@ -1,0 +1,253 @@
+"""The counts of a feature of which only probabilities are known: by cell and outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.enums import Role
+from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.scan.probability_columns import GRID, WHOLE, digits_of
+from fairgauge.values import name_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.statistics import Rate
+    from fairgauge.cube.cube import CountTable, Cube
+    from fairgauge.cube.plan import Axis
+    from fairgauge.question.probabilities import Probabilities
+    from fairgauge.resolve.outcomes import OutcomeMasks
+    from fairgauge.stats.group_mixture import Clusters
+
+    Floats = NDArray[np.float64]
+    Index = NDArray[np.int64]
+
+COUNTED, AMONG, OTHER = range(3)
+"""The kinds of rows of a rate: those that it counts, the others among them, and further rows."""
+_OUTCOMES = (Role.LABEL, Role.PREDICTION)
+_UNKNOWN = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RateCells:
+    """The rows of one rate by cell.
+
+    Attributes
+    ----------
+    p, within : array of shape (cells, groups)
+        Mean probabilities, and their variance between the rows of a cell.
+    n : array of shape (cells, kinds)
+        Rows, or their weight.
+    squares : the same of squared weights; None without weights.
+    sums : array of shape (kinds, groups)
+        Sums of the probabilities of the rows of each kind.
+    known : array of shape (cells, kinds, groups)
+        Those whose group is known; None where it is of none.
+    digits : array of shape (cells, groups), the places on the grid.
+    clusters : the rows by cluster; None without clusters.
+    """
+
+    p: Floats
+    within: Floats
+    n: Floats
+    squares: Floats | None
+    sums: Floats
+    known: Floats | None
+    digits: Index
+    clusters: Clusters | None
+
+
+@dataclass(frozen=True, eq=False)
+class UnrecordedGroups:
+    """A feature of which only probabilities are known, in the counts of a cube.
+
+    Attributes
+    ----------
+    asked : the columns of probabilities, and what else is asked of them.
+    position : which of these features it is.
+    cube : the counts, weights in units of their mean.
+    """
+
+    asked: Probabilities
+    position: int
+    cube: Cube
+
+    @property
+    def feature(self) -> str:
+        """Return the name of the feature."""
+        return self.asked.name
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Return the names of the groups."""
+        return self.asked.groups
+
+    @cached_property
+    def table(self) -> CountTable:
+        """Return the counts by outcome, known group and cell, of the rows with probabilities."""
+        return self._with_probabilities(self.cube.marginal(self._axes()))
+
+    @cached_property
+    def every_case(self) -> float:
+        """Return how many people have probabilities."""
+        return float(self._cases(self.table).sum())
+
+    @cached_property
+    def rounded(self) -> int:
+        """Return in how many rows the probabilities were divided by their sum."""
+        return int(self.table.sums[self._moment(len(self.asked.groups))].sum())
+
+    @cached_property
+    def cases(self) -> Floats:
+        """Return the expected number of people in every group, to a tenth."""
+        sums = self._sums(self.table)
+        weights = self._weights(self.table).sum()
+        share = self.every_case / weights if weights else 0.0
+        return np.asarray(np.round(sums.sum(axis=0) * share, 1))
+
+    @cached_property
+    def known_cells(self) -> tuple[Floats, Floats] | None:
+        """Return the mean probabilities of every cell and its known rows by group; None of none."""
+        groups = self._known_groups(self.table)
+        if groups is None or not (groups >= 0).any():
+            return None
+        _, which = np.unique(self._cell_codes(self.table), return_inverse=True)
+        which = which.reshape(-1)
+        cells, size = int(which.max(initial=0)) + 1, len(self.asked.groups)
+        p = np.zeros((cells, size))
+        np.add.at(p, which, self._sums(self.table))
+        known = np.zeros((cells, size))
+        some = groups >= 0
+        np.add.at(known, (which[some], groups[some]), self._cases(self.table)[some])
+        total = p.sum(axis=1, keepdims=True)
+        return np.where(total > 0, p / np.where(total > 0, total, 1.0), 0.0), known
+
+    def cells(self, rate: Rate, outcome: OutcomeMasks) -> RateCells:
+        """Return the rows of a rate under an outcome."""
+        table = self.table
+        kind = self._kinds(table, rate, outcome)
+        used = np.flatnonzero(kind >= 0)
+        codes = self._cell_codes(table)[used]
+        kinds = 3 if (kind == OTHER).any() else 2
+        kind = kind[used]
+        unique, which = np.unique(codes, return_inverse=True)
+        which = which.reshape(-1)
+        weights, sums = self._weights(table)[used], self._sums(table)[used]
+        shape = (len(unique), kinds)
+        n, p = np.zeros(shape), np.zeros((len(unique), len(self.asked.groups)))
+        np.add.at(n, (which, kind), weights)
+        np.add.at(p, which, sums)
+        by_kind = np.zeros((kinds, p.shape[1]))
+        np.add.at(by_kind, kind, sums)
+        total = p.sum(axis=1, keepdims=True)
+        p = np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
+        levels = self.cube.levels[self._proxy]
+        digits = digits_of([int(levels[c] or 0) for c in unique.tolist()], p.shape[1])
+        squares = None
+        if "w2" in table.sums:
+            squares = np.zeros(shape)
+            np.add.at(squares, (which, kind), table.sums["w2"][used])
+        known = None
+        groups = self._known_groups(table)
+        if groups is not None:
+            some = groups[used] >= 0
+            known = np.zeros((*shape, p.shape[1]))
+            np.add.at(known, (which[some], kind[some], groups[used][some]), weights[some])
+        within = _within(p, digits)
+        clusters = self._clusters(rate, outcome, unique)
+        return RateCells(p, within, n, squares, by_kind, known, digits, clusters)
+
+    @property
+    def _proxy(self) -> Axis:
+        axis = self.cube.plan.axis(Role.PROXY, self.asked.cell)
+        assert axis is not None
+        return axis
+
+    def _axes(self) -> list[Axis]:
+        axes = [self.cube.plan.axis(role) for role in _OUTCOMES]
+        known = self.asked.known
+        axes.append(self.cube.plan.axis(Role.KNOWN, known) if known else None)
+        return [axis for axis in axes if axis is not None] + [self._proxy]
+
+    def _with_probabilities(self, table: CountTable) -> CountTable:
+        kept = table.codes[:, table.axes.index(self._proxy)] >= 0
+        sums = {measure: of[kept] for measure, of in table.sums.items()}
+        return type(table)(table.axes, table.codes[kept], sums)
+
+    def _moment(self, i: int) -> str:
+        return f"p{self.position}_{i}"
+
+    def _sums(self, table: CountTable) -> Floats:
+        every = [table.sums[self._moment(i)] for i in range(len(self.asked.groups))]
+        return np.stack(every, axis=1) / WHOLE
+
+    def _cases(self, table: CountTable) -> Floats:
+        return table.sums.get("n", table.sums["rows"])
+
+    def _weights(self, table: CountTable) -> Floats:
+        return table.sums.get("w", self._cases(table))
+
+    def _cell_codes(self, table: CountTable) -> Index:
+        return table.codes[:, table.axes.index(self._proxy)]
+
+    def _known_groups(self, table: CountTable) -> Index | None:
+        """Return the position of the known group of each entry, -1 where it is not known."""
+        axis = next((axis for axis in table.axes if axis.role is Role.KNOWN), None)
+        if axis is None:
+            return None
+        names = [name_of(level) for level in self.cube.levels[axis]]
+        strange = [name for name in names if name not in self.asked.groups]
+        if strange:
+            message = (
+                f"column {quote(axis.column)} holds {listing(strange, 5)}, which is no group."
+                f"{nearest(strange[0], self.asked.groups)} Groups: "
+                f"{listing(self.asked.groups)}; leave it empty where the group is not known"
+            )
+            raise SpecError(Problem(f"probabilities[{self.position}].known", message))
+        position = np.array([*(self.asked.groups.index(name) for name in names), _UNKNOWN])
+        return np.asarray(position[table.codes[:, table.axes.index(axis)]])
+
+    def _kinds(self, table: CountTable, rate: Rate, outcome: OutcomeMasks) -> Index:
+        """Return the kind of the rows of each entry, -1 where what the rate needs is missing."""
+        masks = {Role.LABEL: outcome.labels, Role.PREDICTION: outcome.predictions}
+        positive, known = {}, np.ones(len(table.codes), dtype=bool)
+        for role in _OUTCOMES:
+            axis = next((axis for axis in table.axes if axis.role is role), None)
+            if axis is None:
+                positive[role] = np.ones(len(table.codes), dtype=bool)
+                continue
+            codes = table.codes[:, table.axes.index(axis)]
+            positive[role] = np.append(masks[role], False)[codes]
+            if str(role) in rate.needs:
+                known &= codes >= 0
+        label, decision = positive[Role.LABEL], positive[Role.PREDICTION]
+        cell = np.select([label & decision, ~label & decision, label & ~decision], [0, 1, 2], 3)
+        of, among = (np.array(cells.coefficients)[cell] for cells in (rate.of, rate.among))
+        kind = np.select([of > 0, among > 0], [COUNTED, AMONG], OTHER)
+        return np.where(known, kind, _UNKNOWN)
+
+    def _clusters(self, rate: Rate, outcome: OutcomeMasks, cells: Index) -> Clusters | None:
+        """Return the rows of a rate by cluster, cell and kind."""
+        axis = self.cube.plan.axis(Role.CLUSTER)
+        if axis is None:
+            return None
+        table = self._with_probabilities(self.cube.marginal([*self._axes(), axis]))
+        kind = self._kinds(table, rate, outcome)
+        cluster = table.codes[:, table.axes.index(axis)]
+        used = (kind >= 0) & (cluster >= 0)
+        cell = np.searchsorted(cells, self._cell_codes(table)[used])
+        return cluster[used], cell, kind[used], self._weights(table)[used]
+
+
+def _within(p: Floats, digits: Index) -> Floats:
+    """Return the variance of probabilities within a cell, as if they were even over its width.
+
+    Never more than the mean leaves room for: where all are at the edge of a cell there is none.
+    """
+    low, width = digits / GRID, np.where(digits == GRID, 0.0, 1.0 / GRID)
+    room = np.maximum((p - low) * (low + width - p), 0.0)
+    return np.minimum(width**2 / 12, room)

@@ -1,0 +1,317 @@
+"""Audits of groups that nobody recorded, from the probabilities of their groups."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+
+GROUPS = {"Black": "p_black", "White": "p_white", "other": "p_other"}
+COLUMNS = list(GROUPS.values())
+
+
+def people(rows, rates=(0.36, 0.55, 0.5), seed=0, concentration=1.0, known=0.0):
+    """Draw people whose outcome does not depend on their probabilities within a group."""
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet(np.array([0.2, 0.6, 0.2]) * concentration, rows)
+    group = (p.cumsum(axis=1) > rng.random((rows, 1))).argmax(axis=1)
+    chosen = rng.random(rows) < np.array(rates)[group]
+    names = np.array(list(GROUPS))[group]
+    reported = [name if rng.random() < known else None for name in names]
+    columns = dict(zip(COLUMNS, p.T, strict=True))
+    return pl.DataFrame(
+        {"chosen": chosen.astype(int), **columns, "race": names, "reported": reported}
+    )
+
+
+def audited(data, rules=(), reference="White", metrics="selection_rate.difference", **asked):
+    feature = {k: asked.pop(k) for k in ("known", "known_drawn", "assume") if k in asked}
+    return fg.audit(
+        data,
+        prediction="chosen",
+        positive=1,
+        sensitive={"race": fg.probabilities(GROUPS, **feature)},
+        reference={"race": reference} if reference else "others",
+        metrics=metrics,
+        rules=list(rules),
+        **asked,
+    )
+
+
+LIMIT = "selection_rate.difference >= -0.05"
+
+
+def outcome_of(report, group="Black"):
+    return next(str(v.outcome) for v in report.verdicts if v.group == group)
+
+
+def test_probabilities_of_0_and_1_give_the_values_of_the_recorded_column():
+    data = people(800)
+    known = data.with_columns(
+        *((pl.col("race") == name).cast(pl.Float64).alias(c) for name, c in GROUPS.items())
+    )
+    metrics = ["selection_rate.difference", "selection_rate.ratio"]
+    for reference in ("White", None):
+        estimated = audited(known, reference=reference, metrics=metrics)
+        recorded = fg.audit(
+            known, prediction="chosen", positive=1, sensitive="race", metrics=metrics,
+            reference={"race": reference} if reference else "others",
+        )  # fmt: skip
+        for each in recorded.estimates:
+            ours = estimated[each.metric, "race", each.group]
+            assert ours.value == pytest.approx(each.value, abs=1e-9)
+            assert ours.interval.low == pytest.approx(each.interval.low, abs=0.01)
+            assert ours.interval.high == pytest.approx(each.interval.high, abs=0.02)
+
+
+def test_parts_add_up_to_the_whole_digit_for_digit_in_any_order():
+    data = people(3_000, known=0.1)
+    asked = {
+        "prediction": "chosen",
+        "positive": 1,
+        "sensitive": {"race": fg.probabilities(GROUPS, known="reported")},
+    }
+    whole = fg.count(data, **asked)
+    parts = fg.count(data[:1_100], **asked) + fg.count(data[1_100:], **asked)
+    shuffled = fg.count(data.sample(fraction=1, shuffle=True, seed=1), **asked)
+    for other in (parts, shuffled):
+        assert other.digest == whole.digest
+        assert fg.audit(other).estimates == fg.audit(whole).estimates
+
+
+def test_a_saved_cube_and_report_are_read_as_they_were(tmp_path):
+    data = people(1_500)
+    cube = fg.count(
+        data, prediction="chosen", positive=1, sensitive={"race": fg.probabilities(GROUPS)}
+    )
+    cube.save(tmp_path / "race.cube.json")
+    report = fg.audit(fg.load(tmp_path / "race.cube.json"))
+    assert report.estimates == fg.audit(cube).estimates
+    report.save(tmp_path / "race.report.json")
+    assert fg.load(tmp_path / "race.report.json") == report
+
+
+def test_probabilities_without_information_decide_nothing():
+    """The true ratio is .65; all have the same probabilities."""
+    data = people(4_000).with_columns(
+        pl.lit(0.3).alias("p_black"), pl.lit(0.5).alias("p_white"), pl.lit(0.2).alias("p_other")
+    )
+    rules = ["selection_rate.ratio >= 0.8", "selection_rate.difference >= -0.5", LIMIT]
+    for assume in ("bracket", "given_group"):
+        report = audited(data, rules, assume=assume)
+        assert {str(each.outcome) for each in report.verdicts} == {"not_evaluated"}
+        assert all(each.status == "undefined" for each in report.estimates)
+        assert "do not distinguish 'Black', 'White', 'other'" in report.verdicts[0].says
+        assert report.exit_code == 3
+    bounds = audited(data, rules, assume="nothing")
+    assert {str(each.outcome) for each in bounds.verdicts} == {"inconclusive"}
+    counted = [{"metric": "selection_rate.ratio", "at_least": 0.8, "insufficient": "pass"}]
+    assert "pass" not in {str(each.outcome) for each in audited(data, counted).verdicts}
+
+
+def test_weak_probabilities_of_few_people_are_insufficient():
+    data = people(150, concentration=40.0)
+    report = audited(data, [LIMIT])
+    assert outcome_of(report) == "not_evaluated"
+    assert "people of known group" in report.verdicts[0].says
+
+
+def test_a_group_below_the_minimum_has_no_verdict():
+    data = people(4_000)
+    assert outcome_of(audited(data, ["selection_rate.difference >= -0.5"])) == "pass"
+    report = audited(data, ["selection_rate.difference >= -0.5"], min_n=2_000)
+    assert outcome_of(report) == "not_evaluated"
+
+
+@pytest.mark.parametrize(
+    ("rates", "outcome"),
+    [((0.5, 0.5, 0.5), "pass"), ((0.36, 0.55, 0.5), "fail"), ((0.45, 0.53, 0.5), "inconclusive")],
+)
+def test_both_usual_estimates_have_to_agree(rates, outcome):
+    assert outcome_of(audited(people(20_000, rates), [LIMIT])) == outcome
+
+
+def test_what_is_assumed_decides_and_is_stated():
+    data = people(20_000, (0.45, 0.55, 0.5), known=0.0)
+    both, one = audited(data, [LIMIT]), audited(data, [LIMIT], assume="given_group")
+    nothing = audited(data, [LIMIT], assume="nothing")
+    assert [outcome_of(each) for each in (both, one, nothing)] == [
+        "inconclusive", "fail", "inconclusive",
+    ]  # fmt: skip
+    key = ("selection_rate.difference", "race", "Black")
+    assert "does not depend on the probabilities within a group" in one[key].says
+    assert "right if, within a group, the outcome does not change" in both[key].says
+    assert "without any assumption" in nothing[key].says
+    assert "without any assumption" in nothing.verdicts[0].says
+    made = {str(each.estimator): each for each in both.estimators if each.group == "Black"}
+    assert set(made) == {"bracket", "likelihood", "weighted", "bounds"}
+    assert both[key].low == min(made["likelihood"].interval.low, made["weighted"].interval.low)
+    assert both[key].high == max(made["likelihood"].interval.high, made["weighted"].interval.high)
+    assert made["bounds"].interval.low <= made["bounds"].set_low < made["bounds"].set_high
+    assert 500 < made["likelihood"].effective_people < 4_000
+
+
+def test_every_report_states_that_the_groups_are_estimated():
+    report = audited(people(4_000), [LIMIT])
+    first = next(each for each in report.diagnostics if each.code == "group_not_recorded")
+    assert first.level == "warning"
+    for text in (first.message, str(report), report._repr_html_()):
+        plain = " ".join(text.replace("&#39;", "'").replace("’", "'").split())
+        assert "not from people's own answers" in plain
+
+
+def test_a_random_sample_of_known_groups_decides():
+    data = people(6_000, known=0.3)
+    report = audited(data, [LIMIT], known="reported", known_drawn="random")
+    estimate = report["selection_rate.difference", "race", "Black"]
+    assert "corrected by a random sample" in estimate.says
+    assert outcome_of(report) == "fail"
+    not_random = audited(data, [LIMIT], known="reported")
+    assert {str(each.estimator) for each in not_random.estimators} == {
+        "bracket", "likelihood", "weighted", "bounds",
+    }  # fmt: skip
+    calibrated = [each for each in not_random.diagnostics if each.code == "calibration"]
+    assert [each["rejected"] for each in calibrated] == [False]
+
+
+def test_people_of_known_group_contradict_wrong_probabilities():
+    data = people(6_000, known=0.3)
+    total = pl.sum_horizontal(*(pl.col(c) ** 2 for c in COLUMNS))
+    sure = data.with_columns(*((pl.col(c) ** 2 / total).alias(c) for c in COLUMNS))
+    report = audited(sure, known="reported")
+    (found,) = [each for each in report.diagnostics if each.code == "calibration"]
+    assert found.level == "warning"
+    assert "disagree with the groups" in found.message
+
+
+def test_an_outcome_that_depends_on_the_probabilities_leaves_bounds_to_decide():
+    rng = np.random.default_rng(3)
+    data = people(20_000)
+    rate = 0.3 + 1.6 * data["p_white"].to_numpy() * (1 - data["p_white"].to_numpy())
+    data = data.with_columns(chosen=pl.Series((rng.random(20_000) < rate).astype(int)))
+    report = audited(data, [LIMIT], assume="given_group")
+    assert outcome_of(report) == "inconclusive"
+    assert [e.code for e in report.diagnostics if e.code == "lack_of_fit"]
+
+
+def test_weights_and_clusters_widen_intervals():
+    data = people(3_000)
+    rng = np.random.default_rng(4)
+    data = data.with_columns(
+        w=pl.Series(rng.lognormal(0, 1, 3_000)), of=pl.Series(np.arange(3_000) // 30)
+    )
+    key = ("selection_rate.difference", "race", "Black")
+    alone, weighted = audited(data)[key], audited(data, weight="w")[key]
+    assert weighted.high - weighted.low > 1.1 * (alone.high - alone.low)
+    clustered = audited(data, cluster="of")[key]
+    assert clustered.value == pytest.approx(alone.value)
+    assert clustered.interval != alone.interval
+
+
+def test_conditional_rates_and_thresholds_are_estimated():
+    data = people(5_000)
+    rng = np.random.default_rng(5)
+    score = np.clip(0.3 * data["chosen"].to_numpy() + rng.random(5_000) * 0.7, 0, 1)
+    report = fg.audit(
+        data.with_columns(score=pl.Series(score)),
+        label="chosen",
+        score="score",
+        threshold=[0.4, 0.6],
+        positive=1,
+        sensitive={"race": fg.probabilities(GROUPS)},
+        metrics=["true_positive_rate.difference"],
+    )
+    assert {each.threshold for each in report.estimates} == {0.4, 0.6}
+    assert all(each.status == "ok" for each in report.estimates)
+
+
+def test_what_is_no_share_of_rows_is_not_applicable():
+    data = people(3_000)
+    report = fg.audit(
+        data, label="chosen", prediction="chosen", positive=1,
+        sensitive={"race": fg.probabilities(GROUPS)}, rules=["f1.difference >= -0.1"],
+    )  # fmt: skip
+    assert {str(each.outcome) for each in report.verdicts} == {"not_evaluated"}
+    assert "only probabilities of the groups are known" in report.verdicts[0].says
+
+
+def test_a_recorded_feature_beside_it_is_as_alone():
+    rng = np.random.default_rng(6)
+    data = people(3_000).with_columns(sex=pl.Series(rng.choice(["F", "M"], 3_000)))
+    asked = {"prediction": "chosen", "positive": 1, "metrics": "selection_rate.difference"}
+    both = fg.audit(data, sensitive=["sex", {"race": fg.probabilities(GROUPS)}], **asked)
+    alone = fg.audit(data, sensitive="sex", **asked)
+    key = ("selection_rate.difference", "sex", "F")
+    assert (both[key].value, both[key].interval) == (alone[key].value, alone[key].interval)
+    assert both["selection_rate.difference", "race", "Black"].value is not None
+
+
+def test_rows_without_probabilities_are_excluded_and_counted():
+    data = people(1_000)
+    missing = data.with_columns(
+        *(pl.when(pl.int_range(1_000) < 7).then(None).otherwise(c).alias(c) for c in COLUMNS)
+    )
+    report = audited(missing)
+    assert report.data.excluded == {"missing race": 7}
+    assert report.data.used == 993
+    ours = report["selection_rate.difference", "race", "Black"].value
+    rest = audited(data[7:])["selection_rate.difference", "race", "Black"].value
+    assert ours == pytest.approx(rest)
+
+
+def test_a_specification_file_asks_as_python_does(tmp_path):
+    file = tmp_path / "audit.toml"
+    file.write_text(
+        'prediction = "chosen"\npositive = 1\nmetrics = ["selection_rate.difference"]\n'
+        '[reference]\nrace = "White"\n'
+        '[[sensitive]]\nname = "race"\nassume = "given_group"\n'
+        'probabilities = {Black = "p_black", White = "p_white", other = "p_other"}\n'
+    )
+    data = people(2_000)
+    assert fg.audit(data, config=file).estimates == audited(data, assume="given_group").estimates
+
+
+def test_other_questions_refuse_probabilities_by_name(tmp_path):
+    data = people(500).with_columns(other=pl.col("chosen"), score=pl.col("p_white"))
+    feature = {"race": fg.probabilities(GROUPS)}
+    of = {"prediction": "chosen", "positive": 1, "sensitive": feature}
+    with pytest.raises(fg.SpecError, match="candidate: cannot be combined"):
+        fg.compare_models(data, candidate="other", **of)
+    with pytest.raises(fg.SpecError, match="'race': a threshold for each group needs recorded"):
+        fg.thresholds(
+            data, label="chosen", score="score", positive=1, sensitive=feature, rules="DI >= 0.8"
+        )
+    with pytest.raises(fg.SpecError, match="strata"):
+        fg.why(data, strata="other", **of)
+    with pytest.raises(fg.SpecError, match="'race': a search of subgroups needs recorded"):
+        fg.find(data, features=feature, rate="selection_rate", prediction="chosen", positive=1)
+    report = audited(data)
+    with pytest.raises(fg.SpecError, match="'race': estimates from probabilities"):
+        fg.compare(report, report)
+    cube = fg.count(data, **of)
+    with pytest.raises(fg.CubeError, match="sums of probabilities"):
+        fg.protect(cube, min_cell=10)
+    with pytest.raises(fg.SpecError, match="a monitor needs recorded groups"):
+        fg.monitor({"2026-01": cube}, of | {"monitor": {"rules": [LIMIT]}})
+
+
+def test_a_sealed_report_is_verified(tmp_path):
+    cube = fg.count(
+        people(1_500), prediction="chosen", positive=1,
+        sensitive={"race": fg.probabilities(GROUPS)},
+    )  # fmt: skip
+    fg.seal(fg.audit(cube), cube, f"{tmp_path}/race.fairgauge")
+    assert str(fg.verify(f"{tmp_path}/race.fairgauge").finding) == "reproduced"
+
+
+def test_the_json_has_every_estimator():
+    report = audited(people(2_000))
+    saved = json.loads(report.to_json())
+    assert {each["estimator"] for each in saved["estimators"]} == {
+        "bracket", "likelihood", "weighted", "bounds",
+    }  # fmt: skip
+    assert sum(each["decides"] for each in saved["estimators"]) == 2

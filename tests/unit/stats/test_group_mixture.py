@@ -1,0 +1,208 @@
+"""Rates of groups of which only probabilities are known, against other ways to compute them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from fairgauge.stats.group_mixture import GroupMixture
+from fairgauge.stats.group_probabilities import (
+    calibration_test,
+    lack_of_fit_test,
+    merged_cells,
+    sharp_bounds,
+    validated_rates,
+    weighted_rates,
+)
+
+
+def table(seed, rows=3_000, kinds=2, groups=3):
+    """Draw cells: their probabilities and the rows of each kind."""
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet(np.full(groups, 0.5), 60)
+    theta = rng.dirichlet(np.ones(kinds), groups).T
+    shares = p @ theta.T
+    sizes = rng.multinomial(rows, np.full(60, 1 / 60))
+    n = np.array([rng.multinomial(size, share) for size, share in zip(sizes, shares, strict=True)])
+    return p, n.astype(float)
+
+
+def by_em(p, n, steps=4_000):
+    theta = np.full((n.shape[1], p.shape[1]), 1 / n.shape[1])
+    for _ in range(steps):
+        theta = theta * ((n / (p @ theta.T)).T @ p)
+        theta /= theta.sum(axis=0)
+    return theta
+
+
+@pytest.mark.parametrize(("kinds", "groups"), [(2, 2), (2, 4), (3, 3)])
+def test_the_likelihood_is_largest_where_em_ends(kinds, groups):
+    p, n = table(kinds + groups, kinds=kinds, groups=groups)
+    assert GroupMixture(p, n).theta == pytest.approx(by_em(p, n), abs=2e-5)
+
+
+def test_groups_that_are_known_have_their_own_rates():
+    p = np.eye(3)
+    n = np.array([[3.0, 17.0], [40.0, 10.0], [0.0, 25.0]])
+    mixture, one = GroupMixture(p, n), np.eye(3, dtype=bool)
+    assert [mixture.rate(side) for side in one] == pytest.approx([0.15, 0.8, 0.0], abs=1e-9)
+    assert mixture.variance(one[1]) == pytest.approx(0.8 * 0.2 / 50, rel=0.03)
+
+
+def test_the_profile_of_a_known_group_is_that_of_a_binomial():
+    mixture = GroupMixture(np.eye(2), np.array([[3.0, 17.0], [40.0, 10.0]]))
+    low, high = mixture.rate_curve(np.array([True, False])).limits(1.959964)
+
+    def drop(t):
+        return 2 * (3 * np.log(0.15 / t) + 17 * np.log(0.85 / (1 - t)))
+
+    assert [drop(low), drop(high)] == pytest.approx([1.959964**2] * 2, rel=2e-3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_limits_of_a_difference_are_where_the_likelihood_has_fallen(seed):
+    """Against an optimiser of another kind, under the constraint that the difference is given."""
+    p, n = table(seed, 600)
+    mixture, one = GroupMixture(p, n), np.eye(3, dtype=bool)
+    curve = mixture.difference_curve(one[0], one[1])
+
+    def largest(difference):
+        def loss(free):
+            share = p @ np.array([free[0] + difference, *free])
+            return -(n[:, 0] @ np.log(share) + n[:, 1] @ np.log(1 - share))
+
+        least, most = max(0, -difference), min(1, 1 - difference)
+        bounds = [(least + 1e-9, most - 1e-9), (1e-9, 1 - 1e-9)]
+        options = {"xatol": 1e-9, "fatol": 1e-9, "maxiter": 4_000}
+        starts = [[least + (most - least) * a, b] for a in (0.1, 0.5, 0.9) for b in (0.2, 0.8)]
+        found = (
+            minimize(loss, start, method="Nelder-Mead", bounds=bounds, options=options)
+            for start in starts
+        )
+        return -min(each.fun for each in found)
+
+    top = largest(curve.estimate)
+    for limit in curve.limits(1.96):
+        assert 2 * (top - largest(limit)) == pytest.approx(1.96**2, rel=0.01)
+
+
+def test_the_ratio_has_the_limits_of_its_angle_where_a_rate_is_zero():
+    mixture = GroupMixture(np.eye(2), np.array([[0.0, 40.0], [20.0, 20.0]]))
+    one = np.eye(2, dtype=bool)
+    low, high = np.tan(mixture.angle_curve(one[0], one[1]).limits(1.96))
+    assert low == 0
+    assert 0.05 < high < 0.2
+
+
+def test_probabilities_in_a_fixed_proportion_are_not_identified():
+    p = np.array([[0.2, 0.4, 0.4], [0.6, 0.2, 0.2], [0.1, 0.45, 0.45]])
+    n = np.array([[10.0, 20.0], [30.0, 5.0], [9.0, 9.0]])
+    assert GroupMixture(p, n).unidentified.tolist() == [False, True, True]
+    assert GroupMixture(np.full((1, 2), 0.5), np.array([[5.0, 5.0]])).unidentified.all()
+
+
+def test_weights_widen_the_interval_by_the_robust_variance():
+    p, n = table(4)
+    one = np.eye(3, dtype=bool)
+    alone, equal = GroupMixture(p, n), GroupMixture(p, n, squares=n)
+    heavy = GroupMixture(p, n, squares=2 * n)
+    assert equal.variance(one[0]) == pytest.approx(alone.variance(one[0]), rel=0.1)
+    assert heavy.variance(one[0]) == pytest.approx(2 * equal.variance(one[0]))
+
+
+def test_rows_that_are_clusters_of_one_are_independent():
+    p, n = table(5, 400)
+    cell, kind = np.nonzero(n)
+    entries = np.repeat(np.arange(len(cell)), n[cell, kind].astype(int))
+    clusters = (np.arange(len(entries)), cell[entries], kind[entries], np.ones(len(entries)))
+    one = np.eye(3, dtype=bool)
+    by_row = GroupMixture(p, n, clusters=clusters)
+    assert by_row.variance(one[0]) == pytest.approx(
+        GroupMixture(p, n, squares=n).variance(one[0]) * 400 / 399
+    )
+    assert by_row.degrees == 399
+
+
+def test_weighted_rates_are_the_sums_of_probabilities():
+    p, n = table(6)
+    sums = np.stack([n[:, 0] @ p, n[:, 1] @ p])
+    sides = np.concatenate([np.eye(3, dtype=bool), np.ones((1, 3), dtype=bool)])
+    found = weighted_rates(sums, p, np.zeros_like(p), n, sides)
+    assert found.rates[:3] == pytest.approx((n[:, 0] @ p) / (n.sum(axis=1) @ p))
+    rate, rows = n[:, 0].sum() / n.sum(), n.sum()
+    assert found.rates[3] == pytest.approx(rate)
+    assert found.covariance[3, 3] == pytest.approx(rate * (1 - rate) / rows)
+
+
+def test_bounds_hold_every_assignment_of_groups_and_are_attained():
+    """One cell, as many rows as make every split possible: the ends are those of the splits."""
+    p, n = np.array([[0.4, 0.6]]), np.array([[3e9, 7e9]])
+    sides = np.eye(2, dtype=bool)
+    low, high = sharp_bounds(p, n, sides).ends
+    assert low == pytest.approx([0.0, 0.0], abs=1e-4)
+    assert high == pytest.approx([0.75, 0.5], abs=1e-4)
+
+
+def test_bounds_of_known_groups_are_their_rates():
+    n = np.array([[30.0, 70.0], [10.0, 10.0]])
+    found = sharp_bounds(np.eye(2), n, np.eye(2, dtype=bool))
+    assert found.ends[0] == pytest.approx([0.3, 0.5], abs=1e-6)
+    assert found.ends[1] == pytest.approx([0.3, 0.5], abs=1e-6)
+
+
+def test_a_sample_that_knows_all_rows_gives_their_rates():
+    rng = np.random.default_rng(7)
+    p, n = table(7)
+    known = np.stack([rng.multinomial(int(k), q) for row, q in zip(n, p, strict=True) for k in row])
+    known = known.reshape(len(p), 2, 3).astype(float)
+    theta = np.full((2, 3), 0.5)  # whatever it is
+    found = validated_rates(theta, p, n, known, np.eye(3, dtype=bool))
+    of_group = known.sum(axis=0)
+    assert found.rates == pytest.approx(of_group[0] / of_group.sum(axis=0))
+
+
+def test_merged_cells_have_enough_rows_and_join_neighbours():
+    digits = np.array([[0, 19], [1, 18], [10, 9], [11, 8], [20, 0]])
+    which = merged_cells(digits, np.array([3.0, 60.0, 20.0, 40.0, 2.0]), 50)
+    rows = np.bincount(which, [3.0, 60.0, 20.0, 40.0, 2.0])
+    assert which[2] == which[3]
+    assert sorted(rows)[-2:] == [60.0, 60.0]
+
+
+def draw_tests(rng, overconfident=1.0, quadratic=0.0):
+    p = rng.dirichlet([0.3, 0.9, 0.3], 1_500)
+    true = p**overconfident / (p**overconfident).sum(axis=1, keepdims=True)
+    group = (true.cumsum(axis=1) > rng.random((len(p), 1))).argmax(axis=1)
+    rate = np.array([0.35, 0.55, 0.5])[group] + quadratic * p[:, 1] * (1 - p[:, 1])
+    outcome = rng.random(len(p)) < rate
+    n = np.stack([outcome, ~outcome], axis=1).astype(float)
+    theta = GroupMixture(p, n).theta
+    return calibration_test(p, np.eye(3)[group])[2], lack_of_fit_test(p, n, theta)[2]
+
+
+def test_the_tests_of_assumptions_reject_at_their_level_and_find_what_they_can():
+    rng = np.random.default_rng(8)
+    right = np.array([draw_tests(rng) for _ in range(100)])
+    assert (right < 0.05).mean(axis=0) == pytest.approx([0.05, 0.05], abs=0.055)
+    wrong = np.array([draw_tests(rng, 1.6, 1.2) for _ in range(20)])
+    assert ((wrong < 0.05).mean(axis=0) > 0.8).all()
+
+
+def test_intervals_of_a_difference_cover_it():
+    """Seeded: 100 tables of 2,000 rows with informative probabilities."""
+    rng, held = np.random.default_rng(9), 0
+    one = np.eye(3, dtype=bool)
+    for _ in range(100):
+        p = rng.dirichlet([0.2, 0.6, 0.2], 2_000)
+        group = (p.cumsum(axis=1) > rng.random((2_000, 1))).argmax(axis=1)
+        outcome = rng.random(2_000) < np.array([0.36, 0.55, 0.5])[group]
+        _, cell = np.unique(np.floor(20 * p), axis=0, return_inverse=True)
+        cell = cell.reshape(-1)
+        n, mean = np.zeros((cell.max() + 1, 2)), np.zeros((cell.max() + 1, 3))
+        np.add.at(n, (cell, np.where(outcome, 0, 1)), 1)
+        np.add.at(mean, cell, p)
+        mixture = GroupMixture(mean / n.sum(axis=1, keepdims=True), n)
+        low, high = mixture.difference_curve(one[0], one[1]).limits(1.959964)
+        held += low <= -0.19 <= high
+    assert held >= 89
