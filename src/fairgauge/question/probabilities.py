@@ -293,7 +293,7 @@ def _read(text: str) -> str:
 
 
 def _written(value: object) -> str:
-    return re.sub(r"(?<!\\);", r"\\;", escape(value))
+    return escape(value).replace(";", r"\;")
 
 
 RECORD = "audit the feature alone (fairgauge audit), or name a column of recorded groups"

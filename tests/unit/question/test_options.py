@@ -54,6 +54,20 @@ RULE = RULE_TEXT | st.fixed_dictionaries(
         "insufficient": st.sampled_from(["report", "pass", "fail", "ignore"]),
     },
 )
+BARE = NAME.filter(lambda name: name and name == name.strip())
+UNRECORDED = st.fixed_dictionaries(
+    {
+        "name": BARE,
+        "probabilities": st.lists(BARE, min_size=2, max_size=4, unique=True).map(
+            lambda names: {name: f"p {name}" for name in names}
+        ),
+    },
+    optional={
+        "known": BARE,
+        "assume": st.sampled_from(["given_group", "nothing"]),
+        "tolerance": st.floats(0.001, 0.1),
+    },
+)
 SHARES = st.dictionaries(NAME, st.floats(0.01, 9), min_size=1, max_size=3)
 OF_TYPE = {
     types.COLUMN: NAME,
@@ -65,6 +79,7 @@ OF_TYPE = {
     types.THRESHOLD: st.lists(st.floats(0, 1), min_size=1, max_size=3) | st.just("median"),
     types.POSITIVE: st.lists(SCALAR, min_size=1) | st.fixed_dictionaries({"above": st.floats()}),
     types.FEATURES: st.lists(FEATURE, min_size=1, max_size=3),
+    types.PROBABILITIES: st.lists(UNRECORDED, max_size=2, unique_by=lambda each: each["name"]),
     types.STRATA: st.lists(FEATURE.filter(lambda f: "values" not in f), min_size=1, max_size=3),
     types.INTERSECTIONS: st.lists(st.lists(NAME, min_size=2, max_size=3, unique=True), max_size=2),
     types.REFERENCE: st.sampled_from(["rest", *ReferenceRule]) | st.dictionaries(COLUMN, SCALAR),
