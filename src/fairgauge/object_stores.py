@@ -123,6 +123,9 @@ def open_unzipped(place: Place) -> Iterator[IO[bytes]]:
             yield cast("IO[bytes]", unzipped)
 
 
+_WITH_PASSWORD = re.compile(r"\w+://[^/@]*:[^/@]*@")
+
+
 def find_objects(url: str) -> list[Object]:
     """Return the objects of an address: one, those of a glob, or the Parquet files below.
 
@@ -133,6 +136,12 @@ def find_objects(url: str) -> list[Object]:
     MissingExtra
         The library that reads such addresses is not installed.
     """
+    if _WITH_PASSWORD.match(url):  # which clients would repeat in their messages
+        scheme = url.partition("://")[0]
+        raise DataError(
+            f"the address {scheme}://... holds a name and a password, which no bucket has; remove "
+            "them: credentials come from the environment"
+        )
     files, path = filesystem(url)
     glob = any(character in shown_address(url) for character in "*?[")
     with explained(url):
