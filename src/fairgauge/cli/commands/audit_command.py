@@ -43,7 +43,7 @@ def command(
     DATA is a .csv, .csv.gz, .tsv, .parquet, .jsonl, .json, .arrow or .feather file, several of
     them, a glob, a .cube.json made by "fairgauge count", - for standard input (rows, or the counts
     that "fairgauge count" prints), the address of such files in a store or on the web
-    (s3://bucket/loans/*.parquet, gs://, az://, https://), a table of a lakehouse (delta:FOLDER,
+    (s3://bucket/loans.parquet, gs://, az://, https://), a table of a lakehouse (delta:FOLDER,
     iceberg:CATALOG.NAMESPACE.TABLE), or the URL of a database (postgresql://user@host/name,
     sqlite:///file.db) with --table or --query.
 
