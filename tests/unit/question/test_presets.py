@@ -240,7 +240,7 @@ def test_the_screen_shows_the_terms_of_the_preset_and_names_what_it_leaves_out()
     assert "deviation" not in screen
     assert "1 table to publish" in " ".join(screen.split())
     smd = lending()["selection_smd_overall", "sex", "Female"].value
-    assert f"{abs(smd):.3f}" in screen.replace("−", "")
+    assert f"{abs(smd):.1f}" in screen.replace("−", "")
 
 
 @pytest.mark.parametrize("preset_", ["us-lending", None])
