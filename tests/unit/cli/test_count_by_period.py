@@ -56,6 +56,16 @@ def test_a_history_is_imported_at_once(rows):
     assert len(fg.History("history").periods) == 40
 
 
+def test_months_are_periods(rows):
+    months = pa.array([f"{day:%Y-%m}" for day in rows["day"].to_pylist()])
+    pq.write_table(rows.append_column("month", months), "rows.parquet")
+    assert (
+        fairgauge("count", "rows.parquet", *FLAGS, "--by", "month", "-o", "months").exit_code == 0
+    )
+    done = fairgauge("monitor", "import", "history", "months/*.cube.json")
+    assert "2 periods added" in done.stdout, done.stderr
+
+
 def test_what_is_no_period(rows):
     pq.write_table(rows.append_column("n", pa.array([None, *range(1, len(rows))])), "rows.parquet")
     for column, message in (

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _OVERRIDES = ("rules", "min_n", "inconclusive")
 """The options of an audit whose answer may change with every look at a history."""
-_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d|\d{4}-W\d\d|\d{4}-\d\d")
 
 
 @click.group(
@@ -189,7 +189,7 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
     """Add counts (.cube.json), or the values of analysis.json FILES, to HISTORY.
 
     Values without counts are shown in charts of their own and raise no alarm. The date is that in
-    the path of a file (2026-11-20 or 2026/11/20), or --period.
+    the path of a file (2026-11-20, 2026/11/20, 2026-W47, 2026-11), or --period.
     """
     from fairgauge.cli._data_arguments import CUBE_SUFFIX, merged
     from fairgauge.cli._data_arguments import files as expanded
