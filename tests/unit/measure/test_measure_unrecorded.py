@@ -164,6 +164,19 @@ def test_every_report_states_that_the_groups_are_estimated():
         assert "not from people's own answers" in plain
 
 
+def test_the_whole_record_has_every_estimator_with_its_assumption(tmp_path):
+    report = audited(people(4_000))
+    report.save(tmp_path / "race.html")
+    page = " ".join((tmp_path / "race.html").read_text().split())
+    for text in (
+        "Groups from probabilities",
+        "Black, selection rate difference, bounds: (",
+        "without any assumption but that the probabilities are right",
+        "people of known group",
+    ):
+        assert text in page, text
+
+
 def test_a_random_sample_of_known_groups_decides():
     data = people(6_000, known=0.3)
     report = audited(data, [LIMIT], known="reported", known_drawn="random")

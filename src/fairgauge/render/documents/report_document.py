@@ -42,6 +42,7 @@ from fairgauge.render.documents._document_parts import (
     listed,
     more_in_json,
 )
+from fairgauge.render.documents._estimator_blocks import estimator_blocks
 from fairgauge.render.documents._feature_sections import (
     feature_section,
     feature_tables,
@@ -496,6 +497,8 @@ class _Full(_Summary):
                 Section("whole", "All rows", (Items(tuple(map(metric_sentence, whole))),))
             )
         yield listed("details", "Details", *details, *left)
+        if report.estimators:
+            yield listed("estimators", "Groups from probabilities", *estimator_blocks(report))
         if report.scores:
             yield listed("scores", "Scores and thresholds", ScoreCharts(), short="Scores")
         if (name := self.report.spec.get("preset")) is not None:
