@@ -519,10 +519,10 @@ class DocumentTree:
     sections: tuple[Section, ...]
     created: str
     version: str
+    first_page: FirstPage
     not_shown: tuple[str, ...] = ()
     subject: str = ""
     warnings: tuple[str, ...] = ()
     file_name: str = "report"
     to_publish: tuple[Table, ...] = ()
-    first_page: FirstPage | None = None
     filed: tuple[Block, ...] = ()

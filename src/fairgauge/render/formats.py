@@ -59,7 +59,7 @@ FORMATS: tuple[Format, ...] = (
     Format("markdown", "markdown", (".md",), tree=True, options=("full", "card")),
     Format("html", "html", (".html", ".htm"), tree=True, full=True),
     Format("pdf", "pdf", (".pdf",), tree=True, full=True, binary=True, options=("full",)),
-    Format("xlsx", "xlsx", (".xlsx",), tree=True, binary=True, of=("report",)),
+    Format("xlsx", "xlsx", (".xlsx",), tree=True, binary=True),
     Format("junit", "junit", (".xml",), of=("report", "monitor")),
     Format("openmetrics", "openmetrics", (".prom",), of=("monitor",)),
     Format("cyclonedx", "cyclonedx", (".cdx.json",), of=("report",)),

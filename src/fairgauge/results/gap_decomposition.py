@@ -321,12 +321,13 @@ class Decomposition(ResultOfMetrics):
         title="Decomposition of gaps",
         called="a decomposition of gaps",
         document="fairgauge.render.documents.decomposition_document:decomposition_document",
+        brief="fairgauge.render.brief.decomposition_brief:decomposition_brief",
         tables={
             name: f"fairgauge.render.documents.decomposition_document:{name}_of"
             for name in ("parts", "strata")
         },
     )
-    DERIVED: ClassVar = ("metrics", "verdict")
+    DERIVED: ClassVar = ("metrics", "verdict", "_brief")
 
     version: Version
     created: str

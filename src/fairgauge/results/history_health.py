@@ -89,8 +89,10 @@ class HistoryHealth(ShownResult):
         title="Health of the history of a monitor",
         called="the health of a history",
         document="fairgauge.render.documents.history_document:history_document",
+        brief="fairgauge.render.brief.history_brief:history_brief",
         tables={"findings": "fairgauge.render.documents.history_document:findings_of"},
     )
+    DERIVED: ClassVar = ("_brief",)
 
     version: Version
     created: str

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import FairgaugeError
 from fairgauge.results import codec
 from fairgauge.results.brief import Brief
 from fairgauge.results.definitions import defined_by
@@ -58,7 +57,7 @@ class ResultKind:
     title: str
     called: str
     document: str
-    brief: str = ""
+    brief: str
     tables: Mapping[str, str] = field(default_factory=dict)
     older: Mapping[str, Callable[[Saved], Saved]] = field(default_factory=dict)
 
@@ -134,8 +133,6 @@ class ShownResult(ABC):
         >>> print(brief.found[0])
         Of 100 women who repaid, 30 had prediction = 1; of 100 men who repaid, 75.
         """
-        if not self.KIND.brief:
-            raise FairgaugeError(f"{self.KIND.called} has no first page in words; print() shows it")
         made: Brief = function_at(self.KIND.brief)(self)
         return made
 

@@ -249,9 +249,10 @@ class SubgroupSearch(ResultOfMetrics):
         title="Subgroups in which a rate is worse",
         called="a search for subgroups",
         document="fairgauge.render.documents.search_document:search_document",
+        brief="fairgauge.render.brief.search_brief:search_brief",
         tables={"subgroups": "fairgauge.render.documents.search_document:subgroups_of"},
     )
-    DERIVED: ClassVar = ("metrics", "summary")
+    DERIVED: ClassVar = ("metrics", "summary", "_brief")
 
     version: Version
     created: str = field(compare=False)

@@ -18,8 +18,9 @@ from fairgauge.enums import Outcome
 from fairgauge.identity import Bin, GroupId, MissingValue, ValueSet
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
-from fairgauge.render._document_tree import DocumentTree, Paragraph, Section, Tone
+from fairgauge.render._document_tree import DocumentTree, FirstPage, Paragraph, Section, Tone
 from fairgauge.results import codec
+from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.check import CheckedGroup
 from fairgauge.results.codec import Finite, Inline, Share, Version, from_dict, to_dict
 from fairgauge.results.comparison import Alone, Change, GroupChange, Origin
@@ -171,6 +172,7 @@ class Drift(ShownResult):
         title="Drift",
         called="a drift of fairgauge",
         document=f"{__name__}:drift_document",
+        brief=f"{__name__}:drift_brief",
         older={"fairgauge.drift/1": lambda values: values},
     )
     DERIVED: ClassVar = ("widest",)
@@ -187,13 +189,20 @@ class Drift(ShownResult):
         return max(self.shares, default=None)
 
 
+def drift_brief(drift):
+    """Return the first page of a drift."""
+    text = Sentence(f"The share of {drift.feature} is {drift.widest}")
+    return Brief(
+        headline=text, verdict=(), looked_at=(), found=(), certainty=(), limits=(), steps=()
+    )
+
+
 def drift_document(drift, *, full):
     """Return the document of a drift."""
-    text = f"The share of {drift.feature} is {drift.widest}."
     return DocumentTree(
-        title="Drift", beside="", lead=(text,), cover=(), verdict="", tone=Tone.PLAIN,
+        title="Drift", beside="", lead=("All shares.",), cover=(), verdict="", tone=Tone.PLAIN,
         sections=(Section("all", "All", (Paragraph(str(drift.shares)),)),) if full else (),
-        created="", version=drift.version,
+        created="", version=drift.version, first_page=FirstPage(drift.brief()),
     )  # fmt: skip
 
 
@@ -206,7 +215,7 @@ def test_a_new_kind_of_result_is_one_class_and_one_function_for_its_document(tmp
     assert written["widest"] == 0.5
     jsonschema.validate(written, Drift.json_schema())
     assert fg.load(tmp_path / "drift.json") == drift
-    assert "The share of <b> is 0.5." in render(drift, "text") == f"{drift}"
+    assert "The share of <b> is 0.5" in render(drift, "text") == f"{drift}"
     assert "&lt;b&gt;" in (tmp_path / "drift.html").read_text()
     with pytest.raises(fg.DataError, match="a drift of fairgauge has no table"):
         render(drift, "csv")

@@ -78,7 +78,6 @@ def document_of(
 
     Sections without blocks are left to those that have something to show.
     """
-    first_page = FirstPage(result.brief(), tuple(exhibits)) if result.KIND.brief else None
     return DocumentTree(
         title=title,
         beside=beside,
@@ -94,7 +93,7 @@ def document_of(
         warnings=tuple(warnings),
         file_name=file_name,
         to_publish=tuple(to_publish),
-        first_page=first_page,
+        first_page=FirstPage(result.brief(), tuple(exhibits)),
         filed=tuple(filed),
     )
 

@@ -89,7 +89,7 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> DocumentTree
         found,
         title=_title(question),
         beside=beside,
-        lead=(_examined(found),),
+        lead=(examined(found),),
         warnings=opening_warnings([d for d in found.diagnostics if d.level is Level.WARNING]),
         verdict=_verdict(found),
         tone=Tone.BAD if found.worse else Tone.PLAIN,
@@ -137,7 +137,8 @@ def _counted(found: SubgroupSearch) -> str:
     return rate.among.described if isinstance(rate, Rate) else "rows with a label and a score"
 
 
-def _examined(found: SubgroupSearch) -> str:
+def examined(found: SubgroupSearch) -> str:
+    """State which subgroups were examined, and what each is compared with."""
     question = found.question
     if _of_scores(question):
         return _scores_examined(found)
@@ -176,7 +177,7 @@ def _verdict(found: SubgroupSearch) -> str:
     return f"{number:,} {numbers.plural(number, 'subgroup is', 'subgroups are')} {bad}"
 
 
-def _claim(found: SubgroupSearch) -> str:
+def claim(found: SubgroupSearch) -> str:
     """State how many subgroups are worse, with which chance of error, and what explains them."""
     number, alpha = len(found.worse), f"{100 * found.question.alpha:.4g}%"
     one = number == 1
@@ -200,9 +201,9 @@ def _claim(found: SubgroupSearch) -> str:
 
 def _summary(found: SubgroupSearch) -> Iterator[Block]:
     if not found.worse:
-        yield Paragraph(_nothing(found))
+        yield Paragraph(nothing_shown(found))
         return
-    yield Paragraph(_claim(found))
+    yield Paragraph(claim(found))
     members = [each for each in found.worse if each.explained_by is None]
     yield _table(found, "What accounts for all", members)
     inside = command_inside(found, members[0])
@@ -214,11 +215,12 @@ def _summary(found: SubgroupSearch) -> Iterator[Block]:
         yield Paragraph(
             f"Worst guaranteed: {called(worst.name)} (n = {numbers.count(worst.n)}): "
             f"{numbers.points(worst.difference)} pp, at least "
-            f"{numbers.points(_guaranteed(found, worst))} pp."
+            f"{numbers.points(guaranteed(found, worst))} pp."
         )
 
 
-def _nothing(found: SubgroupSearch) -> str:
+def nothing_shown(found: SubgroupSearch) -> str:
+    """State that no subgroup is shown to be worse, or why none could be examined."""
     if not found.examined:
         fewest = found.question.min_rows
         if _of_scores(found.question):
@@ -253,10 +255,10 @@ def _bounds(found: SubgroupSearch) -> Iterator[Block]:
             large = _points(largest.by_at_most_of_large)
             text += f"; of those with 10% of the {_counted(found)}, by more than {large}"
         yield Paragraph(f"{text}.")
-    yield Paragraph(_detectable(found))
+    yield Paragraph(detectable(found))
 
 
-def _detectable(found: SubgroupSearch) -> str:
+def detectable(found: SubgroupSearch) -> str:
     """State what would have been found."""
     sign = {Worse.HIGHER: "+", Worse.LOWER: "−", Worse.EITHER: "±"}[found.question.worse]
     parts = [
@@ -305,7 +307,7 @@ def _funnel(found: SubgroupSearch) -> FunnelChart:
     ]
     members = [each for each in found.worse if each.explained_by is None][:_MOST_LABELS]
     dots += [
-        FunnelDot(each.n, each.difference, 1, Tone.BAD, _guaranteed(found, each), f"{i}")
+        FunnelDot(each.n, each.difference, 1, Tone.BAD, guaranteed(found, each), f"{i}")
         for i, each in enumerate(members, 1)
     ]
     bad = _bad(found.question)
@@ -352,7 +354,7 @@ def _table(
             Cell(numbers.percent(each.rate)),
             Cell(numbers.percent(each.reference_rate)),
             Cell(numbers.points(each.difference)),
-            Cell(_needed(each) if needed else numbers.points(_guaranteed(found, each))),
+            Cell(_needed(each) if needed else numbers.points(guaranteed(found, each))),
         )
         for each in subgroups
     )

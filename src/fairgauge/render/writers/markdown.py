@@ -71,18 +71,11 @@ def escape(text: object, *, cell: bool = False) -> str:
 
 
 def _document(document: DocumentTree) -> Iterator[str]:
-    first = document.first_page
-    if first is None:
-        yield f"# {escape(document.title)}"
-    else:
-        yield from _first_page(first, document)
-        yield from ["", f"## {escape(document.title)}"]
-    yield ""
+    yield from _first_page(document.first_page, document)
+    yield from ["", f"## {escape(document.title)}", ""]
     yield " ".join([f"{escape(document.beside)}.", *map(escape, document.lead)])
     if document.cover:
         yield from _block(Facts(document.cover))
-    if first is None:
-        yield from _warnings(document)
     if document.verdict:
         yield ""
         yield f"**{_MARKS[document.tone]} {escape(document.verdict)}**"
@@ -95,11 +88,6 @@ def _document(document: DocumentTree) -> Iterator[str]:
     yield f"<sub>fairgauge {document.version}, {escape(document.created[:10])}</sub>"
 
 
-def _warnings(document: DocumentTree) -> Iterator[str]:
-    for text in document.warnings:
-        yield from ["", f"> {escape(text)}"]
-
-
 def _first_page(first: FirstPage, document: DocumentTree) -> Iterator[str]:
     """Yield the sentences of a first page, with the grid of rules; the headline is the heading."""
     brief = first.brief
@@ -107,7 +95,8 @@ def _first_page(first: FirstPage, document: DocumentTree) -> Iterator[str]:
     if brief.verdict:
         opening, *others = map(escape, brief.verdict)
         yield from ["", " ".join([f"**{_MARKS[document.tone]} {opening}**", *others])]
-    yield from _warnings(document)
+    for text in document.warnings:
+        yield from ["", f"> {escape(text)}"]
     for question, sentences in brief.answers:
         yield from ["", f"**{escape(question)}**", ""]
         yield from (f"- {escape(each)}" for each in sentences)

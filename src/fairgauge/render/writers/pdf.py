@@ -22,6 +22,8 @@ from fairgauge.render._document_tree import Section
 from fairgauge.render.writers import html
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairgauge.render._document_tree import DocumentTree
 
 BROWSER_VARIABLE = "CHROME_PATH"
@@ -82,28 +84,41 @@ _LAUNCHER = re.compile(r"\S+: (?:line )?\d+: ")
 def write(document: DocumentTree, shown: object = None, *, full: bool = False) -> bytes:
     """Write a document as a PDF file: two pages, where it has a first page and one for the record.
 
-    Where the first page needs more room than one, it is printed smaller.
+    Where nothing is meant to be filed, as many of its sections follow as have room. A first page
+    that needs more room than one is printed smaller, then without its charts.
 
     Parameters
     ----------
     full : bool
-        Whether it is the whole document.
+        Whether it is the whole document, on as many pages as it needs.
 
     Raises
     ------
     DataError
         There is no browser, or it failed.
     """
-    if full or document.first_page is None or not document.filed:
+    if full:
         return print_page(html.write(document, shown))
-    filed = Section("filed", "Rules, methods and sources", document.filed)
-    short = replace(document, sections=(filed,))
     printed = b""
-    for tight in _TIGHTER:
+    for short, tight in _shorter(document):
         printed = print_page(html.write(short, shown, tight=tight))
         if printed.count(_PAGE) <= _SHORT:
             break
     return printed
+
+
+def _shorter(document: DocumentTree) -> Iterator[tuple[DocumentTree, str]]:
+    """Yield what of a document may have room on two pages, the most of it first."""
+    if document.filed:
+        least = (Section("filed", "Rules, methods and sources", document.filed),)
+    else:
+        least = ()
+        for sections in (document.sections, document.sections[:1]):
+            yield replace(document, sections=sections), _TIGHTER[0]
+    for tight in _TIGHTER:
+        yield replace(document, sections=least), tight
+    words = replace(document.first_page, exhibits=())
+    yield replace(document, sections=least, first_page=words), _TIGHTER[-1]
 
 
 def print_page(page: str) -> bytes:

@@ -49,8 +49,10 @@ _USUAL = 100
 _BAR = 40
 """Letters of a bar of shares."""
 _MOST_TABLES = 2
-_ROOM = {"found": 4, "certainty": 3, "steps": 2}
-"""The lines that each answer of a brief has on one screen."""
+_BEFORE_TABLES = 15
+"""The most lines before the first table."""
+_ROOMS = ((4, 3, 2), (4, 2, 1), (3, 1, 1), (1, 1, 1))
+"""The lines that what was found, how certain it is and what is next have, until all have room."""
 _ASKED = 3
 """When columns and intervals are omitted where one screen has no room: first, see `Paragraph`."""
 _GAP = "  "
@@ -104,17 +106,11 @@ def write(
         if not document.verdict and not hasattr(shown, "verdict"):  # a plan decides nothing
             return f"{title}: {printable(document.beside)}\n"
         return f"{document.verdict or none}{printable(subject)}  {title}\n"
-    brief = isinstance(shown, Report) and not full
     columns = min(max(width, NARROWEST), WIDEST)
-    writer = _Text(colour, columns, full=not brief)
-    if brief:
-        lines = _one_screen(document, writer)
-    else:
-        lines = [*writer.document(document)]
-        if not full:
-            parts = ", ".join(document.not_shown)
-            listed = f"Not shown (--full): {parts}. " if parts else ""
-            lines += writer.wrapped(f"{listed}{_more(document)}", 2, Tone.SOFT)
+    writer = _Text(
+        colour, columns, full=full, counted=isinstance(shown, Report) and bool(shown.verdicts)
+    )
+    lines = [*writer.document(document)] if full else _one_screen(document, writer)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -155,10 +151,12 @@ def _one_screen(document: DocumentTree, writer: _Text) -> list[str]:
 class _Text:
     """Walks a document and yields lines."""
 
-    def __init__(self, colour: bool, width: int, *, full: bool) -> None:
+    def __init__(self, colour: bool, width: int, *, full: bool, counted: bool) -> None:
         self.colour = colour
         self.width = width
         self.full = full
+        self.counted = counted
+        """Whether the first sentence of its verdict counts the rules, as the line above does."""
         self.hidden: dict[str, None] = {}
         self.most_spare: float = math.inf
         self.omitted: dict[str, None] = {}
@@ -169,31 +167,41 @@ class _Text:
 
     def document(self, document: DocumentTree) -> Iterator[str]:
         """Yield the whole document."""
+        before = list(self._title(document))
+        brief = document.first_page.brief
+        yield from before
+        if self.full:
+            yield from self._brief(brief, document)
+            yield ""
+            for text in document.lead:
+                yield from self.wrapped(text)
+            if document.cover:
+                yield from self.show(Facts(document.cover))
+            if document.verdict:
+                yield ""
+                yield self.paint(document.verdict, document.tone)
+        else:
+            fitting = (list(self._shortest(brief, document, room)) for room in _ROOMS)
+            some = _BEFORE_TABLES - len(before)
+            lines: list[str] = []
+            for lines in fitting:
+                if len(lines) <= some:
+                    break
+            yield from lines
+        for section in document.sections:
+            if section.id not in _NOT_SHOWN:
+                yield from self.section(section)
+        if not self.full:
+            asked = Paragraph(" ".join(document.lead), Tone.SOFT, _ASKED, "what was asked")
+            yield from self.show(asked)
+
+    def _title(self, document: DocumentTree) -> Iterator[str]:
+        """Yield the title and the warnings."""
         title = shorten(printable(document.title), self.width - width(document.beside) - 2)
         space = " " * (self.width - width(title) - width(document.beside))
         yield self.paint(title, Tone.PLAIN) + space + self.paint(document.beside, Tone.SOFT)
         for text in document.warnings:
             yield from self.wrapped(text, 0, Tone.UNSURE)
-        first = document.first_page
-        if first is not None and self.full:
-            yield from self._brief(first.brief, document)
-            yield ""
-        if first is None or self.full:
-            for text in document.lead if self.full else (" ".join(document.lead),):
-                yield from self.wrapped(text)
-        if document.cover and self.full:
-            yield from self.show(Facts(document.cover))
-        if first is not None and not self.full:
-            yield from self._shortest(first.brief, document)
-        elif document.verdict:
-            yield ""
-            yield self.paint(document.verdict, document.tone)
-        for section in document.sections:
-            if section.id not in _NOT_SHOWN:
-                yield from self.section(section)
-        if first is not None and not self.full:
-            asked = Paragraph(" ".join(document.lead), Tone.SOFT, _ASKED, "what was asked")
-            yield from self.show(asked)
 
     def _brief(self, brief: Brief, document: DocumentTree) -> Iterator[str]:
         """Yield a brief whole: its headline, its verdict, and each question with its answer."""
@@ -205,15 +213,15 @@ class _Text:
             for each in sentences:
                 yield from self._hanging(str(each))
 
-    def _shortest(self, brief: Brief, document: DocumentTree) -> Iterator[str]:
+    def _shortest(self, brief: Brief, document: DocumentTree, room: Sequence[int]) -> Iterator[str]:
         """Yield a brief in few lines: whole sentences, as many of each answer as have room."""
         yield from self.wrapped(str(brief.headline), 0, Tone.PLAIN)
         if document.verdict:
             yield self.paint(document.verdict, document.tone)
-            yield from self.wrapped(" ".join(map(str, brief.verdict[1:])))
-        elif brief.verdict:
-            yield from self.wrapped(" ".join(map(str, brief.verdict)))
-        for name, most in _ROOM.items():
+        if document.verdict or brief.verdict:
+            stated = brief.verdict[self.counted :]
+            yield from self.wrapped(" ".join(map(str, stated)))
+        for name, most in zip(("found", "certainty", "steps"), room, strict=True):
             lines: list[str] = []
             for each in getattr(brief, name):
                 more = list(self._hanging(f"{'Next: ' if name == 'steps' else ''}{each}"))

@@ -1,4 +1,4 @@
-"""A report as a workbook: its summary, its tables, and the specification.
+"""A result as a workbook: its first page in words, its tables, and what was asked.
 
 Texts are stored as texts, so that no name of a user is ever a formula or a link.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairgauge.render._document_tree import Block, DocumentTree, Table
     from fairgauge.render.writers.flat_rows import Cell as Value
     from fairgauge.render.writers.flat_rows import FlatTable
-    from fairgauge.results.report import Report
+    from fairgauge.results.shown_result import ShownResult
 
 TO_PUBLISH = "To publish"
 _BELOW = "confidence interval, or why data are insufficient"
@@ -40,7 +40,7 @@ _ROLES = ("Prepared by", "Reviewed by", "Approved by")
 _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 
 
-def write(document: DocumentTree, report: Report) -> bytes:
+def write(document: DocumentTree, shown: ShownResult) -> bytes:
     """Write a workbook: tables to publish, summary, all tables, and the specification.
 
     Raises
@@ -54,17 +54,19 @@ def write(document: DocumentTree, report: Report) -> bytes:
         raise MissingExtra("a workbook (.xlsx)", "xlsx", error) from None
     stream = io.BytesIO()
     with library.Workbook(stream, _OPTIONS) as book:
-        made = datetime.fromisoformat(report.created).replace(tzinfo=None)
+        made = datetime.fromisoformat(document.created).replace(tzinfo=None)
         book.set_properties({"title": printable(document.title), "created": made})
         writer = _Workbook(book)
         if document.to_publish:
             writer.to_publish(document.to_publish)
         writer.summary(document)
-        for name in report.KIND.tables:
-            table = table_of(report, name)
+        for name in shown.KIND.tables:
+            table = table_of(shown, name)
             if table.rows:
                 writer.table(name, table)
-        writer.specification(report)
+        asked = getattr(shown, "spec", None)
+        if asked is not None:
+            writer.specification(asked)
     return stream.getvalue()
 
 
@@ -81,7 +83,7 @@ class _Workbook:
         self.formats: dict[str, Any] = {}
 
     def summary(self, document: DocumentTree) -> None:
-        """Write the cover, the rules, the findings, the limits, and room for signatures."""
+        """Write the first page, the cover, the rules, the findings, and room for signatures."""
         sheet = self.book.add_worksheet("Summary")
         sheet.hide_gridlines(2)
         sheet.set_column(0, 0, 34)
@@ -102,21 +104,31 @@ class _Workbook:
     @staticmethod
     def _facts(document: DocumentTree) -> Iterator[tuple[str, str]]:
         """Yield pairs of a word and a text; a heading has no text."""
+        brief = document.first_page.brief
+        yield "headline", str(brief.headline)
+        if brief.verdict:
+            yield "verdict", " ".join(map(str, brief.verdict))
+        for question, sentences in brief.answers:
+            yield question, ""
+            for each in sentences:
+                yield "-", str(each)
+        yield "The record", ""
         yield "data", document.beside
         yield from document.cover
         yield "question", " ".join(document.lead)
         for text in document.warnings:
             yield "warning", text
         if document.verdict:
-            yield "verdict", document.verdict
+            yield "outcome", document.verdict
         yield "made", f"{document.created}, fairgauge {document.version}"
         for section in document.sections:
             if section.id in _SUMMARY:
                 yield section.title, ""
                 for block in section.blocks:
                     yield from _pairs(block)
-        yield "What this report does not show", ""
-        yield from _pairs(Items(LIMITS))
+        if document.filed:
+            yield "What no report shows", ""
+            yield from _pairs(Items(LIMITS))
 
     def to_publish(self, tables: Sequence[Table]) -> None:
         """Write the tables that a preset calls for, with the numbers as they are printed."""
@@ -170,11 +182,11 @@ class _Workbook:
         sheet.freeze_panes(1, 0)
         sheet.autofilter(0, 0, len(table.rows), len(table.columns) - 1)
 
-    def specification(self, report: Report) -> None:
+    def specification(self, asked: object) -> None:
         """Write what was asked, defaults included, a line of JSON in each row."""
         sheet = self.book.add_worksheet("Specification")
         sheet.set_column(0, 0, 100)
-        text = json.dumps(plain(report.spec), indent=2, ensure_ascii=False)
+        text = json.dumps(plain(asked), indent=2, ensure_ascii=False)
         for i, line in enumerate(text.split("\n")):
             sheet.write_string(i, 0, _text(line))
 

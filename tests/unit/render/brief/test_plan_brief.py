@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 import fairgauge as fg
-from fairgauge.results.history_health import HistoryHealth
 
 COUNTS = fg.confusion(
     "sex",
@@ -35,10 +32,3 @@ def test_what_a_table_can_show_is_never_stated_as_less() -> None:
     widest = 100 * max(each.difference for each in made.smallest)
     assert widest - 1e-9 <= float(stated[1]) <= widest + 0.1
     assert str(brief.found[-1]).startswith("In 9 more comparisons")
-
-
-def test_results_without_a_first_page_state_that() -> None:
-    with pytest.raises(fg.FairgaugeError, match="no first page in words"):
-        HistoryHealth(
-            version="0", created="2026-01-01", history="h", model="m", periods=(), findings=()
-        ).brief()

@@ -1,0 +1,83 @@
+"""The brief of a decomposition: how large a gap is, and what becomes of it within strata."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import GapVerdict
+from fairgauge.render.words.decomposition_sentences import (
+    CAVEAT,
+    describe_detectable,
+    describe_gap_verdict,
+    describe_heterogeneity,
+    verdict_words,
+)
+from fairgauge.render.words.display_names import called, capitalised, group_called
+from fairgauge.render.words.metric_words import metric_words
+from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.results.brief import Brief, Sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.results.gap_decomposition import Decomposition, Gap
+
+_MOST_GAPS = 2
+
+
+def decomposition_brief(found: Decomposition) -> Brief:
+    """Return the brief of a decomposition, of its first gaps in detail."""
+    first = found.gaps[0]
+    gaps = [(f"gaps[{i}]", gap) for i, gap in enumerate(found.gaps[:_MOST_GAPS])]
+    return Brief(
+        headline=Sentence(
+            f"{_subject(first)}: {verdict_words(first)}", ("gaps[0].verdict", "gaps[0].reason")
+        ),
+        verdict=(Sentence(describe_gap_verdict(first), ("gaps[0].verdict", "gaps[0].parts")),),
+        looked_at=(
+            Sentence(
+                f"{count(found.data.rows)} {plural(found.data.rows, 'row', 'rows')}, by "
+                f"{listing([called(column) for column in first.columns])}.",
+                ("data.rows", "gaps[0].columns"),
+            ),
+        ),
+        found=tuple(_found(found)),
+        certainty=tuple(each for place, gap in gaps for each in _certainty(place, gap)),
+        limits=(Sentence(CAVEAT),),
+        steps=tuple(_steps(found)),
+        question="How large the gap is, and where it lies",
+    )
+
+
+def _subject(gap: Gap) -> str:
+    group = group_called(gap.estimate.group, gap.estimate.feature)
+    return capitalised(f"{group}, {metric_words(gap.estimate.definition)}")
+
+
+def _found(found: Decomposition) -> Iterator[Sentence]:
+    for i, gap in enumerate(found.gaps[:_MOST_GAPS]):
+        yield Sentence(f"{gap.estimate.says}.", (f"gaps[{i}].estimate",))
+        if i:
+            yield Sentence(describe_gap_verdict(gap), (f"gaps[{i}].verdict", f"gaps[{i}].parts"))
+    if (more := len(found.gaps) - _MOST_GAPS) > 0:
+        yield Sentence(f"{more:,} more {plural(more, 'gap is', 'gaps are')} below.", ("gaps",))
+
+
+def _certainty(place: str, gap: Gap) -> Iterator[Sentence]:
+    texts = (
+        (describe_heterogeneity(gap), "heterogeneity"),
+        (describe_detectable(gap), "detectable"),
+    )
+    yield from (Sentence(text, (f"{place}.{key}",)) for text, key in texts if text)
+
+
+def _steps(found: Decomposition) -> Iterator[Sentence]:
+    verdicts = {gap.verdict for gap in found.gaps}
+    if verdicts & {GapVerdict.REMAINS, GapVerdict.REVERSES}:
+        yield Sentence("Read cases of the strata in which the difference is largest.")
+    if GapVerdict.ACCOUNTED_FOR in verdicts:
+        yield Sentence("Ask whether the strata may rightly decide, and why groups differ in them.")
+    if GapVerdict.INCONCLUSIVE in verdicts:
+        yield Sentence("Look at the strata one by one: an average may hide what remains in some.")
+    if not verdicts - {GapVerdict.NO_GAP}:
+        yield Sentence("State which difference would be too small to matter: --margin RATE=MARGIN.")

@@ -1,0 +1,67 @@
+"""The brief of the health of a history: which periods may hold wrong rows, and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.render.words.display_names import called
+from fairgauge.render.words.numbers import numbered, plural
+from fairgauge.results.brief import Brief, Sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.results.history_health import HistoryHealth
+
+_MOST_FOUND = 5
+
+
+def history_brief(health: HistoryHealth) -> Brief:
+    """Return the brief of the health of a history."""
+    return Brief(
+        headline=Sentence(_headline(health), ("findings", "periods")),
+        verdict=(),
+        looked_at=(Sentence(_looked_at(health), ("periods",)),),
+        found=tuple(_found(health)),
+        certainty=(),
+        limits=(
+            Sentence(
+                "Which rows are wrong: the counts show what is unusual, and that may have happened."
+            ),
+            Sentence("Mistakes that leave the counts as they usually are."),
+        ),
+        steps=tuple(_steps(health)),
+        question="What may be wrong",
+    )
+
+
+def _headline(health: HistoryHealth) -> str:
+    if not health.periods:
+        return "The history holds no period"
+    size = len(health.findings)
+    if not size:
+        return "No period looks as if its rows were wrong"
+    verb = plural(size, "shows", "show")
+    return f"{numbered(size, 'findings')} {verb} where rows may be wrong"
+
+
+def _looked_at(health: HistoryHealth) -> str:
+    text = f"The counts of {numbered(len(health.periods), 'periods')} of {called(health.model)}"
+    return f"{text}, {health.periods[0]} to {health.periods[-1]}." if health.periods else f"{text}."
+
+
+def _found(health: HistoryHealth) -> Iterator[Sentence]:
+    for i, each in enumerate(health.findings[:_MOST_FOUND]):
+        yield Sentence(each.says, (f"findings[{i}]",))
+    if (more := len(health.findings) - _MOST_FOUND) > 0:
+        verb = plural(more, "is", "are")
+        yield Sentence(f"{more:,} more {verb} listed below.", ("findings",))
+
+
+def _steps(health: HistoryHealth) -> Iterator[Sentence]:
+    if not health.periods:
+        yield Sentence("Add a period: fairgauge monitor run.")
+    elif health.findings:
+        yield Sentence("Look at the rows of these periods before a verdict of the monitor is used.")
+    else:
+        yield Sentence("Read what the monitor comes to: fairgauge monitor status.")

@@ -1,0 +1,112 @@
+"""Every kind of result begins with a first page in words, the same in every format."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import openpyxl
+import pytest
+from tests.properties.test_every_verb import QUESTION, VERBS, table
+
+import fairgauge as fg
+from fairgauge.render import render
+from fairgauge.render._document_tree import Table
+from fairgauge.render.formats import save
+from fairgauge.results.describers import function_at
+from fairgauge.results.history_health import HistoryFinding, HistoryHealth, HistoryProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+MOST_BEFORE_TABLES = 15
+
+
+def of_decomposition(data: Any) -> Any:
+    asked = {key: value for key, value in QUESTION.items() if key != "intersections"}
+    return fg.why(data, **asked | {"sensitive": "group"}, prediction="prediction", strata="second")
+
+
+def of_history(data: Any) -> Any:
+    del data
+    gaps = [
+        HistoryFinding(
+            problem=HistoryProblem.GAP, period=f"2026-01-{day:02d}", last=f"2026-01-{day:02d}",
+            other=f"2026-01-{day + 1:02d}", rows=1,
+        )
+        for day in range(2, 20, 2)
+    ]  # fmt: skip
+    return HistoryHealth(
+        version="0", created="2026-02-01T00:00:00+00:00", history="history", model="loans",
+        periods=tuple(f"2026-01-{day:02d}" for day in range(1, 21, 2)), findings=tuple(gaps),
+    )  # fmt: skip
+
+
+def of_check(data: Any) -> Any:
+    del data
+    return fg.check("| | applicants | selected | rate |\n|-|-|-|-|\n| A | 100 | 50 | 0.6 |\n"
+                    "| B | 80 | 20 | 0.25 |\n")  # fmt: skip
+
+
+KINDS: dict[str, Callable[[Any], Any]] = {
+    **VERBS, "why": of_decomposition, "doctor": of_history, "check": of_check,
+}  # fmt: skip
+EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
+
+
+@cache
+def result(kind: str) -> Any:
+    return KINDS[kind](table())
+
+
+def sentences(brief: fg.Brief) -> list[Any]:
+    answers = [each for _, parts in brief.answers for each in parts]
+    return [brief.headline, *brief.verdict, *answers]
+
+
+@EVERY_KIND
+def test_the_terminal_has_few_lines_before_the_first_section(kind: str) -> None:
+    shown = result(kind)
+    document = function_at(shown.KIND.document)(shown, full=False)
+    lines = render(shown, "text").splitlines()
+    first = document.sections[0]
+    heads = [b.columns[0].heading for b in first.blocks if isinstance(b, Table)] or [first.title]
+    starts = [i for i, line in enumerate(lines) if line.startswith((first.title, heads[0], "Gap"))]
+    before = lines.index("") if not starts else starts[0]
+    assert before <= MOST_BEFORE_TABLES, "\n".join(lines[:before])
+    assert str(shown.brief().headline).split()[0] in lines[1]
+
+
+@EVERY_KIND
+def test_a_workbook_begins_with_the_first_page(kind: str, tmp_path: Path) -> None:
+    shown = result(kind)
+    save(shown, tmp_path / "result.xlsx")
+    book = openpyxl.load_workbook(io.BytesIO((tmp_path / "result.xlsx").read_bytes()))
+    cells = {str(row[1]) for row in book.worksheets[0].iter_rows(values_only=True)}
+    brief = shown.brief()
+    assert str(brief.headline) in cells
+    assert {str(each) for _, parts in brief.answers for each in parts} <= cells
+
+
+@EVERY_KIND
+def test_the_sources_of_the_first_page_are_in_the_json(kind: str) -> None:
+    shown = result(kind)
+    values = json.loads(shown.to_json())
+    assert values["brief"]["headline"]["text"] == str(shown.brief().headline)
+    for sentence in sentences(shown.brief()):
+        for source in sentence.sources:
+            found: Any = values
+            for key in re.findall(r"[^.\[\]]+", source):
+                found = found[int(key) if isinstance(found, list) else key]
+
+
+@EVERY_KIND
+def test_markdown_and_html_begin_with_the_headline(kind: str) -> None:
+    shown = result(kind)
+    first = str(shown.brief().headline).split()[0]
+    assert first in render(shown, "markdown").splitlines()[0]
+    assert render(shown, "html").count('<header class="first">') == 1
