@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.render.documents.search_document import (
+    bad_words,
     claim,
     detectable,
     examined,
     guaranteed,
     nothing_shown,
+    of_scores,
 )
+from fairgauge.render.words.command_line import command_inside
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import count, numbered, percent, plural, points
 from fairgauge.results.brief import Brief, Sentence
@@ -43,20 +46,21 @@ def search_brief(found: SubgroupSearch) -> Brief:
             ),
         ),
         steps=tuple(_steps(found)),
-        question="Where it is worse, and by how much",
+        question="Where, and by how much",
     )
 
 
 def _headline(found: SubgroupSearch) -> Sentence:
-    rate, number = called(found.question.definition.title), len(found.worse)
+    bad = bad_words(found.question)
     if not found.examined:
         return Sentence("No subgroup has enough rows to be examined", ("examined",))
-    if not number:
-        return Sentence(f"No subgroup is shown to have a {found.question.worse} {rate}", ("worse",))
+    if not found.worse:
+        return Sentence(f"No subgroup is shown to be {bad}", ("worse",))
     members = [called(each.name) for each in found.worse if each.explained_by is None]
     more = f" and {len(members) - 1:,} more" if len(members) > 1 else ""
-    verb = plural(len(members), "has", "have")
-    return Sentence(f"{members[0]}{more} {verb} a {found.question.worse} {rate}", ("summary",))
+    verb = plural(len(members), "is", "are")
+    rate = "" if of_scores(found.question) else f" in {called(found.question.definition.title)}"
+    return Sentence(f"{members[0]}{more} {verb} {bad}{rate}", ("summary",))
 
 
 def _found(found: SubgroupSearch) -> Iterator[Sentence]:
@@ -66,10 +70,11 @@ def _found(found: SubgroupSearch) -> Iterator[Sentence]:
     yield Sentence(f"Of these subgroups {claim(found)}", ("worse", "summary"))
     members = [each for each in found.worse if each.explained_by is None]
     for each in members[:_MOST_FOUND]:
+        rates = f"{percent(each.rate)} vs {percent(each.reference_rate)}, "
         yield Sentence(
-            f"{called(each.name)} (n = {count(each.n)}): {percent(each.rate)} vs "
-            f"{percent(each.reference_rate)} ({points(each.difference)} pp, at least "
-            f"{points(guaranteed(found, each))} pp).",
+            f"{called(each.name)} (n = {count(each.n)}): "
+            f"{'' if of_scores(found.question) else rates}{points(each.difference)} pp, at least "
+            f"{points(guaranteed(found, each))} pp.",
             (f"worse[{found.worse.index(each)}]",),
         )
     if (more := len(members) - _MOST_FOUND) > 0:
@@ -82,7 +87,7 @@ def _certainty(found: SubgroupSearch) -> Iterator[Sentence]:
     undecided, not_worse = found.undecided_count, found.not_worse_count
     yield Sentence(
         f"{numbered(undecided, 'subgroups')} cannot be decided; {count(not_worse)} "
-        f"{plural(not_worse, 'is', 'are')} shown not to be worse.",
+        f"{plural(not_worse, 'is', 'are')} shown not to be {bad_words(found.question)}.",
         ("undecided_count", "not_worse_count"),
     )
     yield Sentence(detectable(found), ("detectable",))
@@ -91,7 +96,10 @@ def _certainty(found: SubgroupSearch) -> Iterator[Sentence]:
 def _steps(found: SubgroupSearch) -> Iterator[Sentence]:
     if found.worse:
         first = next(each for each in found.worse if each.explained_by is None)
-        yield Sentence(f"Audit {called(first.name)} by the other features: the command is below.")
-        yield Sentence("Find where its difference arises: fairgauge why --strata COLUMN.")
+        if command_inside(found, first) is not None:
+            name = called(first.name)
+            yield Sentence(f"Audit {name} by the other features: the command is below.")
+        if not of_scores(found.question):
+            yield Sentence("Find where the difference arises: fairgauge why --strata COLUMN.")
     elif found.undecided:
         yield Sentence("Collect more rows of the subgroups that cannot be decided.", ("undecided",))

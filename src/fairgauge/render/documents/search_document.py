@@ -103,12 +103,13 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> DocumentTree
     )
 
 
-def _of_scores(question: SearchQuestion) -> bool:
+def of_scores(question: SearchQuestion) -> bool:
+    """Return whether scores are compared with labels, and not a rate with that of others."""
     return question.reference is SearchedReference.LABELS
 
 
 def _title(question: SearchQuestion) -> str:
-    if not _of_scores(question):
+    if not of_scores(question):
         return f"Where is the {called(question.definition.title)} {question.worse}?"
     if question.worse is Worse.EITHER:
         return "Where are the scores not calibrated?"
@@ -119,12 +120,12 @@ _HIGH = {Worse.HIGHER: "high", Worse.LOWER: "low"}
 
 
 def _heading(question: SearchQuestion) -> str:
-    return f"Where they are {_bad(question)}" if _of_scores(question) else "Where it is worse"
+    return f"Where they are {bad_words(question)}" if of_scores(question) else "Where it is worse"
 
 
-def _bad(question: SearchQuestion) -> str:
+def bad_words(question: SearchQuestion) -> str:
     """Return what is claimed of subgroups: that they are ``worse``."""
-    if not _of_scores(question):
+    if not of_scores(question):
         return "worse"
     return (
         "miscalibrated" if question.worse is Worse.EITHER else f"scored too {_HIGH[question.worse]}"
@@ -140,7 +141,7 @@ def _counted(found: SubgroupSearch) -> str:
 def examined(found: SubgroupSearch) -> str:
     """State which subgroups were examined, and what each is compared with."""
     question = found.question
-    if _of_scores(question):
+    if of_scores(question):
         return _scores_examined(found)
     features = len(question.features)
     deepest = min(question.depth, features)
@@ -164,14 +165,16 @@ def _scores_examined(found: SubgroupSearch) -> str:
         "share of positive labels."
     )
     if question.tolerance:
-        text += f" {capitalised(_bad(question))} means by more than {_points(question.tolerance)}."
+        text += (
+            f" {capitalised(bad_words(question))} means by more than {_points(question.tolerance)}."
+        )
     return text
 
 
 def _verdict(found: SubgroupSearch) -> str:
     if not found.examined:
         return "No subgroup could be examined"
-    number, bad = len(found.worse), _bad(found.question)
+    number, bad = len(found.worse), bad_words(found.question)
     if not number:
         return f"No subgroup is shown to be {bad}"
     return f"{number:,} {numbers.plural(number, 'subgroup is', 'subgroups are')} {bad}"
@@ -190,7 +193,7 @@ def claim(found: SubgroupSearch) -> str:
         wrong = "it is not" if one else f"any of the {number:,} is not"
         chance = f"with at most a {alpha} chance that {wrong}"
     are = numbers.plural(number, "is", "are")
-    text = f"{number:,} {are} {_bad(found.question)}, {chance}"
+    text = f"{number:,} {are} {bad_words(found.question)}, {chance}"
     members, others = len(found.summary), number - len(found.summary)
     if others:
         account = numbers.plural(members, "accounts", "account")
@@ -223,14 +226,14 @@ def nothing_shown(found: SubgroupSearch) -> str:
     """State that no subgroup is shown to be worse, or why none could be examined."""
     if not found.examined:
         fewest = found.question.min_rows
-        if _of_scores(found.question):
+        if of_scores(found.question):
             return f"No tenth of the score has {fewest:,} rows with a label."
         return (
             f"No subgroup has {fewest:,} rows, with 20 that the rate is a share of in it and 20 "
             "outside it."
         )
     return (
-        f"No subgroup is shown to be {_bad(found.question)}. This does not show that none is: "
+        f"No subgroup is shown to be {bad_words(found.question)}. This does not show that none is: "
         "below stands what would have been found."
     )
 
@@ -239,7 +242,7 @@ def _bounds(found: SubgroupSearch) -> Iterator[Block]:
     if not found.examined:
         return
     not_worse, undecided = found.not_worse_count, found.undecided_count
-    bad = _bad(found.question)
+    bad = bad_words(found.question)
     yield Paragraph(
         f"{not_worse:,} {numbers.plural(not_worse, 'is', 'are')} shown not to be {bad}; "
         f"{undecided:,} cannot be decided."
@@ -268,7 +271,7 @@ def detectable(found: SubgroupSearch) -> str:
     ]
     if not parts:
         return "No difference would probably have been found: the table is too small."
-    at = ", at the mean of all scores" if _of_scores(found.question) else ""
+    at = ", at the mean of all scores" if of_scores(found.question) else ""
     return f"Would have been found (80% power{at}): {', '.join(parts)} of the {_counted(found)}."
 
 
@@ -310,7 +313,7 @@ def _funnel(found: SubgroupSearch) -> FunnelChart:
         FunnelDot(each.n, each.difference, 1, Tone.BAD, guaranteed(found, each), f"{i}")
         for i, each in enumerate(members, 1)
     ]
-    bad = _bad(found.question)
+    bad = bad_words(found.question)
     edge = f" Dashed: the smallest difference that is shown to be {bad}."
     edge = edge if found.funnel.edge else ""
     named = "; ".join(f"{i} {called(each.name)}" for i, each in enumerate(members, 1))
@@ -330,7 +333,7 @@ def _funnel(found: SubgroupSearch) -> FunnelChart:
 
 
 def _charted(question: SearchQuestion) -> str:
-    if _of_scores(question):
+    if of_scores(question):
         return "Mean score less share of positive labels of each subgroup, in pp"
     return f"Difference in {called(question.definition.title)} of each subgroup, in pp"
 
@@ -342,7 +345,7 @@ def _table(
     columns = [
         Column("subgroup", numeric=False),
         Column("n"),
-        Column("score" if _of_scores(question) else "rate"),
+        Column("score" if of_scores(question) else "rate"),
         Column(str(question.reference)),
         Column("difference, pp"),
         Column("rows needed" if needed else "at least, pp"),
@@ -370,7 +373,7 @@ def _level(question: SearchQuestion) -> str:
     return f"{100 * (1 - question.alpha):.4g}%"
 
 
-def _guaranteed(found: SubgroupSearch, each: Subgroup) -> float:
+def guaranteed(found: SubgroupSearch, each: Subgroup) -> float:
     """Return the end of the interval that is nearer to no difference."""
     side = found.question.worse
     above = each.difference > 0 if side is Worse.EITHER else side is Worse.HIGHER
@@ -413,7 +416,7 @@ def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[Block]:
 
 
 def _method(question: SearchQuestion) -> str:
-    if _of_scores(question):
+    if of_scores(question):
         return METHOD_OF_CALIBRATION
     return METHOD_OF_DISCOVERIES if question.multiplicity is SearchControl.FDR else METHOD
 
