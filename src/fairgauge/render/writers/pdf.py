@@ -109,10 +109,10 @@ def write(document: DocumentTree, shown: object = None, *, full: bool = False) -
 
 def _shorter(document: DocumentTree) -> Iterator[tuple[DocumentTree, str]]:
     """Yield what of a document may have room on two pages, the most of it first."""
+    least: tuple[Section, ...] = ()
     if document.filed:
         least = (Section("filed", "Rules, methods and sources", document.filed),)
     else:
-        least = ()
         for sections in (document.sections, document.sections[:1]):
             yield replace(document, sections=sections), _TIGHTER[0]
     for tight in _TIGHTER:
