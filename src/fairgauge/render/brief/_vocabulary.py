@@ -160,7 +160,9 @@ class Vocabulary:
         if isinstance(asked, dict) and "ordered" in asked:
             order = " > ".join(called(level) for level in asked["ordered"])
             return f"{called(column)} {'above' if positive else 'below'} a cut of the order {order}"
-        values = positive_words(asked) if asked else "1 or true"
+        if not asked:  # an audit that does not state it refuses other values
+            return f"{called(column)} = {'1 or true' if positive else '0 or false'}"
+        values = positive_words(asked)
         if isinstance(asked, dict):
             return f"{called(column)} {'' if positive else 'not '}{values}"
         return f"{called(column)} {'=' if positive else 'other than'} {values}"
