@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.pooling import ConditionalDisparity
@@ -41,7 +41,7 @@ from fairgauge.results.disparities import is_significant
 from fairgauge.results.verdicts import before_counting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from fairgauge.render.brief._compared_shares import ComparedShares
     from fairgauge.results.report import Report
@@ -460,6 +460,21 @@ def _is_positive_assumed(report: Report) -> bool:
     return report.task is Task.BINARY and outcomes and not spec.get("positive")
 
 
+def _explaining_steps(spec: Mapping[str, Any], *, differs: bool) -> Iterator[Sentence]:
+    """Yield what would show where a difference arises, or whether there is one."""
+    unrecorded = spec.get("probabilities", ())
+    if unrecorded and not any(feature.get("known") for feature in unrecorded):
+        yield Sentence(
+            "Ask randomly drawn people for their group, and name the column of their answers "
+            "(known): it shows what probabilities cannot decide."
+        )
+    if differs and not (unrecorded or spec.get("strata")):
+        yield Sentence(
+            "Find where the difference arises: --strata COLUMN compares alike with alike, within "
+            "the values of a column that may account for it."
+        )
+
+
 def _steps(
     report: Report, words: Vocabulary, disparities: list[StatedFinding]
 ) -> Iterator[Sentence]:
@@ -479,11 +494,7 @@ def _steps(
                 f"Complete {called(each.feature or '')}: {each['rows']:,} of {each['total']:,} "
                 f"{unit(report)} have no group."
             )
-    if (remaining or report.findings) and not spec.get("strata"):
-        yield Sentence(
-            "Find where the difference arises: --strata COLUMN compares alike with alike, within "
-            "the values of a column that may account for it."
-        )
+    yield from _explaining_steps(spec, differs=remaining or bool(report.findings))
     led = (each.shares for each in led_by(disparities) if each.shares is not None)
     wronged = next(filter(None, map(_wronged, led)), None)
     if wronged is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairgauge.enums import SearchedReference
 from fairgauge.render.documents.search_document import (
     bad_words,
     claim,
@@ -15,7 +16,7 @@ from fairgauge.render.documents.search_document import (
 )
 from fairgauge.render.words.command_line import command_inside
 from fairgauge.render.words.display_names import called
-from fairgauge.render.words.numbers import count, numbered, percent, plural, points
+from fairgauge.render.words.numbers import count, listing, numbered, percent, plural, points
 from fairgauge.results.brief import Brief, Sentence
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from fairgauge.results.subgroup_search import SubgroupSearch
 
 _MOST_FOUND = 3
+_MOST_NAMED = 2
 
 
 def search_brief(found: SubgroupSearch) -> Brief:
@@ -57,10 +59,20 @@ def _headline(found: SubgroupSearch) -> Sentence:
     if not found.worse:
         return Sentence(f"No subgroup is shown to be {bad}", ("worse",))
     members = [called(each.name) for each in found.worse if each.explained_by is None]
-    more = f" and {len(members) - 1:,} more" if len(members) > 1 else ""
-    verb = plural(len(members), "is", "are")
-    rate = "" if of_scores(found.question) else f" in {called(found.question.definition.title)}"
-    return Sentence(f"{members[0]}{more} {verb} {bad}{rate}", ("summary",))
+    if of_scores(found.question):
+        more = f" and {len(members) - 1:,} more" if len(members) > 1 else ""
+        verb = plural(len(members), "is", "are")
+        return Sentence(f"{members[0]}{more} {verb} {bad}", ("summary",))
+    places = [f"in {name}" for name in members[:_MOST_NAMED]]
+    if (more_places := len(members) - len(places)) > 0:
+        places.append(f"in {numbered(more_places, 'more subgroups')}")
+    rate = called(found.question.definition.title)
+    others = found.question.reference == SearchedReference.OTHERS
+    than = "elsewhere" if others else "overall"
+    return Sentence(
+        f"The {rate} is {found.question.worse} {listing(places)} than {than}",
+        ("summary", "question"),
+    )
 
 
 def _found(found: SubgroupSearch) -> Iterator[Sentence]:

@@ -446,6 +446,10 @@ def _features(spec: Mapping[str, Any]) -> list[str]:
             sets = [", ".join(map(_text, each)) for each in feature["values"]]
             column += f" ({'; '.join(sets[:8])})"
         found.append(column)
+    found += [
+        f"{called(feature['name'])} (from probabilities)"
+        for feature in spec.get("probabilities", ())
+    ]
     return found + [called(name) for name in crossed]
 
 
