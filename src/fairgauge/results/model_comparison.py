@@ -323,5 +323,9 @@ class ModelComparison(ResultOfMetrics):
         raise KeyError(f"no candidate {name!r}; there are {names}")
 
     def __repr__(self) -> str:
-        verdicts = ", ".join(f"{each.name} {each.verdict}" for each in self.candidates)
-        return f"<Comparison with the model {self.current}: {verdicts}; print() shows it>"
+        verdicts = ", ".join(
+            f"{each.name}: "
+            f"{'no verdict' if each.verdict is CandidateVerdict.NONE else each.verdict}"
+            for each in self.candidates
+        )
+        return f"<Comparison with the model {self.current}; {verdicts}; print() shows it>"

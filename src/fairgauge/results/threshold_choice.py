@@ -173,6 +173,10 @@ class ThresholdChoice(ShownResult):
         outcomes = (each.common.outcome if each.common else Outcome.FAIL for each in self.features)
         return exit_code(_worst(*outcomes))
 
+    def __repr__(self) -> str:
+        features = ", ".join(each.feature for each in self.features)
+        return f"<Thresholds of {self.score} for {self.goal} by {features}; print() shows them>"
+
     def __getitem__(self, feature: str) -> FeatureThresholds:
         """Return the thresholds for the groups of a feature.
 

@@ -202,6 +202,14 @@ def test_what_is_loaded_equals_what_was_saved_in_every_format(name, tmp_path):
     assert (tmp_path / "again.json").read_text() == (tmp_path / "saved.json").read_text()
 
 
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_is_one_line_where_a_session_echoes_it(name):
+    line = repr(RESULTS[name]())
+    assert line.startswith("<")
+    assert len(line) < 300
+    assert "print() shows" in line
+
+
 def test_every_result_that_is_shown_has_a_reader():
     classes = result_classes().values()  # those of other tests among them
     read = {each.__name__ for each in classes if each.__module__.startswith("fairgauge.")}
@@ -229,7 +237,7 @@ def test_a_monitor_with_all_that_it_may_have_comes_back(tmp_path):
 def test_a_format_that_a_result_lacks_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     fg.compare(*compared_reports.months()).save("diff.json")
-    done = CliRunner().invoke(main, ["render", "diff.json", "-o", "diff.xlsx"])
+    done = CliRunner().invoke(main, ["render", "diff.json", "-o", "diff.xml"])
     assert done.exit_code == 2
     assert "names no format of a comparison" in done.output
     CUBE.save("day.cube.json")
