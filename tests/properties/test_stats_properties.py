@@ -6,7 +6,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairgauge.stats import contrasts, effective, intervals, multiplicity, significance, weighted
+from fairgauge.stats import (
+    contrasts,
+    intervals,
+    multiplicity,
+    significance,
+    unknown_people,
+    weighted,
+)
 
 TINY = 1e-9
 
@@ -208,7 +215,7 @@ def test_equal_weights_are_rows(n, seed):
 
 @check(rates(), rates(most=50))
 def test_missing_labels_only_widen(known, unknown):
-    low, high = effective.missing_bounds(*known, *unknown)
+    low, high = unknown_people.missing_bounds(*known, *unknown)
     assert 0 <= low <= known[0] / known[1] + TINY
     assert known[0] / known[1] - TINY <= high <= 1
-    assert np.ptp(effective.missing_bounds(*known, 0, 0)) == 0
+    assert np.ptp(unknown_people.missing_bounds(*known, 0, 0)) == 0

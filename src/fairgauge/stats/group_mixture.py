@@ -101,6 +101,13 @@ class GroupMixture:
         The sum of squared weights, where rows have some.
     clusters : tuple of arrays, optional
         Of every entry of a table by cluster: cluster, cell, kind, and weight.
+
+    Examples
+    --------
+    >>> p = np.array([[0.9, 0.1], [0.2, 0.8]])
+    >>> mixture = GroupMixture(p, n=np.array([[300.0, 700.0], [600.0, 400.0]]))
+    >>> [round(mixture.rate(side), 3) for side in np.eye(2, dtype=bool)]
+    [0.257, 0.686]
     """
 
     def __init__(

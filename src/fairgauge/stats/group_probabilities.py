@@ -160,6 +160,13 @@ def sharp_bounds(p: Array, n: Array, sides: Masks) -> SharpBounds:
     The rows of a cell that are of a side and of a kind are at least as many as both shares leave no
     choice about, and at most the smaller of the two. Of single cells, the smaller of a share and a
     probability is too small on average; by what is expected of it, the ends are moved outwards.
+
+    Examples
+    --------
+    >>> p, n = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[300.0, 700.0], [600.0, 400.0]])
+    >>> sharp_bounds(p, n, np.eye(2, dtype=bool)).ends.round(3)
+    array([[0.182, 0.444],
+           [0.455, 0.778]])
     """
     rows = n.sum(axis=1, keepdims=True)
     shares = np.where(rows > 0, n / rows, 0.0)[:, :2]

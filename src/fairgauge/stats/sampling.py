@@ -127,6 +127,13 @@ def effective(
 
     Of rates the rows are those of `fairgauge.stats.weighted.effective_share`, of other means
     Kish's, and the squares have the spread of the weighted values.
+
+    Examples
+    --------
+    >>> x, n = np.array([60.0]), np.array([200.0])  # 30 of 100 rows of weight 2
+    >>> _, rows, _ = effective(x, n, SquaredWeights(2 * n, 2 * x, 2 * x), rates=True)
+    >>> rows.round(6)
+    array([100.])
     """
     mean = np.where(n > 0, x / n, 0.0)
     if rates:

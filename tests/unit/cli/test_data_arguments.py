@@ -63,13 +63,6 @@ def test_a_table_or_a_query_of_a_database(run, people, rows):
                 "postgresql://HOST/NAME)"
             ),
         ),
-        (
-            ["s3://bucket/rows.csv"],
-            (
-                "cannot read s3:// addresses; copy the files here and name them, or pipe their "
-                "rows in as CSV and name it -"
-            ),
-        ),
     ],
 )
 def test_what_cannot_be(fails, people, args, said):

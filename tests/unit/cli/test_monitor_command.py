@@ -485,7 +485,7 @@ def test_counts_are_added_as_rows_are(folder):
             "cannot read 's4://bucket/x': Protocol not known",
         ),
         (("status", "history", "--table", "t.xlsx"), "neither .parquet nor .csv"),
-        (("status", "history", "-o", "t.xlsx"), "names no format of a monitor"),
+        (("status", "history", "-o", "t.docx"), "names no format of a monitor"),
         (("status", "history", "--table", "no/t.parquet"), "cannot write 'no/t.parquet'"),
         (("import", "history", "monitor.toml"), "has no date; give --period"),
         (("import", "history", "2026-01-01.json"), "Error: cannot read '2026-01-01.json'"),

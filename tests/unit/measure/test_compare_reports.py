@@ -932,8 +932,8 @@ def test_two_groups_that_mirror_each_other_are_one_comparison():
 
 
 def test_an_adjusted_p_value_is_labelled_as_adjusted():
-    text = str(fg.compare(month((0.40, 0.50)), month((0.43, 0.50), 3_900)))
-    assert "adjusted p = " in text
+    text = render(fg.compare(month((0.40, 0.50)), month((0.43, 0.50), 3_900)), "text", full=True)
+    assert "adjusted p of the change = " in text
     assert re.search(r"(?<!adjusted )p [=<]", " ".join(text.split())) is None
 
 

@@ -158,7 +158,8 @@ def test_every_format_but_json_shows_the_comparison_once() -> None:
     text = " ".join(render(report, "text").split())
     assert "over all comparisons comparisons 1 share of alpha of each 0.04" in text
     assert "its limits hold for both: M mirrors F." in text
-    assert "ALARM: 1 comparison Alarms" in text
+    assert "ALARM: 1 comparison" in text
+    assert text.count("Alarms") <= 1
 
 
 def test_reports_of_before_have_two_comparisons_as_they_had() -> None:

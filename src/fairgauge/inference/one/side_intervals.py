@@ -14,12 +14,6 @@ from fairgauge.inference.interval import (
     Intervals,
     insufficient_rows,
 )
-from fairgauge.inference.one.cluster_jackknife import (
-    clusters_of,
-    degrees_of_blocks,
-    insufficient_blocks,
-    limits_at,
-)
 from fairgauge.inference.one.statistic_intervals import is_resampled, statistic_interval
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical, wilson
@@ -126,6 +120,13 @@ def share_jackknife_interval(
     metric: Representation, ours: Evidence, every: Evidence, target: Array, spec: Spec
 ) -> Intervals:
     """Return the interval of groups' shares of the rows against given ones."""
+    from fairgauge.inference.one.cluster_jackknife import (
+        clusters_of,
+        degrees_of_blocks,
+        insufficient_blocks,
+        limits_at,
+    )
+
     sides = [clusters_of(each) for each in (ours, every)]
     sizes = [each.leave_out(lambda side: side.size) for each in sides]
     deviation = deviations(quotient(*sizes))

@@ -60,7 +60,7 @@ DESCRIPTIONS: dict[IntervalMethod, str] = {
     _M.PERMUTATION: "Permutation of the groups over the rows: the distribution expected under no difference.",
     _M.FOLDED: "Interval of a difference folded at 0, because its size is never negative.",
     _M.STRATIFIED: "Pooled over strata with Mantel-Haenszel weights.",
-    _M.STRATIFIED_SCORE: "Stratified score interval of the pooled difference or ratio (Sato, Klingenberg; Greenland and Robins). Valid for few large and for many sparse strata. p-values of difference, ratio and odds ratio differ by the variance of one sum, that of the Cochran-Mantel-Haenszel test.",
+    _M.STRATIFIED_SCORE: "Stratified score interval of the pooled difference or ratio (Sato, Klingenberg; Greenland and Robins). p-values invert the Cochran-Mantel-Haenszel sum, each with its own variance.",
     _M.MANTEL_HAENSZEL: "Mantel-Haenszel odds ratio of all strata with the variance of Robins, Breslow and Greenland. Valid for few large and for many sparse strata.",
     _M.CLUSTER_ROBUST: "Cluster-robust variance with t quantiles, because observations within a cluster are not independent.",
     _M.CLUSTER_JACKKNIFE: "Jackknife over blocks of clusters, because observations within a cluster are not independent.",

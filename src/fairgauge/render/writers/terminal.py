@@ -108,7 +108,11 @@ def write(
         return f"{document.verdict or none}{printable(subject)}  {title}\n"
     columns = min(max(width, NARROWEST), WIDEST)
     writer = _Text(
-        colour, columns, full=full, counted=isinstance(shown, Report) and bool(shown.verdicts)
+        colour,
+        columns,
+        full=full,
+        of_audit=isinstance(shown, Report),
+        counted=isinstance(shown, Report) and bool(shown.verdicts),
     )
     lines = [*writer.document(document)] if full else _one_screen(document, writer)
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -151,12 +155,17 @@ def _one_screen(document: DocumentTree, writer: _Text) -> list[str]:
 class _Text:
     """Walks a document and yields lines."""
 
-    def __init__(self, colour: bool, width: int, *, full: bool, counted: bool) -> None:
+    def __init__(
+        self, colour: bool, width: int, *, full: bool, of_audit: bool, counted: bool
+    ) -> None:
         self.colour = colour
         self.width = width
         self.full = full
+        self.of_audit = of_audit
         self.counted = counted
         """Whether the first sentence of its verdict counts the rules, as the line above does."""
+        self.shown: set[str] = set()
+        """The sentences of the brief that stand before the tables."""
         self.hidden: dict[str, None] = {}
         self.most_spare: float = math.inf
         self.omitted: dict[str, None] = {}
@@ -192,8 +201,7 @@ class _Text:
             if section.id not in _NOT_SHOWN:
                 yield from self.section(section)
         if not self.full:
-            asked = Paragraph(" ".join(document.lead), Tone.SOFT, _ASKED, "what was asked")
-            yield from self.show(asked)
+            yield from self._below(brief, document)
 
     def _title(self, document: DocumentTree) -> Iterator[str]:
         """Yield the title and the warnings."""
@@ -215,6 +223,7 @@ class _Text:
 
     def _shortest(self, brief: Brief, document: DocumentTree, room: Sequence[int]) -> Iterator[str]:
         """Yield a brief in few lines: whole sentences, as many of each answer as have room."""
+        self.shown = set()
         yield from self.wrapped(str(brief.headline), 0, Tone.PLAIN)
         if document.verdict:
             yield self.paint(document.verdict, document.tone)
@@ -227,7 +236,20 @@ class _Text:
                 more = list(self._hanging(f"{'Next: ' if name == 'steps' else ''}{each}"))
                 if not lines or len(lines) + len(more) <= most - (not self.most_spare):
                     lines += more
+                    self.shown.add(str(each))
             yield from lines
+
+    def _below(self, brief: Brief, document: DocumentTree) -> Iterator[str]:
+        """Yield what was asked and, but of audits, the sentences without room before the tables."""
+        asked = " ".join(document.lead)
+        if self.of_audit:
+            yield from self.show(Paragraph(asked, Tone.SOFT, _ASKED, "what was asked"))
+            return
+        yield from self.wrapped(asked, 2, Tone.SOFT)
+        for question, answer in brief.answers:
+            rest = [t for t in map(str, answer) if t not in self.shown and t not in asked]
+            if rest:
+                yield from self.wrapped(f"{question}: {' '.join(rest)}", 2, Tone.SOFT)
 
     def _hanging(self, text: str) -> Iterator[str]:
         """Yield a sentence, its further lines indented."""
