@@ -10,6 +10,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_detectable,
     describe_gap_verdict,
     describe_heterogeneity,
+    strata_words,
     verdict_words,
 )
 from fairgauge.render.words.display_names import called, capitalised, group_called
@@ -30,9 +31,7 @@ def decomposition_brief(found: Decomposition) -> Brief:
     first = found.gaps[0]
     gaps = [(f"gaps[{i}]", gap) for i, gap in enumerate(found.gaps[:_MOST_GAPS])]
     return Brief(
-        headline=Sentence(
-            f"{_subject(first)}: {verdict_words(first)}", ("gaps[0].verdict", "gaps[0].reason")
-        ),
+        headline=Sentence(_headline(first), ("gaps[0].verdict", "gaps[0].reason")),
         verdict=(Sentence(describe_gap_verdict(first), ("gaps[0].verdict", "gaps[0].parts")),),
         looked_at=(
             Sentence(
@@ -49,9 +48,12 @@ def decomposition_brief(found: Decomposition) -> Brief:
     )
 
 
-def _subject(gap: Gap) -> str:
+def _headline(gap: Gap) -> str:
     group = group_called(gap.estimate.group, gap.estimate.feature)
-    return capitalised(f"{group}, {metric_words(gap.estimate.definition)}")
+    metric = metric_words(gap.estimate.definition)
+    if gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES):
+        return f"The {metric} of {group} {gap.verdict} within {strata_words(gap)}"
+    return capitalised(f"{group}, {metric}: {verdict_words(gap)}")
 
 
 def _found(found: Decomposition) -> Iterator[Sentence]:
