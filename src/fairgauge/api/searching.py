@@ -197,6 +197,9 @@ def find(
         problems.append(Problem("features", "name the columns to search (--features A,B,C)"))
     if problems or row is None or side is None:
         raise SpecError(problems)
+    if not of_scores and rows.get("prediction") is not None and not isinstance(data, Cube):
+        for name in ("score", "score_of"):  # the prediction decides
+            rows.pop(name, None)
     asked = rows | {"metrics": [row], "missing": missing}
     prefixes = _names(features) if one_hot else []
     roles = _OF_SCORES if of_scores else _OF_DECISIONS

@@ -458,3 +458,17 @@ def test_arrays_beside_a_frame_and_its_dtypes_are_taken_as_they_are():
         assert again.worse == found.worse
         assert again.examined == found.examined
     assert any(each.conditions.get("young") for each in found.undecided)
+
+
+def test_a_score_that_has_no_part_in_the_rate_is_not_asked_for():
+    rng = np.random.default_rng(4)
+    rows = pl.DataFrame({name: rng.integers(0, 2, 400) for name in ("sex", "region", "y", "p")})
+    asked = {"label": "y", "prediction": "p", "positive": 1, "sensitive": ["sex", "region"]}
+    report = fg.audit(rows.with_columns(s=pl.Series(rng.random(400))), **asked, score="s")
+    found = report.find(rows, rate="true_positive_rate", features=["sex", "region"])
+    assert (
+        found.overall
+        == report.find(
+            rows.with_columns(s=0.5), rate="true_positive_rate", features=["sex", "region"]
+        ).overall
+    )
