@@ -475,7 +475,7 @@ class AfterAdjusting(StrEnum):
 class GapVerdict(StrEnum):
     """What becomes of a gap between two groups within strata."""
 
-    NO_GAP = "no gap"
+    NO_GAP = "no gap shown"
     REMAINS = "remains"
     REVERSES = "reverses"
     WITHIN_MARGIN = "within margin"  # what remains within strata is smaller than what is tolerated

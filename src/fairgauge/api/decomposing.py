@@ -87,7 +87,7 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
     ... })
     >>> found = fg.why(rows, label="admitted", sensitive="sex", strata="school", count="n")
     >>> found.verdict
-    <GapVerdict.NO_GAP: 'no gap'>
+    <GapVerdict.NO_GAP: 'no gap shown'>
     """
     asked: dict[str, Any] = {**with_config(config, options)}
     refuse_candidates(asked)

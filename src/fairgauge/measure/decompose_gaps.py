@@ -332,12 +332,11 @@ def _verdict(
         return inconclusive, WhyInconclusive.TOO_FEW
     gap, within = _towards_gap(estimate, parts, neutral)
     kept = margin is not None and all(-margin < low and high < margin for low, high in within)
-    if all(low > 0 for low, _ in within) and not kept:
-        return GapVerdict.REMAINS, None
-    if all(high < 0 for _, high in within):
-        return GapVerdict.REVERSES, None
+    remains, reverses = all(low > 0 for low, _ in within), all(high < 0 for _, high in within)
+    if (remains or reverses) and not kept:
+        return (GapVerdict.REMAINS if remains else GapVerdict.REVERSES), None
     shown = any(low > 0 for low, _ in within)
-    if kept and (shown or any(high >= gap for _, high in within)):
+    if kept and (shown or reverses or any(high >= gap for _, high in within)):
         verdict = GapVerdict.WITHIN_MARGIN
         return (inconclusive, WhyInconclusive.VARIES) if varies else (verdict, None)
     if shown:

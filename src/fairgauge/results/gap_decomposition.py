@@ -340,7 +340,7 @@ class Decomposition(ResultOfMetrics):
 
     @property
     def verdict(self) -> GapVerdict:
-        """Return the gravest verdict: a gap that remains, then one that is inconclusive."""
+        """Return the gravest verdict: a difference within strata, then one that is inconclusive."""
         return max((gap.verdict for gap in self.gaps), key=_GRAVITY.index)
 
     def __repr__(self) -> str:
@@ -351,7 +351,7 @@ _GRAVITY = (
     GapVerdict.NO_GAP,
     GapVerdict.ACCOUNTED_FOR,
     GapVerdict.WITHIN_MARGIN,
-    GapVerdict.REVERSES,
     GapVerdict.INCONCLUSIVE,
+    GapVerdict.REVERSES,
     GapVerdict.REMAINS,
 )

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -119,7 +120,7 @@ def test_what_is_saved_is_loaded(tmp_path):
          "accounted for", None),
         ([("F", "A", 240, 800), ("F", "B", 150, 200), ("M", "A", 40, 200), ("M", "B", 480, 800)],
          "reverses", None),
-        ([("F", "A", 100, 500), ("M", "A", 101, 500)], "no gap", None),
+        ([("F", "A", 100, 500), ("M", "A", 101, 500)], "no gap shown", None),
         ([("F", "A", 6, 30), ("F", "B", 12, 20), ("M", "A", 5, 20), ("M", "B", 40, 60)],
          "inconclusive", "imprecise"),
         ([("F", "A", 100, 500), ("F", "B", 100, 600), ("M", "A", 101, 500), ("M", "C", 480, 600)],
@@ -267,6 +268,7 @@ def test_what_would_have_been_found_is_stated():
              ("M", "B", 500, 1_000)]  # fmt: skip
     (gap,) = decomposed(of_strata(cells)).gaps
     assert gap.verdict is GapVerdict.NO_GAP
+    assert "does not show that there is no difference in any stratum" in gap.says
     assert gap.detectable == pytest.approx(2.80 * np.sqrt(0.25 / 2_000 * 2), abs=0.001)
     assert f"with 80% power from about {100 * gap.detectable:.1f} pp" in gap.says
     (gap,) = decomposed(of_strata(cells), metrics="base_rate.ratio").gaps
@@ -324,6 +326,27 @@ def test_what_remains_within_the_margin_does_not_fail():
     (gap,) = decomposed(of_strata(cells), margins={"base_rate": 0.05}).gaps
     assert gap.verdict is GapVerdict.REMAINS
     assert "margin of 5.0 pp" in gap.says
+
+
+REVERSED = [("F", "A", 240, 800), ("F", "B", 150, 200), ("M", "A", 40, 200), ("M", "B", 480, 800)]
+
+
+def test_a_reversal_is_a_difference_that_remains_unless_it_is_within_the_margin(tmp_path):
+    of_strata(REVERSED).write_csv(tmp_path / "rows.csv")
+    command = [sys.executable, "-m", "fairgauge", "why", tmp_path / "rows.csv", "--label",
+               "admitted", "--sensitive", "sex", "--strata", "dept", "--count", "n", "--fail-on",
+               "remains", "--quiet"]  # fmt: skip
+    assert [subprocess.run([*command, *more], capture_output=True).returncode
+            for more in ([], ["--margin", "base_rate=0.02"], ["--margin", "base_rate=0.3"])
+            ] == [1, 1, 0]  # fmt: skip
+    (gap,) = decomposed(of_strata(REVERSED), margins={"base_rate": 0.3}).gaps
+    assert gap.verdict is GapVerdict.WITHIN_MARGIN
+    assert "within the margin of 30.0 pp" in gap.says
+    undecided = [("F", "A", 6, 30), ("F", "B", 12, 20), ("M", "A", 5, 20), ("M", "B", 40, 60)]
+    (other,) = decomposed(of_strata(undecided)).gaps
+    (reversed_,) = decomposed(of_strata(REVERSED)).gaps
+    both = replace(decomposed(of_strata(REVERSED)), gaps=(reversed_, other))
+    assert both.verdict is GapVerdict.REVERSES  # graver than a gap that is not decided
 
 
 def test_a_margin_must_be_kept_to():

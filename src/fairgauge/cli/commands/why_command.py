@@ -10,7 +10,8 @@ from fairgauge.cli._output import check_outputs, show_result, shown_options, sho
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.enums import GapVerdict
 
-_CODES = {GapVerdict.REMAINS: 1, GapVerdict.INCONCLUSIVE: 3}
+_CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE: 3}
+"""A reversal is a difference that remains within strata, against the other side."""
 
 
 @click.command("why", cls=Command, short_help="Decompose gaps: composition, and what remains.")
@@ -24,7 +25,8 @@ _CODES = {GapVerdict.REMAINS: 1, GapVerdict.INCONCLUSIVE: 3}
 @click.option(
     "--fail-on",
     type=click.Choice(("remains",)),
-    help="Exit with 1 if a gap remains within strata, otherwise with 3 if one is inconclusive.",
+    help="Exit with 1 if a difference remains within strata, in either direction (a reversal too), "
+    "otherwise with 3 if any is inconclusive.",
 )
 @click.option(
     "--files",

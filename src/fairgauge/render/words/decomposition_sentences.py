@@ -88,7 +88,13 @@ def describe_gap_verdict(gap: Gap) -> str:
             if gap.largest_remaining is None
             else f" On average {within} the difference is {ends}."
         )
-        return f"The confidence interval of the gap includes no difference.{averages}"
+        offset = (
+            " This does not show that there is no difference in any stratum: differences of both "
+            "signs may offset each other."
+            if gap.support.strata > 1
+            else ""
+        )
+        return f"The confidence interval of the gap includes no difference.{averages}{offset}"
     if gap.verdict is GapVerdict.REMAINS:
         margin = f", and is not shown to be within the margin of {_margin(gap)}"
         tolerated = margin if gap.margin else ""
