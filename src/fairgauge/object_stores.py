@@ -24,6 +24,9 @@ STORES = (
 )  # fmt: skip
 """The schemes of addresses that name objects; all others are those of databases."""
 
+SHOWN_STORES = ("s3://", "gs://", "az://", "abfss://", "https://")
+"""Those that an error names."""
+
 _WEB = ("http", "https")
 _LONGEST_CAUSE = 300
 _AHEAD = 1 << 20

@@ -114,6 +114,23 @@ def test_what_postgresql_refuses(server):
     assert "secret" not in repr(sql(away, "rows"))
 
 
+def test_a_time_limit_in_the_address_of_postgresql(server):
+    """PostgreSQL ends a statement that takes longer, and the error says what it ended."""
+    name = engines.postgres_table(server.url, ROWS)
+    limited = f"{server.url}?options=-c%20statement_timeout%3D200"
+    assert fg.count(sql(limited, name), **ASKED) == fg.count(ROWS, **ASKED)
+    slow = f"SELECT r.* FROM {name} AS r, pg_sleep(30) AS s"
+    with pytest.raises(DataError, match="statement timeout"):
+        fg.count(sql(limited, slow), **ASKED)
+
+
+def test_the_plan_of_postgresql(server):
+    name = engines.postgres_table(server.url, ROWS)
+    lines = open_source(sql(server.url, name)).explain(plan(ask(**ASKED))).splitlines()
+    assert sum("Scan" in line for line in lines) == 1
+    assert "Aggregate" in lines[0]
+
+
 def test_too_many_values_in_postgresql(server):
     rows = pa.table({"g": ["a"] * 3_000, "y": list(range(3_000))})
     name = engines.postgres_table(server.url, rows)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.errors import DataError, FairgaugeError, quote
-from fairgauge.object_stores import Object, address, find_objects, is_object
+from fairgauge.object_stores import SHOWN_STORES, Object, address, find_objects, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -258,6 +258,7 @@ def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Query:
     scheme = urls[0].partition(":")[0]
     if (at.table is None) == (at.query is None):
         raise FairgaugeError(
-            f"rows of a {scheme}:// database: give either --table NAME or --query SELECT"
+            f"DATA that begin with {scheme}:// are rows of a database: give either --table NAME or "
+            f"--query SELECT (files are read from {', '.join(SHOWN_STORES)} and from folders here)"
         )
     return sql(urls[0], str(at.table or at.query))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -125,6 +125,14 @@ class Database:
     def query(self, plan: Plan) -> str:
         """Return the query that counts."""
         return select(plan, self._from, self._written())
+
+    def explain(self, plan: Plan) -> str:
+        """Return how the database would run the query, without running it."""
+        connection = self.table.get_backend().con
+        lite = self._engine == "sqlite"
+        with _as_data_error(self.name, self.name), closing(connection.cursor()) as cursor:
+            cursor.execute(f"EXPLAIN {'QUERY PLAN ' if lite else ''}{self.query(plan)}")
+            return "\n".join(record[-1] for record in cursor)
 
     @property
     def _from(self) -> str:

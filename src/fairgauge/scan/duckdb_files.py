@@ -60,6 +60,10 @@ class DuckFiles:
         """Return the query of DuckDB that counts."""
         return select(plan, self.relation, self.written)
 
+    def explain(self, plan: Plan) -> str:
+        """Return how DuckDB would run the query."""
+        return "\n".join(str(text) for _, text in self._run(f"EXPLAIN {self.query(plan)}"))
+
     def with_missing(self, column: str) -> DuckFiles:
         """Return the files with one more column, in which every value is missing."""
         own = self.written

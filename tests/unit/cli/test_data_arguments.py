@@ -37,16 +37,22 @@ def test_a_table_or_a_query_of_a_database(run, people, rows):
     assert found["estimates"][0]["value"] == pytest.approx(0.75 - 0.5)
 
 
+ROWS_OF_SQLITE = (
+    "DATA that begin with sqlite:// are rows of a database: give either --table NAME or --query "
+    "SELECT (files are read from s3://, gs://, az://, abfss://, https:// and from folders here)"
+)
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [
         (
             ["sqlite:///people.db"],
-            "rows of a sqlite:// database: give either --table NAME or --query SELECT",
+            ROWS_OF_SQLITE,
         ),
         (
             ["sqlite:///people.db", "--table", "a", "--query", "b"],
-            "rows of a sqlite:// database: give either --table NAME or --query SELECT",
+            ROWS_OF_SQLITE,
         ),
         (
             ["rows.csv", "--table", "group"],

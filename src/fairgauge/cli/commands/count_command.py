@@ -56,6 +56,11 @@ DIALECTS = (
     help="Print the query that would count the rows of a database, and count nothing.",
 )
 @click.option(
+    "--explain",
+    is_flag=True,
+    help="Print how the database would run that query, and count nothing.",
+)
+@click.option(
     "--dialect",
     type=click.Choice(DIALECTS),
     help="With --show-sql: write the query for a warehouse that is not reached from here.",
@@ -83,6 +88,7 @@ def command(
     output: str | None,
     min_cell: int | None,
     show_sql: bool,
+    explain: bool,
     dialect: str | None,
     columns: str | None,
     from_result: str | None,
@@ -109,7 +115,7 @@ def command(
         -o monday.cube.json
     """  # noqa: D301 - the paragraph mark of click
     if output is not None and by is None:
-        if not show_sql:
+        if not (show_sql or explain):
             check_cube_output(output)
         check_outputs([output], [*data, *([config] if config else [])])
     if min_cell is not None:
@@ -127,8 +133,8 @@ def command(
         raise FairgaugeError("--dialect and --from-result take no DATA: the rows are not read here")
     if not (data or from_result or warehouse):
         raise click.UsageError("Missing argument 'DATA...'.")
-    if show_sql:
-        _show_query(warehouse or open_data(data, at), what, output)
+    if show_sql or explain:
+        _show_query(warehouse or open_data(data, at), what, output, explain=explain)
         return
 
     cube, warnings = _counted(data, at, what, from_result)
@@ -217,18 +223,20 @@ def _warehouse(
     return open_warehouse(dialect, at.query or at.table or "your_table", columns)
 
 
-def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
-    """Print the query that counts, or write it to a file, and note what its result shows."""
+def _show_query(data: Source | Cube, what: Asked, output: str | None, *, explain: bool) -> None:
+    """Print the query that counts or how it would run, and note what its result shows."""
     from fairgauge.api.audit import counting_query
     from fairgauge.atomic_files import write_whole
     from fairgauge.cube.plan import plan
 
     spec = what.check(data)
-    query = counting_query(data, **what.options)
+    query = counting_query(data, explain=explain, **what.options)
     if output is None:
         print_result(query)
     else:
         write_whole(output, f"{query}\n")
+    if explain:
+        return
     noun = "case" if spec.count else "row"
     print_message(
         f"a record of the result that counts one {noun} shows the values of one person"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from wcwidth import wcswidth
-
 _LONGEST = 120
 _LEFT_TO_RIGHT = "\u200e"
 _KEPT = "\u200c\u200d" + _LEFT_TO_RIGHT  # Persian and many emoji need joiners; none reorders
@@ -75,6 +73,10 @@ def _escape(character: str) -> str:
 
 def width(text: str) -> int:
     """Return the terminal columns that a text takes."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    from wcwidth import wcswidth
+
     return wcswidth(text)
 
 
