@@ -81,6 +81,81 @@ def test_check_finds_no_error_in_a_table_that_a_preset_prints(tmp_path, name, ou
         assert selected == dict(by_group.agg(chosen.sum()).iter_rows())
 
 
+def table_to_publish(report: Report, feature: str) -> tuple[list[str], dict[str, list[str]], str]:
+    """Return the heads of the table to publish of a feature, its rows by group, and its notes."""
+    text = render(report, "markdown", full=True).split("**Tables to publish**")[1]
+    lines = text.split(f"**Groups of {feature}**")[1].split("\n## ")[0].splitlines()
+    cells = [line.strip("| ").split(" | ") for line in lines if line.startswith("|")]
+    notes = "\n".join(line for line in lines if line and not line.startswith("|"))
+    return cells[0], {first: rest for first, *rest in cells[2:]}, notes
+
+
+@pytest.mark.parametrize("outcome", ["hired", "score"])
+@pytest.mark.parametrize("name", SELECTING)
+def test_a_weighted_table_to_publish_sums_the_weights_of_the_rows_that_have_a_rate(name, outcome):
+    weighted = applicants().with_columns(w=pl.Series(np.arange(6_000) % 7 / 2 + 0.25))
+    by_decision = {"prediction": "hired", "positive": 1}
+    of = by_decision if outcome == "hired" else {"score": "score", "threshold": "median"}
+    report = fg.audit(weighted, preset=name, sensitive=["sex", "race"], weight="w", **of)
+    heads, rows, notes = table_to_publish(report, "sex")
+    assert heads[:3] == ["group", "unweighted rows", "sum of w"]
+    having = weighted.drop_nulls(["sex", outcome])
+    for group, found in having.group_by("sex"):
+        n, total = found.height, found["w"].sum()
+        assert rows[group[0]][:2] == [f"{n:,}", f"{total:,.1f}"]
+        if outcome == "hired":
+            rate = 100 * found.filter(pl.col("hired") == 1)["w"].sum() / total
+            assert rows[group[0]][2] == f"{rate:.1f}%"
+    lacking = weighted.drop_nulls("sex").height - having.height
+    assert "Unweighted rows, and the sum of w, are of the " in notes
+    assert f"{lacking} more lack it." in notes
+    assert "all rows of the group" not in notes
+
+
+def test_the_weight_of_a_rate_is_of_its_denominator_whatever_the_unit_of_weights():
+    rows = applicants().with_columns(pl.Series("y", np.arange(6_000) % 2))
+    for unit in (1.0, 250.0):
+        rows = rows.with_columns(w=unit * (1 + pl.Series(np.arange(6_000) % 3)))
+        report = fg.audit(rows, label="y", prediction="hired", sensitive="sex", weight="w")
+        for group in report.groups:
+            own = rows.filter((pl.col("sex") == group.group) & pl.col("hired").is_not_null())
+            assert group.rates["selection_rate"].weight == pytest.approx(own["w"].sum())
+            positive = own.filter(pl.col("y") == 1)["w"].sum()
+            assert group.rates["true_positive_rate"].weight == pytest.approx(positive)
+
+
+@pytest.mark.parametrize("name", SELECTING)
+def test_a_table_to_publish_of_estimated_groups_prints_no_counts(name):
+    """Nobody in them was counted: rates have intervals, and all rows are of unknown category."""
+    p = pl.Series(np.random.default_rng(2).uniform(0, 1, 6_000))
+    rows = applicants().with_columns(p1=p, p2=1 - p)
+    race = {"name": "ethnicity", "probabilities": {"a": "p1", "b": "p2"}}
+    asked = {"preset": name, "probabilities": [race], "prediction": "hired", "positive": 1}
+    report = fg.audit(rows, **asked, reference={"ethnicity": "b"})
+    heads, groups, notes = table_to_publish(report, "ethnicity")
+    assert heads[:2] == ["group", "estimated selection rate"]
+    assert not {"n", "selected"} & set(heads)
+    for group in report.groups:
+        rate = group.rates["selection_rate"]
+        low, high = (f"{100 * end:.1f}%" for end in rate.interval)
+        assert groups[group.group][0] == f"{100 * rate.value:.1f}% ({low} to {high})"
+    assert "estimated from probabilities: nobody was counted in a group" in notes
+    assert "Of unknown category: 6,000 rows in ethnicity (estimated from probabilities)." in notes
+    if preset(name).options.get("reference"):
+        with pytest.raises(fg.SpecError, match="name the group that others are compared with"):
+            fg.audit(rows, **asked)
+
+
+def test_both_of_two_groups_have_their_comparison_in_the_table_to_publish():
+    asked = {"prediction": "hired", "positive": 1, "sensitive": "sex", "reference": "others"}
+    report = fg.audit(applicants(), preset="us-lending", **asked)
+    heads, rows, _ = table_to_publish(report, "sex")
+    ratio = heads.index("ratio to all other groups") - 1
+    women, men = (float(rows[sex][ratio].split()[0]) for sex in ("Female", "Male"))
+    assert women * men == pytest.approx(1, abs=2e-3)
+    assert "-" not in [cell for cells in rows.values() for cell in cells]
+
+
 @pytest.mark.parametrize("name", sorted({*preset_names()} - {*SELECTING}))
 def test_a_preset_without_selection_rates_to_compare_prints_no_table_to_publish(tmp_path, name):
     """Its groups are in the tables of the report, whose shares are each two counts (below)."""

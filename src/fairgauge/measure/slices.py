@@ -12,6 +12,7 @@ import numpy as np
 from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric
 from fairgauge.catalogue.pooling import pool
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, Status, Task
 from fairgauge.identity import GroupId
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
@@ -166,14 +167,22 @@ class Slice:
         cases, side = evidence.cases, evidence.side
         whole = self.sides.pick(np.full_like(which, self.sides.whole), slots)
         how, profile, margin = self.uncertainty, self.spec.profile, slots == 0
+        rates = list(rates)
         if self.ranges is None:
-            values = rate_values(list(rates), evidence, margin, how, profile)
+            values = rate_values(rates, evidence, margin, how, profile)
         else:
-            values = protected_rates(list(rates), self._range(which, slots), side, margin, how)
+            values = protected_rates(rates, self._range(which, slots), side, margin, how)
         weighted, has_cells = self.counts.weighted, self._has_cells
         given = self.counts.in_given_weights
         weights = given(side.size) if weighted else None
         cells = given(side.counts(BOTH)) if has_cells and weighted else None
+        if weighted:
+            for row in (each for each in rates if isinstance(each, Rate)):
+                among = given(row.among.count(side.counts(row.needs))).tolist()
+                values[row.name] = [
+                    rate and replace(rate, weight=weight)
+                    for rate, weight in zip(values[row.name], among, strict=True)
+                ]
         for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):
             yield Group(
                 feature=self.counts.feature,

@@ -165,6 +165,19 @@ class FeatureResults:
     def _by_key(self) -> dict[tuple[str, str | None], Estimate]:
         return {(each.metric, each.group): each for each in self.estimates}
 
+    def any_of(self, metric: str, group: str | None) -> Estimate | None:
+        """Return one comparison over all strata, with or without a value, of either side of two."""
+        every = (self.find(metric, group), *self.missing, *self.mirrors)
+        return next(
+            (
+                each
+                for each in every
+                if each is not None
+                and (each.metric, each.group, each.scope.kind) == (metric, group, ScopeKind.OVERALL)
+            ),
+            None,
+        )
+
     def differences(self, rate: str) -> list[Estimate]:
         """Return the differences of a rate, native ones if there are any."""
         return self._compared(rate, "difference")

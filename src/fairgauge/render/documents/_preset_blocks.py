@@ -139,7 +139,8 @@ def _table(
     """Return people, selections and the preset's metrics for every group of a feature.
 
     What is adjusted for the strata, where there are any, stands beside what is not. Of weighted
-    rows no number of selections stands beside the rate, which is not made of it.
+    rows no number of selections stands beside the rate, which is not made of it; of groups that are
+    known by probabilities no number at all, because nobody in them was counted.
     """
     metrics = [metric for metric in metrics if metric in section.metrics]
     groups = [group for group in section.groups if group.reference_kind is None]
@@ -149,43 +150,52 @@ def _table(
     level = f"{100 * report.spec['confidence']:.4g}%"
     adjusted = [metric for metric in metrics if _adjusted(section, metric)]
     rate = section.rate_row(_RATE)
-    heads = [
-        *(["unweighted rows", f"sum of {weight}"] if weight else ["n", rate_heading(rate)]),
-        f"weighted {rate.title}" if weight else rate.title,
-        *(_heading(section.metric_row(each), terms) for each in metrics),
-        *(
-            _heading(section.metric_row(each), terms, f" adjusted for {column}")
-            for each in adjusted
-        ),
+    unrecorded = report.spec.get("probabilities", ())
+    estimated = section.feature in [each["name"] for each in unrecorded]
+    heads = ["n", rate_heading(rate), rate.title]
+    if estimated:
+        heads = [f"estimated {rate.title}"]
+    elif weight:
+        heads = ["unweighted rows", f"sum of {weight}", f"weighted {rate.title}"]
+    heads += [_heading(section.metric_row(each), terms) for each in metrics]
+    heads += [
+        _heading(section.metric_row(each), terms, f" adjusted for {column}") for each in adjusted
     ]
+    lacking = () if estimated else _rows_without_rate(groups, rate, report, weight)
     return Table(
         caption=f"Groups of {called(section.name)}",
         columns=(Column("group", numeric=False), *map(Column, heads)),
-        rows=tuple(_row(group, section, metrics, adjusted) for group in groups),
+        rows=tuple(
+            _row(group, section, metrics, adjusted, estimated=estimated) for group in groups
+        ),
         titled=True,
         notes=(
+            *([_ESTIMATED] if estimated else []),
             f"In parentheses: {level} confidence intervals, or why data are insufficient.",
-            *_rows_without_rate(groups, rate, report, weighted=bool(weight)),
-            *([_WEIGHTED.format(weight=weight)] if weight else []),
+            *lacking,
+            *([f"Rates and what compares them are weighted by {weight}."] if weight else []),
         ),
     )
 
 
-_WEIGHTED = (
-    "Rates and what compares them are weighted by {weight}, whose sum is of all rows of the group."
+_ESTIMATED = (
+    "Groups and rates are estimated from probabilities: nobody was counted in a group, so that no "
+    "numbers of people stand here."
 )
 
 
 def _rows_without_rate(
-    groups: Sequence[Group], of: Statistic, report: Report, *, weighted: bool
+    groups: Sequence[Group], of: Statistic, report: Report, weight: str | None
 ) -> Iterator[str]:
     """Yield how many rows or people are not counted: those that lack a decision, or its score."""
     rates = [(group, group.rates[_RATE].denominator) for group in groups]
     lacking = sum(group.n - rows for group, rows in rates if rows is not None)
     if lacking:
-        which = f"{'Unweighted rows are' if weighted else 'n counts'} the {counted_unit(report)}"
+        which = "n counts the"
+        if weight:
+            which = f"Unweighted rows, and the sum of {weight}, are of the"
         more = f"{count(lacking)} more {plural(lacking, 'lacks', 'lack')} it"
-        yield f"{which} of which the {of.title} is known: {more}."
+        yield f"{which} {counted_unit(report)} of which the {of.title} is known: {more}."
 
 
 def _heading(metric: Metric, terms: Mapping[str, str], adjusted: str = "") -> str:
@@ -194,20 +204,31 @@ def _heading(metric: Metric, terms: Mapping[str, str], adjusted: str = "") -> st
 
 
 def _row(
-    group: Group, section: FeatureResults, metrics: Sequence[str], adjusted: Sequence[str]
+    group: Group,
+    section: FeatureResults,
+    metrics: Sequence[str],
+    adjusted: Sequence[str],
+    *,
+    estimated: bool,
 ) -> tuple[Cell, ...]:
     rate = group.rates[_RATE]
     value = "-" if rate.value is None else percent(rate.value)
-    selected = count(rate.numerator) if group.weight is None else f"{group.weight:,.1f}"
-    numbers = (count(rate.denominator), selected, value)
-    compared = [(metric, section.find(metric, group.group)) for metric in metrics]
+    if estimated:
+        ends = rate.interval and " to ".join(map(percent, rate.interval))
+        reason = rate.reason and describe_reason(rate.reason)
+        below = f"({reason or ends})" if reason or ends else ""
+        numbers = (Cell(value, below=below),)
+    elif rate.weight is None:
+        numbers = (Cell(count(rate.denominator)), Cell(count(rate.numerator)), Cell(value))
+    else:
+        numbers = (Cell(count(rate.denominator)), Cell(f"{rate.weight:,.1f}"), Cell(value))
+    compared = [(metric, section.any_of(metric, group.group)) for metric in metrics]
     compared += [(each, _adjusted(section, each).get(group.group)) for each in adjusted]
     cells = (
         Cell("reference") if group.group == reference_group(section, metric) else _compared(each)
         for metric, each in compared
     )
-    name = Cell(called(group.group), name=True)
-    return (name, *map(Cell, numbers), *cells)
+    return (Cell(called(group.group), name=True), *numbers, *cells)
 
 
 def _adjusted(section: FeatureResults, metric: str) -> dict[str | None, Estimate]:

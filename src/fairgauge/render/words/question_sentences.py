@@ -319,6 +319,9 @@ def unknown_sentence(report: Report) -> str:
             if cases is not None:
                 number = f"{cases:,} {plural(cases, 'case', 'cases')} ({number})"
             listed.append(f"{number} in {called(each.feature)}")
+        elif each.code is DiagnosticCode.GROUP_NOT_RECORDED and each.feature is not None:
+            number = numbered(each["people"] - each["known"], unit(report))
+            listed.append(f"{number} in {called(each.feature)} (estimated from probabilities)")
     markers = _marker_sentence(report)
     if not listed and markers:
         return markers
