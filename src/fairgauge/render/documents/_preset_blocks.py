@@ -217,7 +217,7 @@ def _row(
         ends = rate.interval and " to ".join(map(percent, rate.interval))
         reason = rate.reason and describe_reason(rate.reason)
         below = f"({reason or ends})" if reason or ends else ""
-        numbers = (Cell(value, below=below),)
+        numbers: tuple[Cell, ...] = (Cell(value, below=below),)
     elif rate.weight is None:
         numbers = (Cell(count(rate.denominator)), Cell(count(rate.numerator)), Cell(value))
     else:
