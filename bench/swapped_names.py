@@ -31,6 +31,7 @@ _CHUNK = 100
 _ALPHA = 0.05
 ASKED = {"item": "item", "variant": "name", "sensitive": "group", "reference": {"group": "a"}}
 DIFFERS, EQUIVALENT, COVERS = "differs", "equivalent", "covers"
+CHANGED = "changed"
 ITEMS_ALONE, BASELINE = "items alone", "against the baseline"
 
 
@@ -70,6 +71,7 @@ class Study:
     scale: str | float = "score"
     per_item: int | None = None
     margin: float | None = None
+    series: bool = False
     wanted: str = "at most 5"
 
 
@@ -112,7 +114,7 @@ def happened(study: Study, rng: np.random.Generator) -> Iterator[tuple[str, bool
     of_decisions = study.scale not in ("score", "rounded")
     asked: dict[str, Any] = {**ASKED, "prediction" if of_decisions else "score": "answer"}
     if study.models > 1:
-        asked["model"] = "model"
+        asked["by" if study.series else "model"] = "model"
     if study.placebos:
         asked["placebo"] = "edit"
     if study.baseline is not None:
@@ -122,6 +124,8 @@ def happened(study: Study, rng: np.random.Generator) -> Iterator[tuple[str, bool
     audit = fg.pairs(table, **asked)
     verdicts = [str(each.verdict) for each in audit.differences]
     yield DIFFERS, DIFFERS in verdicts
+    if study.series:
+        yield CHANGED, any(str(each.verdict) == DIFFERS for each in audit.changes)
     if study.margin is not None:
         yield EQUIVALENT, EQUIVALENT in verdicts
     (first, *_) = audit.differences
@@ -210,6 +214,8 @@ STUDY_DESIGNS = (
     Study("200 items with 1 + 1 of 10 + 10 names", (10, 10), 200, 1, per_item=1),
     Study("60 items with 2 + 2 of 6 + 6 names, difference -.2", (6, 6), 60, 1, per_item=2,
           delta=-0.2, wanted=_COVERED),
+    Study("3 groups of 5 names, 4 releases, 17 x 1: any of 6 changes", (5, 5, 5), runs=1, models=4,
+          series=True),
 )  # fmt: skip
 """The designs; power is that of the design document, where it is known."""
 

@@ -133,10 +133,10 @@ def of_swapped_names(records: list[Record]) -> str:
     for each in records:
         share = {what: f"{100 * n / each['studies']:.1f}" for what, n in each["counts"].items()}
         usual = [share.get("items alone", ""), share.get("against the baseline", "")]
-        measured = [share.get(what, "") for what in ("differs", "equivalent", "covers")]
+        measured = [share.get(what, "") for what in ("differs", "changed", "equivalent", "covers")]
         rows.append((each["setting"], *measured, *usual, each["wanted"]))
-    head = ("design", "differs", "equivalent", "interval covers", "items alone", "baseline",
-            "wanted")  # fmt: skip
+    head = ("design", "differs", "changed", "equivalent", "interval covers", "items alone",
+            "baseline", "wanted")  # fmt: skip
     return _markdown(head, rows)
 
 

@@ -49,6 +49,9 @@ def pairs(
     prediction: str | None = None,
     positive: Value | Sequence[Value] | Above = None,
     model: str | None = None,
+    by: str | None = None,
+    releases: Sequence[Value] | None = None,
+    baseline: Value = None,
     run: str | None = None,
     reference: str | Mapping[str, Value] | None = None,
     placebo: Value | Sequence[Value] = None,
@@ -81,6 +84,14 @@ def pairs(
         The favourable decisions; needed where they are not 0 and 1.
     model, run : str, optional
         Column of the model that answered, and of the repetition.
+    by : str, optional
+        In place of ``model``, the column of the releases of one model, which have an order: each is
+        also compared with the release before it.
+    releases : list of values, optional
+        The releases, the oldest first; others are excluded (default: all, in the order of their
+        names, in which numbers count as numbers).
+    baseline : value, optional
+        The release that all others are compared with, in place of the one before each.
     reference : {"others", "largest"} or mapping of the feature to a group
         What every group is compared with (default others: the names of all other groups).
     placebo : value or list of values, optional
@@ -135,8 +146,9 @@ def pairs(
     """
     named: dict[str, Any] = {
         "item": item, "variant": variant, "sensitive": sensitive, "score": score,
-        "prediction": prediction, "positive": positive, "model": model, "run": run,
-        "reference": reference, "placebo": placebo, "margins": margins,
+        "prediction": prediction, "positive": positive, "model": model, "by": by,
+        "releases": releases, "baseline": baseline, "run": run, "reference": reference,
+        "placebo": placebo, "margins": margins,
     }  # fmt: skip
     check_swap_options(options)
     asked: Any = options | {name: value for name, value in named.items() if value is not None}
@@ -161,7 +173,9 @@ def pairs(
             excluded=answers.excluded,
         ),
         spec=question.to_dict() | ({"variant": columns} if isinstance(columns, Mapping) else {}),
+        releases=compared.releases,
         differences=compared.differences,
+        changes=compared.changes,
         variants=compared.variants,
         groups=compared.groups,
         placebo=compared.placebo,
@@ -183,6 +197,11 @@ def counted_answers(data: object, asked: Mapping[str, Any]) -> tuple[Cube, str, 
     CubeError
         The data are counts of something else.
     """
+    if asked.get("by") is not None:
+        if asked.get("model") not in (None, asked["by"]):
+            message = "names the releases of one model, and model several; give one of the two"
+            raise SpecError(Problem("by", message))
+        asked = {**asked, "model": asked["by"]}
     if isinstance(data, Cube):
         question = read_swap_question(_asked_of_counts(data, asked))
         if answer_plan(question).axes != data.plan.axes:

@@ -41,7 +41,7 @@ from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.paired import paired_difference, paired_p
 from fairgauge.stats.power import CrossedDesign, fewest
-from fairgauge.values import matches
+from fairgauge.values import matches, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -62,24 +62,35 @@ FEWEST_VARIANTS = 3
 FEWEST_PLACEBOS = 3
 _BASELINES = ("baseline", "original", "none", "control", "unedited")
 OTHERS = "others"
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """The cells of one model, or of the means of all models."""
+    """The cells of one model, of the means of all models, or of the changes since a release.
+
+    Attributes
+    ----------
+    models : the codes of the models that they are made of.
+    since, before : of changes, the release from which, and its answers; y is what is added to them.
+    """
 
     model: str | None
     pooled: bool
+    models: tuple[int, ...]
     item: Codes
     variant: Codes
     group: Codes
     y: Array
     n: Array
+    since: str | None = None
+    before: Array | None = None
 
     def of(self, mask: Mask) -> _Cells:
-        return _Cells(
-            self.model, self.pooled, self.item[mask], self.variant[mask], self.group[mask],
-            self.y[mask], self.n[mask],
+        return replace(
+            self, item=self.item[mask], variant=self.variant[mask], group=self.group[mask],
+            y=self.y[mask], n=self.n[mask],
+            before=None if self.before is None else self.before[mask],
         )  # fmt: skip
 
 
@@ -103,6 +114,7 @@ class _Draft:
     variants: tuple[int, int]
     complete: bool
     difference: CrossedDifference | None
+    before: float | None
     interval: tuple[float, float] | None
     p_value: float | None
     p_equivalence: float | None
@@ -116,7 +128,9 @@ class _Draft:
 class ComparedSwaps:
     """Everything that the answers show."""
 
+    releases: tuple[str, ...]
     differences: tuple[SwapDifference, ...]
+    changes: tuple[SwapDifference, ...]
     variants: tuple[SwapVariant, ...]
     groups: tuple[SwapGroup, ...]
     placebo: tuple[PlaceboSpread, ...]
@@ -134,16 +148,22 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> ComparedSwaps:
         The largest group is asked for, and two are equally large.
     """
     of_models = [*_by_model(answers)]
-    pooled = [each for each in [_of_all_models(answers)] if each is not None]
+    series = question.series
+    pooled = [] if series else [c for c in [_of_all_models(answers)] if c is not None]
     sides = [*_sides(answers, question)]
     every = [*of_models, *pooled]
-    effects = {id(cells): _placebo_effects(answers, cells) for cells in every}
-    drafts = [
-        _draft(cells, side, effects[id(cells)], question) for cells in every for side in sides
-    ]
+    changes = [*_changes(of_models, question)] if series else []
+    effects = {id(cells): _placebo_effects(answers, cells) for cells in (*every, *changes)}
+
+    def drafted(of: Sequence[_Cells]) -> list[_Draft]:
+        return [_draft(cells, side, effects[id(cells)], question) for cells in of for side in sides]
+
+    drafts, changed = drafted(every), drafted(changes)
     variants = tuple(v for cells in every for v in _variants(answers, cells, question))
     return ComparedSwaps(
+        releases=tuple(str(cells.model) for cells in of_models) if series else (),
         differences=tuple(_judged(drafts, answers, question, effects)),
+        changes=tuple(_judged(changed, answers, question, effects)),
         variants=variants,
         groups=tuple(_group_means(variants)),
         placebo=tuple(
@@ -153,7 +173,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> ComparedSwaps:
         ),
         components=tuple(_components(answers, cells, drafts) for cells in of_models),
         answered=tuple(_answered(answers)),
-        notes=tuple(_notes(answers, question, drafts, effects, len(pooled))),
+        notes=tuple(_notes(answers, question, drafts, effects, alone=not (pooled or series))),
     )
 
 
@@ -162,14 +182,36 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> ComparedSwaps:
 
 def _by_model(answers: Answers) -> Iterator[_Cells]:
     there = answers.n > 0
-    for code, model in enumerate(answers.models):
+    for code in answers.order:
         mask = there & (answers.model == code)
         if mask.any():
             variant = answers.variant[mask]
             yield _Cells(
-                model, False, answers.item[mask], variant, answers.group_of[variant],
-                answers.mean[mask], answers.n[mask],
+                answers.models[code], False, (code,), answers.item[mask], variant,
+                answers.group_of[variant], answers.mean[mask], answers.n[mask],
             )  # fmt: skip
+
+
+def _changes(releases: Sequence[_Cells], question: SwapQuestion) -> Iterator[_Cells]:
+    """Yield the changes of the cells that a release and the one it is compared with have.
+
+    The same names and items answer twice, so that what they have in common is in no change.
+    """
+    baseline = None if question.baseline is None else name_of(question.baseline)
+    earlier = next((cells for cells in releases if cells.model == baseline), None)
+    for i, now in enumerate(releases):
+        then = earlier if earlier is not None else releases[i - 1]
+        if now is then or (earlier is None and i == 0):
+            continue
+        width = 1 + max(int(now.variant.max()), int(then.variant.max()))
+        ours, theirs = (cells.item * width + cells.variant for cells in (now, then))
+        _, at, of = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+        both = now.of(at)
+        n = 1 / (1 / now.n[at] + 1 / then.n[of])
+        yield replace(
+            both, models=(*now.models, *then.models), y=both.y - then.y[of], n=n,
+            since=then.model, before=then.y[of],
+        )  # fmt: skip
 
 
 def _of_all_models(answers: Answers) -> _Cells | None:
@@ -187,7 +229,10 @@ def _of_all_models(answers: Answers) -> _Cells | None:
     if not common.any():
         return None
     item, variant = cells[common].T
-    return _Cells(None, True, item, variant, answers.group_of[variant], mean[common], n[common])
+    return _Cells(
+        None, True, tuple(np.unique(answers.model[there]).tolist()), item, variant,
+        answers.group_of[variant], mean[common], n[common],
+    )  # fmt: skip
 
 
 # ---- sides --------------------------------------------------------------------------------------
@@ -244,14 +289,18 @@ def _draft(cells: _Cells, sides: _Sides, placebo: Array, question: SwapQuestion)
     complete = len(both.y) == len(items) * sum(variants)
     draft = _Draft(
         cells=cells, sides=sides, items=len(items), items_excluded=excluded, variants=variants,
-        complete=complete, difference=None, interval=None, p_value=None, p_equivalence=None,
-        permutation=None, degrees_of_freedom=None, variance=None, reason=SwapReason.NO_ITEMS,
+        complete=complete, difference=None, before=None, interval=None, p_value=None,
+        p_equivalence=None, permutation=None, degrees_of_freedom=None, variance=None,
+        reason=SwapReason.NO_ITEMS,
     )  # fmt: skip
     if not len(items):
         return draft
     _, item = np.unique(both.item, return_inverse=True)
     _, variant = np.unique(both.variant, return_inverse=True)
     found = crossed_difference(item, variant, in_group, both.y, both.n)
+    if both.before is not None:
+        then = crossed_difference(item, variant, in_group, both.before, both.n)
+        draft = replace(draft, before=then.value)
     if min(variants) == 1:
         return _of_one_variant(draft, found, both, in_group, item, question)
     return _of_names(draft, found, both, in_group, (item, variant), placebo, question)
@@ -271,14 +320,14 @@ def _of_one_variant(
     p_value = degrees = None
     if draft.items < FEWEST_ITEMS:
         pass
-    elif draft.variants == (1, 1) and question.decides and both.n.max() == 1:
+    elif (draft.variants, both.since) == ((1, 1), None) and question.decides and both.n.max() == 1:
         decision = np.zeros((2, draft.items))
         decision[in_group.astype(np.int64), item] = both.y
         better = float(np.count_nonzero(decision[1] > decision[0]))
         worse = float(np.count_nonzero(decision[1] < decision[0]))
         low, high = paired_difference(better, worse, draft.items, critical(confidence))
         interval, p_value = (float(low), float(high)), float(paired_p(better, worse))
-    elif found.items.value > 0:
+    elif _varies(found.items, both):
         width = half_width(found.items, confidence)
         interval = (found.value - width, found.value + width)
         p_value, degrees = two_sided_p(found.value, found.items), found.items.degrees_of_freedom
@@ -310,7 +359,7 @@ def _of_names(
     if len(placebo) >= FEWEST_PLACEBOS:
         edits = float(placebo.var(ddof=1)) * found.of_names
         totals["placebo"] = found.total(Variance(((edits, len(placebo) - 1),)))
-    if not totals["names"].value > 0:
+    if not _varies(totals["names"], both):
         return replace(draft, reason=SwapReason.NO_VARIATION)
     widths = {by: half_width(total, confidence) for by, total in totals.items()}
     decides = max(widths, key=lambda by: widths[by])
@@ -329,6 +378,12 @@ def _of_names(
         ),
         reason=SwapReason.FEW_VARIANTS if min(draft.variants) < FEWEST_VARIANTS else None,
     )  # fmt: skip
+
+
+def _varies(variance: Variance, cells: _Cells) -> bool:
+    """Return whether a variance is more than what rounding adds: changes may be all alike."""
+    size = max(float(np.abs(y).max()) for y in (cells.y, cells.before) if y is not None)
+    return variance.value > (_ROUNDING * size) ** 2
 
 
 def _name_means(item: Codes, variant: Codes, y: Array, in_group: Mask) -> tuple[Array, Mask]:
@@ -355,7 +410,6 @@ def _judged(
     equivalent = _adjusted(drafts, [each.p_equivalence for each in drafts])
     feature = "*".join(question.feature)
     family = max(sum(d.reason is None for d in drafts), 1)
-    runs_of = {id(d.cells): _runs(answers, d.cells) for d in drafts}
     for draft, p, p_equivalence in zip(drafts, differs, equivalent, strict=True):
         verdict, reason = SwapVerdict.CANNOT_TELL, draft.reason
         if reason is None and p is not None and p <= alpha:
@@ -367,7 +421,7 @@ def _judged(
         found, interval = draft.difference, draft.interval
         needed = None
         if reason is SwapReason.IMPRECISE and found is not None:
-            runs = runs_of[id(draft.cells)]
+            runs = _runs(answers, draft.cells)
             level = 1 - alpha / family
             edits = None
             if draft.variance is not None and draft.variance.placebo is not None:
@@ -403,6 +457,8 @@ def _judged(
             status=_status(reason),
             reason=reason,
             needed=needed,
+            since=draft.cells.since,
+            before=draft.before,
         )
 
 
@@ -543,14 +599,20 @@ def _components(answers: Answers, cells: _Cells, drafts: Sequence[_Draft]) -> Sw
 
 
 def _runs(answers: Answers, cells: _Cells) -> tuple[float, int]:
-    """Return the variance of the runs of a model, 0 where none is seen, and how many there are."""
-    mask = answers.n > 1
+    """Return the variance of a run of cells, 0 where none is seen, and how many runs there are.
+
+    A run of the mean over models is one of each, and so is one of a change.
+    """
+    variances = []
+    for code in cells.models:
+        mask = (answers.n > 1) & (answers.model == code)
+        degrees = float((answers.n[mask] - 1).sum())
+        variances.append(float(answers.squares[mask].sum()) / degrees if degrees else 0.0)
+    number = len(variances)
+    runs = 1 / float((1 / cells.n).mean())
     if cells.pooled:
-        return 0.0, 1  # runs of several models: what they would change is in the cells
-    mask &= answers.model == answers.models.index(cells.model)
-    degrees = float((answers.n[mask] - 1).sum())
-    number = max(round(1 / float((1 / cells.n).mean())), 1)
-    return (float(answers.squares[mask].sum()) / degrees if degrees else 0.0), number
+        return math.fsum(variances) / number**2, max(round(runs / number), 1)
+    return math.fsum(variances), max(round(runs * number), 1)
 
 
 def _answered(answers: Answers) -> Iterator[AnsweredShare]:
@@ -573,8 +635,10 @@ def _notes(
     question: SwapQuestion,
     drafts: Sequence[_Draft],
     effects: Mapping[int, Array],
-    pooled: int,
+    *,
+    alone: bool,
 ) -> Iterator[SwapNote]:
+    """Yield the notes; ``alone`` states that models have no mean and are no series."""
     reference = _reference(answers, question)
     if reference is not None:
         variants = np.flatnonzero(answers.group_of == reference).tolist()
@@ -591,7 +655,7 @@ def _notes(
         yield SwapNote(SwapNoteCode.INCOMPLETE)
     if answers.repeated:
         yield SwapNote(SwapNoteCode.REPEATED_RUNS, question.run, answers.repeated)
-    if len(answers.models) > 1 and not pooled:
+    if len(answers.models) > 1 and alone:
         yield SwapNote(SwapNoteCode.MODELS_DIFFER)
 
 

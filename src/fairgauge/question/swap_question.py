@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import Problem, SpecError, alternatives, nearest, quote
 from fairgauge.question.options import Spec
-from fairgauge.question.readers import read_column, read_values
+from fairgauge.question.readers import read_column, read_value, read_values
 from fairgauge.question.specification import read_part
 from fairgauge.values import Json, Value, name_of
 
@@ -27,6 +27,8 @@ SHARED = (
 """The options that mean what they mean in an audit."""
 COLUMNS = ("item", "variant", "model", "run")
 """The options that name columns of the table of answers."""
+SERIES = ("by", "releases", "baseline")
+"""The options of a series of releases of one model."""
 _REFUSED = {
     "cluster": "items and variants are the clusters of this design",
     "weight": "the design gives the weights: every item and every variant counts once",
@@ -44,6 +46,9 @@ class SwapQuestion:
     item, variant, model, run : the columns of what was asked, under which name, of which model, and
         which of several times.
     placebo : values of the sensitive feature whose variants are irrelevant edits.
+    series : whether the models are releases of one, in an order.
+    releases : their order; empty where it follows from their names.
+    baseline : the release that the others are compared with; None for the one before each.
     spec : the options that are shared with audits.
     """
 
@@ -52,6 +57,9 @@ class SwapQuestion:
     model: str | None
     run: str | None
     placebo: tuple[Value, ...]
+    series: bool
+    releases: tuple[Value, ...]
+    baseline: Value
     spec: Spec
 
     @property
@@ -87,7 +95,7 @@ class SwapQuestion:
         """Yield every column that is asked for, with its option."""
         for option in COLUMNS:
             if (column := getattr(self, option)) is not None:
-                yield option, column
+                yield "by" if self.series and option == "model" else option, column
         yield from (("sensitive", column) for column in self.feature)
         yield "prediction" if self.decides else "score", self.answer
         if self.spec.count is not None:
@@ -98,6 +106,9 @@ class SwapQuestion:
         shared = self.spec.to_dict()
         given: dict[str, Json] = {name: getattr(self, name) for name in COLUMNS}
         given["placebo"] = list(self.placebo)
+        if self.series:
+            given["by"] = given.pop("model")
+            given |= {"releases": list(self.releases), "baseline": self.baseline}
         given |= {name: shared[name] for name in SHARED}
         return {name: value for name, value in given.items() if value not in (None, [], {})}
 
@@ -110,7 +121,7 @@ def check_swap_options(given: Collection[str]) -> None:
     SpecError
         An option is unknown, or means nothing here.
     """
-    allowed = (*COLUMNS, "placebo", *SHARED)
+    allowed = (*COLUMNS, "placebo", *SERIES, *SHARED)
     problems = [
         Problem(
             name, f"is no option of pairs.{nearest(name, allowed)} Allowed: {', '.join(allowed)}"
@@ -141,7 +152,16 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     placebo: tuple[Value, ...] = ()
     if "placebo" in options:
         placebo = read_values(options["placebo"], "placebo", problems)
-    rest = {name: v for name, v in options.items() if name not in (*COLUMNS, "placebo")}
+    series = "by" in options
+    releases: tuple[Value, ...] = ()
+    if "releases" in options:
+        releases = read_values(options["releases"], "releases", problems)
+    baseline: Value = None
+    if "baseline" in options:
+        baseline = read_value(options["baseline"], "baseline", problems)
+    problems += _wrong_series(options, releases)
+    named = (*COLUMNS, "placebo", *SERIES)
+    rest = {name: v for name, v in options.items() if name not in named}
     spec = Spec()
     try:
         spec = read_part(SHARED, rest)
@@ -159,12 +179,20 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
     assert variant is not None
     question = SwapQuestion(
         item=item, variant=variant, model=own.get("model"), run=own.get("run"), placebo=placebo,
-        spec=spec,
+        series=series, releases=releases, baseline=baseline, spec=spec,
     )  # fmt: skip
     twice = [*_used_twice(question)]
     if twice:
         raise SpecError(twice)
     return question
+
+
+def _wrong_series(options: Mapping[str, object], releases: Sequence[Value]) -> Iterator[Problem]:
+    for name in ("releases", "baseline"):
+        if "by" not in options and name in options:
+            yield Problem(name, "is of a series of releases; name their column, too (by)")
+    if len(releases) == 1 or len(set(map(name_of, releases))) < len(releases):
+        yield Problem("releases", "must be two or more releases, each once, the oldest first")
 
 
 def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:

@@ -5,6 +5,7 @@ What is wrong with a table of answers is found here, all of it at once.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ class Answers:
     Attributes
     ----------
     models : their names; one that is None where no column names them.
+    order : the codes of those that take part, of releases the oldest first.
     items, variants, groups : their names.
     group_of : the group of every variant.
     placebo : whether every group is of irrelevant edits.
@@ -52,6 +54,7 @@ class Answers:
     """
 
     models: tuple[str | None, ...]
+    order: tuple[int, ...]
     items: tuple[str, ...]
     variants: tuple[str, ...]
     groups: tuple[str, ...]
@@ -115,10 +118,17 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     else:
         sums, squares = table.sums[SUM], table.sums[SQUARES]
     problems += _unknown_groups(question, groups)
+    models = _names(cube, table.axes[axes[Role.MODEL]]) if Role.MODEL in axes else (None,)
+    model = codes[:, axes[Role.MODEL]] if Role.MODEL in axes else np.zeros(len(codes), np.int64)
+    order = _releases(models, question, problems)
     if problems:
         raise SpecError(problems)
+    if question.series:
+        other = kept & ~np.isin(model, order)
+        if lacking := int(rows[other].sum()):
+            excluded["other release"] = lacking
+        kept &= ~other
 
-    model = codes[:, axes[Role.MODEL]] if Role.MODEL in axes else np.zeros(len(codes), np.int64)
     keys = np.stack([model, codes[:, axes[Role.ITEM]], variant], axis=1)[kept]
     cells, cell = np.unique(keys, axis=0, return_inverse=True)
     cell = cell.ravel()
@@ -136,7 +146,8 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     position[used] = np.arange(len(used))
     names = tuple(groups[g] for g in used)
     answers = Answers(
-        models=_names(cube, table.axes[axes[Role.MODEL]]) if Role.MODEL in axes else (None,),
+        models=models,
+        order=order,
         items=_names(cube, table.axes[axes[Role.ITEM]]),
         variants=levels,
         groups=names,
@@ -160,6 +171,43 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
 
 def _names(cube: Cube, axis: Axis) -> tuple[str, ...]:
     return tuple(axis.names(cube.levels[axis]))
+
+
+def _releases(
+    models: Sequence[str | None], question: SwapQuestion, problems: list[Problem]
+) -> tuple[int, ...]:
+    """Return the codes of the models that take part, of releases the oldest first."""
+    if not question.series:
+        return tuple(range(len(models)))
+    names = [str(each) for each in models]
+    asked = [*map(name_of, question.releases)]
+    order = asked or sorted(names, key=_in_natural_order)
+    baseline = None if question.baseline is None else name_of(question.baseline)
+    for option, known, wanted in (
+        ("releases", names, asked),
+        ("baseline", order, [] if baseline is None else [baseline]),
+    ):
+        problems += [
+            Problem(option, f"no release {quote(each)}.{nearest(each, known)} "
+                            f"There are {listing(map(quote, known))}")
+            for each in wanted
+            if each not in known
+        ]  # fmt: skip
+    if baseline is not None and order[-1:] == [baseline]:
+        message = f"{quote(baseline)} is the newest release; name one that it is compared with"
+        problems.append(Problem("baseline", message))
+    if len(order) < 2:
+        message = f"a series has at least two releases; {quote(question.model or '')} has one"
+        problems.append(Problem("by", message))
+    return tuple(names.index(each) for each in order if each in names)
+
+
+def _in_natural_order(name: str) -> tuple[tuple[bool, int, str], ...]:
+    """Return what orders names so that numbers in them count as numbers: v9 before v10."""
+    return tuple(
+        (part.isdecimal(), int(part) if part.isdecimal() else 0, part.casefold())
+        for part in re.split(r"(\d+)", name)
+    )
 
 
 def _groups(

@@ -156,6 +156,9 @@ class SwapDifference:
     verdict, reason : what it came to, and why it is undecided.
     status : ok, too_few where there is no verdict for want of variants or items, or undefined.
     needed : what would decide, where it is imprecise.
+    since, before : where it is the change of a difference, the release from which, and what the
+        difference was there, over the same items and names; the value is then the change, the means
+        are those of the changes of both sides' answers.
     """
 
     DERIVED: ClassVar = ("ratio", "says")
@@ -189,6 +192,8 @@ class SwapDifference:
     status: Status
     reason: SwapReason | None
     needed: SwapNeeds | None
+    since: str | None = None
+    before: Finite | None = None
 
     @property
     def of_decisions(self) -> bool:
@@ -198,7 +203,8 @@ class SwapDifference:
     @property
     def ratio(self) -> Finite | None:
         """Return the ratio of both shares of favourable decisions; None of scores, and of 0."""
-        if not self.of_decisions or self.mean_group is None or not self.mean_reference:
+        change = self.since is not None
+        if change or not self.of_decisions or self.mean_group is None or not self.mean_reference:
             return None
         return self.mean_group / self.mean_reference
 
@@ -316,6 +322,27 @@ class AnsweredShare:
         return self.answered / self.n if self.n else 0.0
 
 
+def exit_code_of(verdict: SwapVerdict) -> int:
+    """Return the exit code of a verdict."""
+    return {SwapVerdict.DIFFERS: 1, SwapVerdict.EQUIVALENT: 0}.get(verdict, 3)
+
+
+def _verdict_of(differences: tuple[SwapDifference, ...]) -> SwapVerdict:
+    found = {each.verdict for each in differences}
+    if SwapVerdict.DIFFERS in found:
+        return SwapVerdict.DIFFERS
+    return found.pop() if found == {SwapVerdict.EQUIVALENT} else SwapVerdict.CANNOT_TELL
+
+
+def _without_mirrors(differences: tuple[SwapDifference, ...]) -> tuple[SwapDifference, ...]:
+    kept: dict[object, SwapDifference] = {}
+    for each in differences:
+        key = (each.model, each.pooled, frozenset((each.group, each.reference)))
+        if key not in kept or (each.value or 0.0) < 0:
+            kept[key] = each
+    return tuple(kept.values())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairsAudit(ShownResult):
     """What answers to the same items under different names show; `print` shows it.
@@ -325,7 +352,10 @@ class PairsAudit(ShownResult):
     version, created : of the fairgauge that made it, and when.
     data : what was counted.
     spec : the question.
+    releases : of a series, the releases, the oldest first.
     differences : every group against its reference, in every model and, of several, in all.
+    changes : of a series, by how much each difference changed from the release before, or from the
+        baseline. Their p-values are adjusted for all changes together.
     variants : every variant's answers.
     groups : the mean of every group's names.
     placebo : how far irrelevant edits move the answers of each model.
@@ -343,10 +373,10 @@ class PairsAudit(ShownResult):
         brief="fairgauge.render.brief.pairs_brief:pairs_brief",
         tables={
             name: f"fairgauge.render.documents.pairs_document:{name}_of"
-            for name in ("differences", "variants", "components", "answered")
+            for name in ("differences", "changes", "variants", "components", "answered")
         },
     )
-    DERIVED: ClassVar = ("verdict", "_brief")
+    DERIVED: ClassVar = ("verdict", "change", "_brief")
 
     version: Version
     created: str
@@ -359,29 +389,40 @@ class PairsAudit(ShownResult):
     components: tuple[SwapComponents, ...]
     answered: tuple[AnsweredShare, ...]
     notes: tuple[SwapNote, ...] = ()
+    releases: tuple[str, ...] = ()
+    changes: tuple[SwapDifference, ...] = ()
 
     @property
     def verdict(self) -> SwapVerdict:
-        """Return differs where any difference does, equivalent where all are, else cannot tell."""
-        found = {each.verdict for each in self.differences}
-        if SwapVerdict.DIFFERS in found:
-            return SwapVerdict.DIFFERS
-        return found.pop() if found == {SwapVerdict.EQUIVALENT} else SwapVerdict.CANNOT_TELL
+        """Return differs where any difference does, equivalent where all are, else cannot tell.
+
+        Of a series it is that of the newest release.
+        """
+        return _verdict_of(self.newest(self.differences))
+
+    @property
+    def change(self) -> SwapVerdict | None:
+        """Return likewise whether a difference of the newest release changed; None of no series."""
+        return _verdict_of(self.newest(self.changes)) if self.releases else None
+
+    def newest(self, found: tuple[SwapDifference, ...]) -> tuple[SwapDifference, ...]:
+        """Return the differences of the newest release; all of them where there is no series."""
+        return tuple(d for d in found if not self.releases or d.model == self.releases[-1])
 
     @property
     def distinct(self) -> tuple[SwapDifference, ...]:
         """Return the differences, of two that mirror each other the one that is not above 0."""
-        kept: dict[object, SwapDifference] = {}
-        for each in self.differences:
-            key = (each.model, each.pooled, frozenset((each.group, each.reference)))
-            if key not in kept or (each.value or 0.0) < 0:
-                kept[key] = each
-        return tuple(kept.values())
+        return _without_mirrors(self.differences)
+
+    @property
+    def distinct_changes(self) -> tuple[SwapDifference, ...]:
+        """Return the changes, of two that mirror each other the one that is not above 0."""
+        return _without_mirrors(self.changes)
 
     @property
     def exit_code(self) -> int:
         """Return 1 where a difference remains, 0 where all are equivalent, 3 otherwise."""
-        return {SwapVerdict.DIFFERS: 1, SwapVerdict.EQUIVALENT: 0}.get(self.verdict, 3)
+        return exit_code_of(self.verdict)
 
     def to_pandas(self, table: str = "differences") -> Any:
         """Return a table as a `pandas.DataFrame`: differences, variants, components, answered."""

@@ -18,6 +18,9 @@ COLUMNS = {
     "item": "Column of what was asked (résumé, prompt, posting).",
     "model": "Column of the model that answered.",
     "run": "Column of the repetition.",
+    "by": "Column of the releases of one model, in place of --model: each is also compared with "
+    "the release before it.",
+    "baseline": "Release that all others are compared with, in place of the one before each.",
 }
 _SHARED = {
     "sensitive": ("COL", "Column of the group that the variant belongs to."),
@@ -36,7 +39,8 @@ _SHARED = {
 
 def _columns(function: Callable[..., object]) -> Callable[..., object]:
     for name, text in reversed(COLUMNS.items()):
-        function = click.option(f"--{name}", metavar="COL", help=text)(function)
+        metavar = "RELEASE" if name == "baseline" else "COL"
+        function = click.option(f"--{name}", metavar=metavar, help=text)(function)
     for name, (metavar, text) in reversed(_SHARED.items()):
         several = name != "score"
         function = click.option(f"--{name}", metavar=metavar, multiple=several, help=text)(function)
@@ -60,6 +64,20 @@ def _columns(function: Callable[..., object]) -> Callable[..., object]:
     metavar="VALUE",
     help="Value of the sensitive feature whose variants are irrelevant edits. Repeatable.",
 )
+@click.option(
+    "--release",
+    "releases",
+    multiple=True,
+    metavar="RELEASE",
+    help="A release, the oldest first; others are excluded (default all, in the order of their "
+    "names, in which numbers count as numbers). Repeatable.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(("changed",)),
+    help="With --by: exit with 1 if a difference of the newest release changed, with 0 if all are "
+    "unchanged within the margin, otherwise with 3.",
+)
 @config_option
 @flags_for(
     "intersections", "prediction", "positive", "exclude_groups", "unknown", "recode", "count",
@@ -79,6 +97,10 @@ def command(
     variants: tuple[str, ...],
     model: str | None,
     run: str | None,
+    by: str | None,
+    releases: tuple[str, ...],
+    baseline: str | None,
+    fail_on: str | None,
     placebo: tuple[str, ...],
     **flags: Texts,
 ) -> int:
@@ -89,7 +111,7 @@ def command(
     difference between groups is held against the variation between names of one group, irrelevant
     edits (--placebo), items and runs. The margin (--margin score=0.1, or selection_rate=0.02) is
     the difference that is regarded as equivalent. Exit codes: 0 every difference is equivalent, 1
-    one differs, 3 otherwise.
+    one differs, 3 otherwise; of releases (--by) those of the newest count.
 
     \b
     fairgauge pairs answers.csv --item resume --variant name --sensitive race
@@ -101,6 +123,7 @@ def command(
     rows = read_data(data, at)
 
     from fairgauge.api.pairing import pairs
+    from fairgauge.results.name_swaps import exit_code_of
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting answers"):
@@ -110,12 +133,17 @@ def command(
             item=item,
             variant=_variant(variants),
             model=model,
+            by=by,
+            releases=list(releases) or None,
+            baseline=baseline,
             run=run,
             placebo=list(placebo) or None,
             **given,
         )
+    if fail_on and not audit.releases:
+        raise click.UsageError("--fail-on changed is of releases: name their column (--by COL)")
     show_result(audit, shown, outputs)
-    return audit.exit_code
+    return exit_code_of(audit.change) if fail_on and audit.change else audit.exit_code
 
 
 def _variant(texts: tuple[str, ...]) -> str | dict[str, str] | None:

@@ -21,7 +21,7 @@ _MOST_FOUND, _MOST_NAMED = 3, 4
 def pairs_brief(audit: PairsAudit) -> Brief:
     """Return the brief of an audit by swapped names."""
     by_verdict = {
-        verdict: [each for each in audit.distinct if each.verdict is verdict]
+        verdict: [each for each in audit.newest(audit.distinct) if each.verdict is verdict]
         for verdict in SwapVerdict
     }
     differing = sorted(by_verdict[SwapVerdict.DIFFERS], key=lambda d: d.p_adjusted or 0.0)
@@ -38,13 +38,17 @@ def pairs_brief(audit: PairsAudit) -> Brief:
 
 
 def _source(audit: PairsAudit, difference: SwapDifference) -> tuple[str, ...]:
+    if difference.since is not None:
+        return (f"changes[{audit.changes.index(difference)}]",)
     return (f"differences[{audit.differences.index(difference)}]",)
 
 
 def _headline(audit: PairsAudit, differing: Sequence[SwapDifference]) -> str:
+    of = f" of {called(audit.releases[-1])}" if audit.releases else ""
     if differing:
         first = differing[0]
-        where = "" if first.model is None else f" by {called(first.model)}"
+        by = "in release" if audit.releases else "by"
+        where = "" if first.model is None else f" {by} {called(first.model)}"
         how = "are selected" if first.of_decisions else "score"
         less, more = ("less often", "more often") if first.of_decisions else ("lower", "higher")
         group = group_called(first.group, first.feature)
@@ -54,8 +58,8 @@ def _headline(audit: PairsAudit, differing: Sequence[SwapDifference]) -> str:
         low = (first.value or 0.0) < 0
         return f"Names of {group} {how} {less if low else more} than {other}{where}"
     if audit.verdict is SwapVerdict.EQUIVALENT:
-        return f"Mean answers to names of all groups differ by less than {_margin(audit)}"
-    return "The answers do not show a difference between groups of names"
+        return f"Mean answers to names of all groups differ by less than {_margin(audit)}{of}"
+    return f"The answers{of} do not show a difference between groups of names"
 
 
 def _margin(audit: PairsAudit) -> str:
@@ -63,7 +67,7 @@ def _margin(audit: PairsAudit) -> str:
 
 
 def _verdict(audit: PairsAudit, by: dict[SwapVerdict, list[SwapDifference]]) -> str:
-    total = len(audit.distinct)
+    total = sum(map(len, by.values()))
     parts = [
         f"{count(len(by[verdict]))} {verb}"
         for verdict, verb in (
@@ -74,7 +78,8 @@ def _verdict(audit: PairsAudit, by: dict[SwapVerdict, list[SwapDifference]]) -> 
         )
         if by[verdict]
     ]  # fmt: skip
-    return f"Of {numbered(total, 'comparisons')} {listing(parts)}."
+    of = f" of the newest release, {called(audit.releases[-1])}," if audit.releases else ""
+    return f"Of {numbered(total, 'comparisons')}{of} {listing(parts)}."
 
 
 def _looked_at(audit: PairsAudit) -> Iterator[Sentence]:
@@ -99,7 +104,10 @@ def _found(audit: PairsAudit, differing: Sequence[SwapDifference]) -> Iterator[S
     unequal = words.unequal_answers(audit)
     if unequal:
         yield Sentence(unequal, ("answered",))
-    shown = differing or [each for each in audit.distinct if each.value is not None]
+    newest = audit.newest(audit.distinct)
+    for each in audit.newest(audit.distinct_changes)[:_MOST_FOUND]:
+        yield Sentence(words.describe_difference(each), _source(audit, each))
+    shown = differing or [each for each in newest if each.value is not None]
     for each in shown[:_MOST_FOUND]:
         yield Sentence(words.value_sentence(each), _source(audit, each))
     if len(shown) > _MOST_FOUND:

@@ -33,7 +33,7 @@ from fairgauge.results.name_swaps import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fairgauge.render._document_tree import Block, DocumentTree
     from fairgauge.results.name_swaps import PairsAudit, PlaceboSpread
@@ -52,17 +52,30 @@ METHOD = (
     "assumes that groups do not differ by item, and decides nothing."
 )
 
+OF_CHANGES = (
+    "A change is of the answers that both releases gave to the same items under the same names, "
+    "less each other; names, items and irrelevant edits are held against it likewise. p-values of "
+    "changes are adjusted for all groups and releases (Holm), apart from those of differences."
+)
+
 
 def pairs_document(audit: PairsAudit, *, full: bool = True) -> DocumentTree:
     """Build the document of an audit by swapped names."""
     sentences = Items(tuple(each.says for each in audit.distinct))
-    charts = _difference_charts(audit) if full else ()
+    charts = _difference_charts(audit, audit.distinct) if full else ()
     sections = [listed("differences", "Differences", sentences, *charts, short="Differences")]
+    if audit.releases:
+        shown_changes = _difference_charts(audit, audit.distinct_changes) if full else ()
+        changes = Items(tuple(each.says for each in audit.distinct_changes))
+        title = "Changes between releases"
+        sections.append(listed("changes", title, changes, *shown_changes, short="Changes"))
     if full:
         sections += [*_dot_plots(audit), *_variation(audit), _answered_section(audit)]
     notes: list[Block] = [Items(tuple(each.message for each in audit.notes))] if audit.notes else []
     if full:
         notes.append(Paragraph(METHOD, Tone.SOFT))
+        if audit.releases:
+            notes.append(Paragraph(OF_CHANGES, Tone.SOFT))
     sections.append(Section("notes", "Notes", tuple(notes)))
     counts = audit.data
     return document_of(
@@ -86,6 +99,8 @@ def _lead(audit: PairsAudit) -> str:
         for n, one in ((counts.items, "item"), (counts.variants, "variant"))
     ]
     models = f", {numbers.count(counts.models)} models" if counts.models > 1 else ""
+    if audit.releases:
+        models = f", the releases {numbers.listing([*map(called, audit.releases)])} (in this order)"
     feature = called(audit.differences[0].feature)
     return (
         f"Answers to the same items under names of groups of {feature}: "
@@ -94,8 +109,8 @@ def _lead(audit: PairsAudit) -> str:
     )
 
 
-def _difference_charts(audit: PairsAudit) -> Iterator[Block]:
-    shown_rows = [each for each in audit.distinct if each.value is not None]
+def _difference_charts(audit: PairsAudit, differences: Sequence[SwapDifference]) -> Iterator[Block]:
+    shown_rows = [each for each in differences if each.value is not None]
     margin = shown_rows[0].margin if shown_rows else None
     rows = tuple(
         ChartRow(
@@ -103,14 +118,16 @@ def _difference_charts(audit: PairsAudit) -> Iterator[Block]:
             Mark(each.value, each.low, each.high, sparse=each.reason is not None),
             words.change_text(each, each.value or 0.0),
             below=f"p {_p(each)}" if each.p_adjusted is not None else "",
-            badge=str(each.verdict),
+            badge=words.badge(each),
             tone=_TONES[each.verdict],
         )
         for each in shown_rows
     )
     if rows:
+        change = "" if shown_rows[0].since is None else "Change of "
+        what = f"{change}group less reference".capitalize()
         yield Chart(
-            f"Group less reference{', and the margin of equivalence' if margin else ''}",
+            f"{what}{', and the margin of equivalence' if margin else ''}",
             rows,
             _unit(audit),
             0.0,
@@ -124,6 +141,7 @@ def _p(each: SwapDifference) -> str:
 
 def _compared(each: SwapDifference) -> str:
     where = "" if each.model is None and not each.pooled else f", {_model(each)}"
+    where += "" if each.since is None else f" since {called(each.since)}"
     other = "others" if each.reference == "others" else called(each.reference)
     return f"{group_called(each.group, each.feature, apart=False)} vs {other}{where}"
 
@@ -224,7 +242,16 @@ def _answered_section(audit: PairsAudit) -> Section:
 
 def differences_of(audit: PairsAudit) -> FlatTable:
     """Return a row for every difference."""
-    table = table_of_records(SwapDifference, audit.differences)
+    return _flat(audit.differences)
+
+
+def changes_of(audit: PairsAudit) -> FlatTable:
+    """Return a row for every change of a difference between releases."""
+    return _flat(audit.changes)
+
+
+def _flat(differences: Sequence[SwapDifference]) -> FlatTable:
+    table = table_of_records(SwapDifference, differences)
     kept = [i for i, name in enumerate(table.columns) if name not in _NESTED]
     return FlatTable(
         tuple(table.columns[i] for i in kept), tuple(tuple(r[i] for i in kept) for r in table.rows)

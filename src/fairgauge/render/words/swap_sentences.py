@@ -34,18 +34,27 @@ LIMITATIONS = (
 
 def verdict_words(audit: PairsAudit) -> str:
     """Return what an audit came to, in few words."""
-    differing = [each for each in audit.distinct if each.verdict is SwapVerdict.DIFFERS]
+    newest = audit.newest(audit.distinct)
+    differing = [each for each in newest if each.verdict is SwapVerdict.DIFFERS]
+    where = f"{called(audit.releases[-1])} " if audit.releases else ""
     if differing:
-        return _differs_words(differing[0])
+        return where + _differs_words(differing[0])
     if audit.verdict is SwapVerdict.EQUIVALENT:
-        return f"equivalent within {margin_text(audit.differences[0])}"
-    return "cannot tell"
+        return f"{where}{'is ' if where else ''}equivalent within {margin_text(newest[0])}"
+    return f"{where.strip()}: cannot tell" if where else "cannot tell"
 
 
 def _differs_words(difference: SwapDifference) -> str:
     variance = difference.variance
     edits = variance is not None and variance.placebo is not None
-    return "differs beyond placebo" if edits else "differs beyond names and items"
+    verb = "differs" if difference.since is None else "changed"
+    return f"{verb} beyond {'placebo' if edits else 'names and items'}"
+
+
+def badge(d: SwapDifference) -> str:
+    """Return a verdict in a word."""
+    changed = {SwapVerdict.DIFFERS: "changed", SwapVerdict.EQUIVALENT: "unchanged"}
+    return str(d.verdict) if d.since is None else changed.get(d.verdict, str(d.verdict))
 
 
 def describe_difference(difference: SwapDifference) -> str:
@@ -69,6 +78,8 @@ def value_sentence(d: SwapDifference) -> str:
     """Return a difference with its confidence interval, without its verdict."""
     group = names_of(d.variants_group, d.group, d.feature)
     reference = names_of(d.variants_reference, d.reference, d.feature)
+    if d.since is not None:
+        return _change_sentence(d, group, reference)
     where = f"{model_called(d)}: " if d.model is not None or d.pooled else ""
     if d.value is None or d.mean_group is None or d.mean_reference is None:
         other = "other groups" if d.reference == "others" else called(d.reference)
@@ -88,6 +99,24 @@ def value_sentence(d: SwapDifference) -> str:
     ratio = "" if d.ratio is None else f"; ratio {numbers.ratio_amount(d.ratio, 2)}"
     change = f"({adjusted}{change_text(d, d.value)}{_interval(d)}{ratio})"
     return f"{where}{group} {verb} {reference} on the same {items}: {beside} {change}."
+
+
+def _change_sentence(d: SwapDifference, group: str, reference: str) -> str:
+    """Return by how much a difference changed between two releases."""
+    then, now = called(d.since), called(d.model)
+    if d.value is None or d.before is None:
+        return (
+            f"{now}: no item was answered under the same names of both {called(d.group)} and "
+            f"{called(d.reference)} as in {then}."
+        )
+    items = f"{numbers.count(d.items)} {numbers.plural(d.items, 'item', 'items')}"
+    adjusted = "" if d.complete else "adjusted for items: "
+    sizes = (
+        f"difference {change_text(d, d.before)} in {then}, "
+        f"{change_text(d, d.before + d.value)} in {now} "
+        f"({adjusted}change {change_text(d, d.value)}{_interval(d)})"
+    )
+    return f"{now} since {then}: {group} against {reference}, on the same {items}: {sizes}."
 
 
 def model_called(d: SwapDifference) -> str:
@@ -110,7 +139,8 @@ def _verdict_sentence(d: SwapDifference) -> str:
         return text
     if d.verdict is SwapVerdict.EQUIVALENT:
         p = numbers.probability(d.p_equivalence, "adjusted one-sided p")
-        return f"EQUIVALENT within {margin_text(d)} ({p})."
+        word = "EQUIVALENT" if d.since is None else "UNCHANGED"
+        return f"{word} within {margin_text(d)} ({p})."
     assert d.reason is not None
     return " ".join(filter(None, [f"CANNOT TELL: {_REASONS[d.reason](d)}.", _needed_sentence(d)]))
 
@@ -158,7 +188,7 @@ def _one_variant(d: SwapDifference) -> str:
 
 def _imprecise(d: SwapDifference) -> str:
     text = (
-        "the difference is not statistically significant "
+        f"the {'difference' if d.since is None else 'change'} is not statistically significant "
         f"({numbers.probability(d.p_adjusted, 'adjusted p')})"
     )
     if d.margin is None:
@@ -176,9 +206,12 @@ _REASONS: dict[SwapReason, Callable[[SwapDifference], str]] = {
     SwapReason.FEW_ITEMS: lambda d: (
         f"a verdict needs at least 3 items with names of both sides, not {d.items}"
     ),
-    SwapReason.NO_ITEMS: lambda _: "no item has names of both sides",
-    SwapReason.NO_VARIATION: lambda _: (
-        "the answers do not vary by name or item, so that their variation cannot be estimated"
+    SwapReason.NO_ITEMS: lambda d: (
+        f"no item has names of both sides{'' if d.since is None else ' in both releases'}"
+    ),
+    SwapReason.NO_VARIATION: lambda d: (
+        f"the {'answers' if d.since is None else 'changes of the answers'} do not vary by name or "
+        "item, so that their variation cannot be estimated"
     ),
     SwapReason.IMPRECISE: _imprecise,
 }

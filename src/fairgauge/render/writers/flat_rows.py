@@ -50,7 +50,7 @@ TEXTS = frozenset(
     ("metric", "set", "feature", "group", "other", "reference", "reference_kind", "scope",
      "stratum", "class_scope", "class", "average", "method", "status", "reason", "says", "rule",
      "rate", "outcome", "direction", "why", "adjusted_for", "beside", "others", "model",
-     "variant", "verdict")
+     "since", "variant", "verdict")
 )  # fmt: skip
 """The columns that hold text; the others hold numbers."""
 
