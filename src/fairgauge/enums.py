@@ -419,7 +419,7 @@ class DiagnosticCode(StrEnum):
     TASK = "task"  # task, assumed
     EXCLUDED = "excluded"  # rows, reason
     PROTECTED = "protected"  # min_cell
-    REPEATED_ID = "repeated_id"  # column, distinct, rows, choosing
+    REPEATED_ID = "repeated_id"  # column, distinct, rows, verb
     MISSING_GROUPS = "missing_groups"  # rows, total, ruled; cases, total_cases of a count column
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
     COVERAGE = "coverage"  # metric, share, of

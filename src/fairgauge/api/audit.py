@@ -420,13 +420,16 @@ def _median(source: Source, spec: Spec) -> float | None:
     return median_score(source, spec)
 
 
-def repeated_people(source: Source | None, spec: Spec) -> list[Diagnostic]:
-    """Return warnings of rows that are not independent, as far as the first rows show."""
+def repeated_people(source: Source | None, spec: Spec, verb: str | None = None) -> list[Diagnostic]:
+    """Return warnings of rows that are not independent, as far as the first rows show.
+
+    ``verb`` is what is done with the rows, where that is not an audit.
+    """
     if source is None:
         return []
     from fairgauge.rowwise.first_rows import repeated_ids
 
-    return list(repeated_ids(source, spec))
+    return list(repeated_ids(source, spec, verb))
 
 
 def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:

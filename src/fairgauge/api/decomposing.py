@@ -132,7 +132,7 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
         excluded=_excluded(crossed, spec),
         gaps=gaps,
         diagnostics=(
-            *repeated_people(source, spec),
+            *repeated_people(source, spec, "why"),
             *assumed_positive(cube, spec, Task.BINARY),
         ),
     )

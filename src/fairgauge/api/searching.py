@@ -233,7 +233,7 @@ def find(
         spec=spec.to_dict(),
         diagnostics=(
             *assumed_positive(cube, spec, decide_task(cube, spec)),
-            *repeated_people(source, spec),
+            *repeated_people(source, spec, "find"),
         ),
         own=(row,) if row.own else (),
         **search(question),
@@ -245,8 +245,8 @@ _CALIBRATION = (
     "the chance of any wrong claim: state neither reference nor multiplicity"
 )
 _DEPENDENT = (
-    "cannot be searched with: exact probabilities need independent, unweighted rows. Search one "
-    "row of each cluster, and audit the subgroups that are found with all rows (fairgauge audit)"
+    "a search takes none: exact probabilities need independent, unweighted rows. Count "
+    "people (person=...), or search one row of each cluster and audit what is found with all rows"
 )
 
 

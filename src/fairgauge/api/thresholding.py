@@ -13,7 +13,6 @@ from fairgauge.question.option_docs import with_options
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import refuse_candidates
-from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.threshold_choice import CountedData, ThresholdChoice
 from fairgauge.version import __version__
 
@@ -82,10 +81,7 @@ def thresholds(
     (rule,) = spec.rules
     ((rate, margin),) = spec.margins or _MARGINS
     chosen = choose_thresholds(cube, spec, rule, rate, margin)
-    repeated = (
-        Diagnostic.warning(each.code, each.feature, choosing=True, **dict(each.parameters))
-        for each in repeated_people(source, spec)
-    )
+    repeated = repeated_people(source, spec, "thresholds")
     assert spec.score is not None
     assert isinstance(spec.threshold, tuple)
     return ThresholdChoice(

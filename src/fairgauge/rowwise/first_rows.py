@@ -50,11 +50,11 @@ def with_task(source: Source, spec: Spec) -> Spec:
     return replace(spec, task=Task.REGRESSION) if regression else spec
 
 
-def repeated_ids(source: Source, spec: Spec) -> Iterator[Diagnostic]:
+def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterator[Diagnostic]:
     """Warn where a column that names people or sessions repeats and no cluster is declared.
 
     Columns are recognised by their names (``user_id``, ``patient``). Only the first rows are read,
-    so that rows of one person that are far apart are missed.
+    so that rows of one person that are far apart are missed. What is advised depends on the verb.
     """
     if spec.cluster or spec.person or spec.count or not at_hand(source):
         return
@@ -65,9 +65,8 @@ def repeated_ids(source: Source, spec: Spec) -> Iterator[Diagnostic]:
         known = [value for value in values if value is not None]
         different = len(set(known))
         if _FEWEST_DIFFERENT * len(known) < different < len(known):
-            yield Diagnostic.warning(
-                DiagnosticCode.REPEATED_ID, column, distinct=different, rows=len(known)
-            )
+            found = {"distinct": different, "rows": len(known)} | ({"verb": verb} if verb else {})
+            yield Diagnostic.warning(DiagnosticCode.REPEATED_ID, column, **found)
 
 
 def median_score(source: Source, spec: Spec) -> float:

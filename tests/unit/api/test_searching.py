@@ -281,7 +281,7 @@ def test_own_rates_and_scores_are_searched():
         ({"depth": 0}, "depth: must be a number of at least 1"),
         ({"tolerance": -0.1}, "tolerance"),
         ({"weight": "age"}, "independent, unweighted rows"),
-        ({"cluster": "age"}, "Search one row of each cluster"),
+        ({"cluster": "age"}, "a search takes none: exact probabilities"),
         ({"sensitive": ["sex"]}, "sensitive: is no option of a search"),
         ({"reference": "largest"}, "reference"),
         ({"label": "region"}, "positive"),
@@ -472,3 +472,21 @@ def test_a_score_that_has_no_part_in_the_rate_is_not_asked_for():
             rows.with_columns(s=0.5), rate="true_positive_rate", features=["sex", "region"]
         ).overall
     )
+
+
+def test_what_a_warning_of_repeated_people_advises_is_accepted():
+    """Rows of a person are no reason for clusters, which a search refuses, but to count people."""
+    rows = pl.DataFrame({
+        "applicant_id": [i // 2 for i in range(400)],
+        "sex": ["F" if i // 2 % 2 else "M" for i in range(400)],
+        "hired": [int(i % 3 == 0) for i in range(400)],
+    })  # fmt: skip
+    asked = {"prediction": "hired", "positive": 1, "features": ["sex"], "rate": "selection_rate"}
+    (warning,) = (
+        each.message
+        for each in fg.find(rows, **asked).diagnostics
+        if each.code == "repeated_id"
+    )
+    assert "person='applicant_id'" in warning
+    assert "cluster" not in warning.partition(";")[2]
+    assert fg.find(rows, **asked, person="applicant_id").overall.n == 200

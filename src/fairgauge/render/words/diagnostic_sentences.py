@@ -66,11 +66,14 @@ def _protected(d: Diagnostic) -> str:
 
 def _repeated_id(d: Diagnostic) -> str:
     column = quote(d.feature)
-    instead = f"set cluster={column} (--cluster), or count people: person={column} (--person)"
-    if d.get("choosing"):
-        instead = f"audit the chosen threshold with cluster={quote(d.feature)} (--cluster)"
+    cluster, people = f"cluster={column} (--cluster)", f"count people: person={column} (--person)"
+    instead = {  # what each of the others can do
+        "thresholds": f"audit the chosen threshold with {cluster}",
+        "find": f"{people}, of features that have one value for each person",
+        "why": f"set {cluster}",
+    }.get(d.get("verb") or "", f"set {cluster}, or {people}")
     return (
-        f"column {quote(d.feature)} has {d['distinct']:,} distinct values in the first "
+        f"column {column} has {d['distinct']:,} distinct values in the first "
         f"{d['rows']:,} rows: rows of one person or session are clustered observations, and "
         f"confidence intervals that ignore it are too narrow; {instead}"
     )
