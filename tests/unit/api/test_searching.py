@@ -483,9 +483,7 @@ def test_what_a_warning_of_repeated_people_advises_is_accepted():
     })  # fmt: skip
     asked = {"prediction": "hired", "positive": 1, "features": ["sex"], "rate": "selection_rate"}
     (warning,) = (
-        each.message
-        for each in fg.find(rows, **asked).diagnostics
-        if each.code == "repeated_id"
+        each.message for each in fg.find(rows, **asked).diagnostics if each.code == "repeated_id"
     )
     assert "person='applicant_id'" in warning
     assert "cluster" not in warning.partition(";")[2]
