@@ -11,9 +11,10 @@ _TOTAL = re.compile(
     re.IGNORECASE,
 )
 _UNKNOWN = re.compile(
-    r"\b(unknown|unspecified|undisclosed|undeclared|missing|declined?|not (stated|specified|known"
-    r"|disclosed|provided|reported|available|identified)|prefer(red|s)? not"
-    r"|do(es)? not (wish|want)|cho(o?se|oses) not|no (answer|response)|did not)\b|^(n/?a)$",
+    r"\b(unknown|unspecified|undisclosed|undeclared|undetermined|missing|declined?|not (stated"
+    r"|specified|known|disclosed|provided|reported|recorded|answered|available|identified"
+    r"|determined)|prefer(red|s)? not|do(es)?( not|n['\u2019]?t) (wish|want)|cho(o?se|oses) not"
+    r"|no (answer|response)|did not)\b|^(n/?a)$",
     re.IGNORECASE,
 )
 

@@ -26,25 +26,29 @@ _INTERVAL = re.compile(
     rf"(?:(?P<low>{_NUMBER})\s*(?P<above><=?)\s*)?(?P<column>[^=<>]*[^=<>\s])"
     rf"(?:\s*(?P<below><=?|>=?)\s*(?P<end>{_NUMBER}))?"
 )
+_VALUES = re.compile(r"(?P<column>[^=]*[^=!\s])\s*(?P<sign>!=|==?)(?P<values>.*)", re.DOTALL)
 _QUOTED_OR_PLAIN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|.*?)\s*(?:\bor\b\s*|$)')
 _EXPECTED = (
-    "a condition is COLUMN = VALUE, COLUMN = VALUE or VALUE, or an interval such as "
-    "30 < COLUMN <= 60"
+    "a condition is COLUMN = VALUE, COLUMN = VALUE or VALUE, COLUMN != VALUE or VALUE (none of "
+    "them), or an interval such as 30 < COLUMN <= 60"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class RowCondition:
-    """Rows that have one of some values in a column.
+    """Rows that have one of some values in a column, or none of them.
 
     Attributes
     ----------
     column : the column.
     parts : the values, intervals between two numbers, or missing values; of a row one must hold.
+    negated : whether none may hold: every row meets a condition or its negation, rows with a
+        missing value too.
     """
 
     column: str
     parts: tuple[Part, ...]
+    negated: bool = False
 
     @property
     def cuts(self) -> tuple[float, ...]:
@@ -76,6 +80,9 @@ class RowCondition:
         >>> RowCondition("age", (Bin(30.0, math.inf), MissingValue())).holds(31)
         True
         """
+        return self.negated != self._is_listed(value)
+
+    def _is_listed(self, value: Value) -> bool:
         if value is None:
             return None in self.values
         return any(matches(asked, value) for asked in self.values if asked is not None) or any(
@@ -92,7 +99,8 @@ class RowCondition:
         """
         if self.cuts:
             return " or ".join(_interval_text(self.column, part) for part in self.parts)
-        return f"{self.column} = {' or '.join(map(_value_text, self.values))}"
+        sign = "!=" if self.negated else "="
+        return f"{self.column} {sign} {' or '.join(map(_value_text, self.values))}"
 
 
 Conditions: TypeAlias = tuple[RowCondition, ...]
@@ -135,7 +143,7 @@ def plain_conditions(conditions: Conditions) -> Json:
             values += (
                 part.values if isinstance(part, ValueSet) else GroupId.of(part).to_plain() or []
             )
-        found[condition.column] = values
+        found[condition.column] = {NOT: values} if condition.negated else values
     return found
 
 
@@ -146,25 +154,25 @@ def write_conditions(conditions: Mapping[str, Sequence[Json]]) -> list[str]:
 
 def read_conditions(value: object, path: str, problems: Problems) -> Conditions:
     """Read a table of columns and values, or texts; conditions on one column join their values."""
-    parts: dict[str, tuple[Part, ...]] = {}
+    found: dict[str, RowCondition] = {}
     tables = [value] if isinstance(value, Mapping) else items(value)
     for i, table in enumerate(tables):
         if isinstance(table, Mapping):
             read = [
-                (str(c), _parts(values, f"{path}.{c}", problems)) for c, values in table.items()
+                _read_table(str(column), values, f"{path}.{column}", problems)
+                for column, values in table.items()
             ]
         elif isinstance(table, str):
             read = [*_read_text(table, f"{path}[{i}]", problems)]
         else:
             problems.append(Problem(path, f"{_EXPECTED}, not {shown(table)}"))
             continue
-        for column, of_column in read:
-            if column in parts:
-                problems.append(
-                    Problem(f"{path}.{column}", "is given twice; join its values with or")
-                )
-            parts[column] = of_column
-    conditions = tuple(RowCondition(column, each) for column, each in parts.items())
+        for condition in read:
+            where = f"{path}.{condition.column}"
+            if condition.column in found:
+                problems.append(Problem(where, "is given twice; join its values with or"))
+            found[condition.column] = condition
+    conditions = tuple(found.values())
     problems += _mixed(conditions, path)
     return conditions
 
@@ -198,29 +206,42 @@ def _parts(values: object, path: str, problems: Problems) -> tuple[Part, ...]:
 
 
 _KEYS = {"low", "high", "closed"}
+NOT = "not"
+"""The key of the values of a specification file that no row may have."""
 
 
-def _read_text(text: str, path: str, problems: Problems) -> Iterator[tuple[str, tuple[Part, ...]]]:
-    """Read ``COLUMN = VALUE or VALUE``, or an interval."""
+def _read_table(column: str, values: object, path: str, problems: Problems) -> RowCondition:
+    """Read the values of a column, or ``{not = values}``, which are no intervals."""
+    if not (isinstance(values, Mapping) and set(values) == {NOT}):
+        return RowCondition(column, _parts(values, path, problems))
+    parts = _parts(values[NOT], path, problems)
+    if any(isinstance(part, Bin) for part in parts):
+        problems.append(Problem(path, "takes values beside not; name the intervals that are left"))
+    return RowCondition(column, parts, negated=True)
+
+
+def _read_text(text: str, path: str, problems: Problems) -> Iterator[RowCondition]:
+    """Read ``COLUMN = VALUE or VALUE``, the same with ``!=``, or an interval."""
     interval = _INTERVAL.fullmatch(text.strip())
     if interval and (interval["above"] or interval["below"]):
         column, part = _read_interval(interval)
         if part is not None:
-            yield column, (part,)
+            yield RowCondition(column, (part,))
             return
-    column, sign, rest = text.partition("=")
-    if not sign or not column.strip() or not rest.strip():
+    written = _VALUES.fullmatch(text.strip())
+    rest = written["values"].strip() if written else ""
+    if not written or not rest:
         problems.append(Problem(path, f"{_EXPECTED}, not {quote(text)}"))
         return
     values: list[Value] = []
     at = 0
-    rest = rest.strip()
     while at < len(rest):
         found = _QUOTED_OR_PLAIN.match(rest, at)
         assert found is not None  # the pattern matches every text
         word, at = found[1], found.end()
         values.append(_unquoted(word) if word != MISSING_NAME else None)
-    yield column.strip(), _parts(values, path, problems)
+    parts = _parts(values, path, problems)
+    yield RowCondition(written["column"].strip(), parts, negated=written["sign"] == "!=")
 
 
 def _unquoted(word: str) -> str:

@@ -21,7 +21,7 @@ from fairgauge.enums import (
 from fairgauge.errors import Problem, nearest, shown
 from fairgauge.question import _argument_syntax as syntax
 from fairgauge.question._document import DESCRIPTIONS, read_document
-from fairgauge.question.conditions import plain_conditions, read_conditions, write_conditions
+from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
 from fairgauge.question.features import (
     Above,
     Feature,
@@ -514,9 +514,20 @@ CONDITIONS = OptionType(
         _TEXT,
         {
             "type": "object",
-            "additionalProperties": one_or_many(
-                {"anyOf": [_SCALAR, {"type": "null"}, _table(_INTERVAL_KEYS, *_INTERVAL_KEYS)]}
-            ),
+            "additionalProperties": {
+                "anyOf": [
+                    one_or_many(
+                        {
+                            "anyOf": [
+                                _SCALAR,
+                                {"type": "null"},
+                                _table(_INTERVAL_KEYS, *_INTERVAL_KEYS),
+                            ]
+                        }
+                    ),
+                    _table({NOT: one_or_many({"anyOf": [_SCALAR, {"type": "null"}]})}, NOT),
+                ]
+            },
         },
     ),
     plain=plain_conditions,

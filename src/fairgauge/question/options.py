@@ -200,7 +200,7 @@ class Spec:
         effect="values are in other groups or outcomes")
     where: Conditions = option(
         (), CONDITIONS, "Rows that are counted, by values or intervals of columns; all conditions must hold",
-        syntax="'region = North or South', '30 < age <= 60', 'income = (missing)'. Repeatable.",
+        syntax="'region = North or South', '30 < age <= 60', 'income = (missing)', 'code != 4 or 5'. Repeatable.",
         counted=True, effect="other rows are counted")
     intersections: tuple[tuple[str, ...], ...] = option(
         (), INTERSECTIONS, "Columns whose combined values define groups",

@@ -176,7 +176,7 @@ def _kept(axis: Axis, condition: RowCondition, levels: tuple[Value, ...]) -> NDA
                 )
             )
         kept[found] = True
-    return kept
+    return kept != condition.negated
 
 
 def _chosen(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -> CountTable:

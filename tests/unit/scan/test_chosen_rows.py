@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import jsonschema
 import numpy as np
 import polars as pl
 import pytest
 
 import fairgauge as fg
 from fairgauge.errors import CubeError, DataError, EmptyDataError, SpecError
-from fairgauge.question.conditions import read_conditions
+from fairgauge.question.conditions import plain_conditions, read_conditions
+from fairgauge.question.spec_file import schema
 
 RNG = np.random.default_rng(3)
 ROWS = 1_200
@@ -35,6 +37,10 @@ CONDITIONS = {
     "age <= 40": COL("age") <= 40,
     "age < 40": COL("age") < 40,
     "sex = F": COL("sex") == "F",
+    "sex != F": COL("sex") != "F",
+    "region != 2 or 3": ~COL("region").is_in([2, 3]),
+    'race != "B or C"': COL("race").is_null() | (COL("race") != "B or C"),  # as != in Python
+    "race != A or (missing)": COL("race") == "B or C",
 }
 BASIC = {"label": "y", "prediction": "p", "sensitive": "sex"}
 QUESTIONS = {
@@ -129,6 +135,9 @@ def test_every_verb_takes_conditions():
         ("sex = ", SpecError, "a condition is COLUMN = VALUE"),
         (["sex = F", "sex = M"], SpecError, "given twice"),
         ({"age": [{"low": 3}]}, SpecError, "an interval has low, high and closed"),
+        ("sex != W", SpecError, "where.sex: column 'sex' has no value 'W'"),
+        ("sex !=", SpecError, "COLUMN != VALUE or VALUE"),
+        ({"age": {"not": [{"low": 3, "high": 4, "closed": "left"}]}}, SpecError, "beside not"),
         ({"sex": []}, SpecError, "at least one value"),
         (7, SpecError, "a condition is"),
         ("age > 200", EmptyDataError, "no row meets the conditions"),
@@ -144,3 +153,15 @@ def test_conditions_that_mean_nothing_are_refused(where, error, message):
 def test_a_condition_is_written_as_it_is_read(text):
     (condition,) = read_conditions(text, "where", [])
     assert condition.to_text() == text
+    plain = plain_conditions((condition,))
+    assert read_conditions(plain, "where", []) == (condition,)
+    jsonschema.validate({"sensitive": ["sex"], "where": plain}, schema())
+
+
+@pytest.mark.parametrize("value", ["F", "M", None])
+def test_every_row_meets_a_condition_or_its_negation(value):
+    (condition,), (negation,) = (
+        read_conditions(text, "where", []) for text in ("sex = F", "sex!=F")
+    )
+    assert condition.holds(value) != negation.holds(value)
+    assert condition == read_conditions("sex == F", "where", [])[0]

@@ -470,5 +470,5 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.COLUMNS_IGNORED: "columns that are not read",
     FaultCode.COUNT_RECOVERABLE: "withheld count that can be computed",
     FaultCode.CATEGORY_MISSING: "combination without a row",
-    FaultCode.UNKNOWN_NOT_STATED: "unknown categories not stated",
+    FaultCode.UNKNOWN_NOT_STATED: "no row of unknown category",
 }
