@@ -438,6 +438,7 @@ class DiagnosticCode(StrEnum):
     COUNTED_AS = "counted_as"  # verdicts, outcome
     ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
     PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows
+    UNDECIDED_OUTCOMES = "undecided_outcomes"  # column, values, rows, codes, condition
     PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows
     SENSITIVE_IS_OUTCOME = "sensitive_is_outcome"  # column, role; outcome, rows of a copy
     SINGLE_ROW_GROUPS = "single_row_groups"  # groups, single

@@ -37,6 +37,7 @@ from fairgauge.resolve.data_checks import (
     same_names,
     sensitive_outcomes,
     single_row_groups,
+    undecided_outcomes,
     unmatched_groups,
     unmatched_rules,
 )
@@ -557,6 +558,7 @@ def _likely_mistakes(
     yield from many_strata(cube, spec, rows_by_level)
     if measured.task is Task.BINARY:
         yield from predictions_that_are_no_label(cube, spec, rows_by_level)
+        yield from undecided_outcomes(cube, spec, rows_by_level)
     for each in (
         *missing_markers(cube, spec, rows_by_level),
         *same_names(cube, spec, rows_by_level),

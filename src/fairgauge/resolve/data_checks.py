@@ -16,8 +16,9 @@ from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.levels import quartiles
 from fairgauge.enums import DiagnosticCode, Missing, Role, Task
 from fairgauge.errors import DataError, closest, quote
-from fairgauge.identity import FeatureId, is_named, texts_of
+from fairgauge.identity import FeatureId, ValueSet, is_named, texts_of
 from fairgauge.question.category_words import is_unknown
+from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Ordered
 from fairgauge.question.recoding import UNKNOWN, write_recodings
 from fairgauge.resolve.group_counts import unknown_levels
@@ -277,6 +278,54 @@ def many_strata(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> I
         columns=tuple(listed),
         cuts=tuple(listed.values()),
     )
+
+
+_UNDECIDED = re.compile(
+    r"\b(withdr[ae]wn?|incomplete(ness)?|pending|on hold|in (progress|process|review)|undecided"
+    r"|under review|(no|not|un)[ _-]?(decision|decided)|loan purchased|purchased loan)\b",
+    re.IGNORECASE,
+)
+_HMDA_COLUMN = re.compile(r"action[ _-]?(taken|type)", re.IGNORECASE)
+_HMDA_CODES = [str(code) for code in range(1, 9)]
+_HMDA_UNDECIDED = ("4", "5", "6")
+"""Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
+
+
+def undecided_outcomes(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
+    """Warn of outcomes that count as unfavourable, though their names are of no decision."""
+    for axis in (cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)):
+        if axis is None or axis.bins or axis.cuts or isinstance(spec.positive, Ordered):
+            continue
+        levels = _with_rows(cube.levels[axis], rows_by_level[axis])
+        codes = bool(_HMDA_COLUMN.search(axis.column)) and all(
+            name_of(level) in _HMDA_CODES for level, _ in levels
+        )
+        undecided = [
+            (level, rows)
+            for level, rows in levels
+            if rows
+            and not any(matches(value, level) for value in spec.positive or (1,))
+            and (name_of(level) in _HMDA_UNDECIDED if codes else _is_undecided(level))
+        ]
+        if undecided:
+            before = [each.values for each in spec.where if (each.column, each.negated) ==
+                      (axis.column, True)]  # fmt: skip
+            values = (*(v for each in before for v in each), *(level for level, _ in undecided))
+            condition = RowCondition(axis.column, (ValueSet(values),), negated=True)
+            yield Diagnostic.warning(
+                DiagnosticCode.UNDECIDED_OUTCOMES,
+                column=axis.column,
+                values=tuple(name_of(level) for level, _ in undecided),
+                rows=sum(rows for _, rows in undecided),
+                codes=codes,
+                condition=condition.to_text(),
+            )
+
+
+def _is_undecided(level: Value) -> bool:
+    return isinstance(level, str) and bool(_UNDECIDED.search(level))
 
 
 def missing_markers(

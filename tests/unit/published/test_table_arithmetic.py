@@ -194,6 +194,14 @@ def test_unknown_people_that_are_not_stated_are_noted():
     assert FaultCode.UNKNOWN_NOT_STATED not in notes(planted(unknown))
 
 
+@pytest.mark.parametrize(
+    "name", ["Undetermined", "Not answered", "I don\u2019t wish to answer", "Not recorded"]
+)
+def test_whatever_a_row_of_unknown_people_is_called_it_is_no_category(name):
+    unknown = extra_row(name, name, "250", "", "", "")
+    assert FaultCode.UNKNOWN_NOT_STATED not in notes(planted(unknown))
+
+
 def test_a_total_with_or_without_the_unknown_is_right():
     for n, selected in ((2571, 1222), (2821, 1222)):
         rows = clean(NEW_YORK)

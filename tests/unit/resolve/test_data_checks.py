@@ -484,3 +484,49 @@ def test_shares_of_a_population_are_those_that_are_stated(population, expected):
 def test_shares_of_a_population_that_miss_somebody_are_an_error(population, message):
     with pytest.raises(fg.SpecError, match=message):
         represented(population)
+
+
+# --- outcomes that nobody decided -------------------------------------------------------------
+
+ACTIONS = pl.DataFrame({"action_taken": [1, 2, 3, 4, 5, 6, 1, 3] * 30, "sex": ["F", "M"] * 120})
+UNDECIDED = DiagnosticCode.UNDECIDED_OUTCOMES
+HMDA = {"label": None, "prediction": "action_taken", "positive": [1, 2], "sensitive": "sex"}
+
+
+def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_others():
+    (each,) = found(ACTIONS, UNDECIDED, **HMDA)
+    assert each.level is Level.WARNING
+    assert each.message == (
+        "90 rows have 'action_taken' = 4, 5 or 6, which in HMDA data were withdrawn, incomplete or "
+        "purchased, and not decided; they count as not favourable. To count decided rows alone: "
+        "--where 'action_taken != 4 or 5 or 6' (where=\"...\")"
+    )
+    assert not found(ACTIONS, UNDECIDED, **HMDA, where=each["condition"])
+    (more,) = found(ACTIONS, UNDECIDED, **HMDA, where="action_taken != 4")
+    assert more["condition"] == each["condition"]
+    assert more["rows"] == 60
+
+
+@pytest.mark.parametrize(
+    ("undecided", "warned"),
+    [
+        ("Withdrawn by applicant", True),
+        ("File closed for incompleteness", True),
+        ("pending", True),
+        ("Interview - On Hold", True),
+        ("Rejected", False),
+        ("depending", False),
+    ],
+)
+def test_names_of_outcomes_that_are_no_decision_are_reported(undecided, warned):
+    rows = pl.DataFrame({"stage": ["Hired", "No", undecided, "No"] * 40, "sex": [*"FFMM"] * 40})
+    asked = {"label": None, "prediction": "stage", "sensitive": "sex"}
+    of_data = found(rows, UNDECIDED, **asked, positive="Hired")
+    assert [each["values"] for each in of_data] == ([(undecided,)] if warned else [])
+    # whoever asks for it as the favourable one means it
+    assert not found(rows, UNDECIDED, **asked, positive=["Hired", undecided])
+
+
+def test_codes_of_a_column_of_another_name_are_no_codes_of_hmda():
+    rows = ACTIONS.rename({"action_taken": "grade"})
+    assert not found(rows, UNDECIDED, **HMDA | {"prediction": "grade"})

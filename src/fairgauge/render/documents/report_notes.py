@@ -40,6 +40,7 @@ _GRAVEST_FIRST = (
     DiagnosticCode.PREDICTION_IS_LABEL,
     DiagnosticCode.SENSITIVE_IS_OUTCOME,
     DiagnosticCode.ASSUMED_POSITIVE,
+    DiagnosticCode.UNDECIDED_OUTCOMES,
     DiagnosticCode.PREDICTION_NOT_A_LABEL,
     DiagnosticCode.TASK,
     DiagnosticCode.LIMITS_OUTSIDE_RANGE,

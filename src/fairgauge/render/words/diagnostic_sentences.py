@@ -258,6 +258,18 @@ def _prediction_not_a_label(d: Diagnostic) -> str:
     )
 
 
+def _undecided_outcomes(d: Diagnostic) -> str:
+    rows, values = d["rows"], d["values"]
+    suggests = "which their names suggest were not decided"
+    if d["codes"]:
+        suggests = "which in HMDA data were withdrawn, incomplete or purchased, and not decided"
+    return (
+        f"{rows:,} {plural(rows, 'row has', 'rows have')} {quote(d['column'])} = "
+        f"{alternatives(values)}, {suggests}; they count as not favourable. To count decided rows "
+        f'alone: --where {quote(d["condition"])} (where="...")'
+    )
+
+
 def _prediction_is_label(d: Diagnostic) -> str:
     if d["column"] == d["label"]:
         return f"label and prediction are the same column, {quote(d['column'])}: every error is 0"
@@ -519,6 +531,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.OVERRIDES: _overrides,
     DiagnosticCode.COUNTED_AS: _counted_as,
     DiagnosticCode.ASSUMED_POSITIVE: _assumed_positive,
+    DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
     DiagnosticCode.PREDICTION_IS_LABEL: _prediction_is_label,
     DiagnosticCode.SENSITIVE_IS_OUTCOME: _sensitive_is_outcome,
     DiagnosticCode.PREDICTION_NOT_A_LABEL: _prediction_not_a_label,
