@@ -295,8 +295,10 @@ def undecided_outcomes(
     cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
 ) -> Iterator[Diagnostic]:
     """Warn of outcomes that count as unfavourable, though their names are of no decision."""
+    if not isinstance(spec.positive, tuple):  # which names every value, or where numbers are cut
+        return
     for axis in (cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)):
-        if axis is None or axis.bins or axis.cuts or isinstance(spec.positive, Ordered):
+        if axis is None or axis.bins or axis.cuts:
             continue
         levels = _with_rows(cube.levels[axis], rows_by_level[axis])
         codes = bool(_HMDA_COLUMN.search(axis.column)) and all(

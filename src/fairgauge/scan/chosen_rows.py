@@ -176,7 +176,7 @@ def _kept(axis: Axis, condition: RowCondition, levels: tuple[Value, ...]) -> NDA
                 )
             )
         kept[found] = True
-    return kept != condition.negated
+    return ~kept if condition.negated else kept
 
 
 def _chosen(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -> CountTable:
