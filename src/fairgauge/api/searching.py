@@ -40,8 +40,10 @@ from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.searched_features import (
     SCORE_BINS,
     SCORE_SUM,
+    most_cells,
     scored_cells,
     searched_cells,
+    searched_rows,
 )
 from fairgauge.results.report import Report
 from fairgauge.results.subgroup_search import SearchQuestion, SubgroupSearch
@@ -49,18 +51,25 @@ from fairgauge.results.threshold_choice import CountedData
 from fairgauge.rowwise.first_rows import median_score, with_task
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
+from fairgauge.scan.row_codes import Streamed, coded_rows
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.question.spec_file import Config
+    from fairgauge.scan.row_codes import CodedRows
     from fairgauge.scan.source import Source
 
 Word = TypeVar("Word", bound=StrEnum)
 _MOST_VALUES = 1_000_000
 """Values of a column up to which the most frequent ones are chosen."""
+_MOST_CELLS = 100_000
+"""Cells of all features together up to which these are counted; beyond, rows are read in batches,
+which takes less time and memory."""
+_MOST_JOINT_CELLS = 2_000_000
+"""The same where rows cannot be read in batches: a cell takes about 2 KB."""
 _OF_AUDITS = ("rules", "margins", "population", "reference", "exclude_groups", "words", "features")
 _OF_AUDIT = re.compile(r"^(sensitive(?=$|\[|\.)|metrics\[0\])")
 _OF_DECISIONS = (Role.FEATURE, Role.LABEL, Role.PREDICTION)
@@ -203,14 +212,18 @@ def find(
     asked = rows | {"metrics": [row], "missing": missing}
     prefixes = _names(features) if one_hot else []
     roles = _OF_SCORES if of_scores else _OF_DECISIONS
-    cube, source, spec = _counted(data, features, asked, prefixes, roles)
+    counted = _counted(data, features, asked, prefixes, roles)
+    cube, source, spec = counted.cube, counted.source, counted.spec
     one_hot_columns = _one_hot(prefixes, _columns_of(cube))
-    if isinstance(row, Rate):
-        cells, searched = searched_cells(cube, spec, row, one_hot_columns)
-        search = partial(find_subgroups, cells)
-    else:
+    if not isinstance(row, Rate):
         scored, searched = scored_cells(cube, spec, one_hot_columns)
         search = partial(find_miscalibration, scored)
+    elif counted.read is None:
+        search_in, searched = searched_cells(cube, spec, row, one_hot_columns)
+        search = partial(find_subgroups, search_in)
+    else:
+        search_in, searched = searched_rows(cube, spec, row, counted.read)
+        search = partial(find_subgroups, search_in)
     question = SearchQuestion(
         rate=row.name,
         worse=side,
@@ -228,7 +241,6 @@ def find(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         data=CountedData(source.name if source else origin, cube.cases),
-        fingerprint=cube.digest,
         question=question,
         spec=spec.to_dict(),
         diagnostics=(
@@ -236,7 +248,7 @@ def find(
             *repeated_people(source, spec, "find"),
         ),
         own=(row,) if row.own else (),
-        **search(question),
+        **{"fingerprint": cube.digest} | search(question),
     )
 
 
@@ -379,14 +391,32 @@ def _with_columns(features: Any, prefixes: Sequence[str], columns: Sequence[str]
     return [*chain(*named)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The counts that a search needs.
+
+    Attributes
+    ----------
+    cube : counts of all features together; with ``read`` by each alone.
+    source : what was counted, None where counts were given.
+    spec : the question.
+    read : reads the rows again, by the positions of their values in the levels of the counts.
+    """
+
+    cube: Cube
+    source: Source | None
+    spec: Spec
+    read: Callable[[], Iterator[CodedRows]] | None = None
+
+
 def _counted(
     data: object,
     features: Any,
     options: Mapping[str, Any],
     prefixes: Sequence[str],
     roles: Sequence[Role],
-) -> tuple[Cube, Source | None, Spec]:
-    """Return counts of all features together, the source they are of, and the question."""
+) -> _Counted:
+    """Return the counts of a search, and the question as it was understood."""
     try:
         return _counts_of(data, features, options, prefixes, roles)
     except SpecError as error:  # of the options of an audit, by which features are counted
@@ -404,10 +434,10 @@ def _counts_of(
     options: Mapping[str, Any],
     prefixes: Sequence[str],
     roles: Sequence[Role],
-) -> tuple[Cube, Source | None, Spec]:
+) -> _Counted:
     if isinstance(data, Cube):
         features = _with_columns(features, prefixes, _columns_of(data))
-        return data, None, _asked_of_counts(data, features, options, roles)
+        return _Counted(data, None, _asked_of_counts(data, features, options, roles))
     source, named = open_rows(data, {**options, "sensitive": features})
     named = {**named, "sensitive": _with_columns(named["sensitive"], prefixes, source.columns)}
     spec = ask(source.columns, **named)
@@ -429,8 +459,39 @@ def _counts_of(
     joint = Plan(axes, (tuple(range(len(axes))),), every.asked, sums)
     if spec.of_people:
         rows = source.count(by_person(joint, spec), _MOST_VALUES)
-        return replace(count_people(rows, joint, spec), question=spec), source, spec
-    return replace(source.count(joint, _MOST_VALUES), question=spec), source, spec
+        return _Counted(replace(count_people(rows, joint, spec), question=spec), source, spec)
+    apart = replace(source.count(_each_alone(joint), _MOST_VALUES), question=spec)
+    one_hot = _one_hot(prefixes, columns)
+    cells = most_cells(apart, one_hot)
+    batches = not one_hot and Role.SCORE not in roles
+    if cells > _MOST_CELLS and batches and isinstance(source, Streamed) and source.streams:
+        return _Counted(apart, source, spec, partial(coded_rows, source, apart, _MOST_VALUES))
+    if cells > _MOST_JOINT_CELLS:
+        raise SpecError(Problem("features", _too_many(cells, batches=batches)))
+    return _Counted(replace(source.count(joint, _MOST_VALUES), question=spec), source, spec)
+
+
+def _too_many(cells: float, *, batches: bool) -> str:
+    """Return that features make too many cells to be counted together, and what can be done."""
+    only = (
+        "only frames in memory and files are read in batches, with pyarrow installed and without "
+        "conditions (where)"
+        if batches
+        else "calibration, and one-hot columns as one feature, are searched in counts of all "
+        "features together"
+    )
+    return (
+        f"all features together may make {cells:,.0f} cells, more than {_MOST_JOINT_CELLS:,} would "
+        f"not fit into memory, and {only}; search fewer features, or fewer values of them (cut "
+        "numbers: age:25,45,60)"
+    )
+
+
+def _each_alone(joint: Plan) -> Plan:
+    """Return a plan of each feature alone, and of the outcomes together."""
+    features = [i for i, axis in enumerate(joint.axes) if axis.role is Role.FEATURE]
+    outcomes = [i for i in range(len(joint.axes)) if i not in features]
+    return replace(joint, tables=(tuple(outcomes), *((i,) for i in features)))
 
 
 def _counts_of_report(report: Report) -> Cube:

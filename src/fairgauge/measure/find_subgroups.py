@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge.enums import SearchControl, SearchedReference, SubgroupStatus, Worse
-from fairgauge.measure._subgroup_counts import Subgroups, count_subgroups
+from fairgauge.measure._subgroup_counts import Subgroups, combined, count_subgroups
+from fairgauge.resolve.searched_features import COUNTED
 from fairgauge.results.subgroup_search import (
     Detectable,
     Funnel,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.resolve.searched_features import OutcomeCells
+    from fairgauge.resolve.searched_features import SearchedRows
     from fairgauge.results.subgroup_search import SearchQuestion
 
 _FEWEST_COUNTED = 20
@@ -56,25 +57,25 @@ _BY_SIZE, _BY_DIFFERENCE = 40, 40
 _EDGE_POINTS = 40
 
 
-def find_subgroups(cells: OutcomeCells, question: SearchQuestion) -> dict[str, Any]:
-    """Search all subgroups of cells, and return the fields of a `SubgroupSearch`.
+def find_subgroups(searched: SearchedRows, question: SearchQuestion) -> dict[str, Any]:
+    """Search all subgroups of rows, and return the fields of a `SubgroupSearch`.
 
     Raises
     ------
     SpecError
         The features make too many subgroups.
     """
-    rows, n, events = (float(each.sum()) for each in (cells.rows, cells.n, cells.events))
+    rows, n, events = searched.rows, searched.n, searched.events
     overall = OverallRate(
         rows=int(rows), n=int(n), events=int(events), rate=events / n if n else None
     )
     # on the side that is worse, so that a worse rate is always the higher one
-    turned = question.worse is Worse.LOWER
-    sided = replace(cells, events=cells.n - cells.events) if turned else cells
+    sided = searched.turned() if question.worse is Worse.LOWER else searched
     every = count_subgroups(sided, question.depth, question.min_rows)
     tested = (every.n >= _FEWEST_COUNTED) & (n - every.n >= _FEWEST_COUNTED)
     found = _Tested(every, np.flatnonzero(tested), sided, question)
-    return {
+    of_parts = {} if sided.counted is None else {"fingerprint": every.digest(sided.counted)}
+    return of_parts | {
         "overall": overall,
         "worse": found.worse(),
         "undecided": found.undecided(),
@@ -102,12 +103,11 @@ class _Tested:
         self,
         every: Subgroups,
         at: NDArray[np.intp],
-        cells: OutcomeCells,
+        searched: SearchedRows,
         question: SearchQuestion,
     ) -> None:
-        self.every, self.at, self.cells, self.question = every, at, cells, question
-        sums = (float(each.sum()) for each in (cells.rows, cells.n, cells.events))
-        self.rows, self.total, self.events = sums
+        self.every, self.at, self.searched, self.question = every, at, searched, question
+        self.rows, self.total, self.events = searched.rows, searched.n, searched.events
         self.n, self.x = every.n[at], every.events[at]
         self.others_n, self.others_x = self.total - self.n, self.events - self.x
         self.tolerances = question.tolerance / self._scale()
@@ -146,7 +146,7 @@ class _Tested:
         at = np.flatnonzero(self.status == WORSE)
         low = self._lower(at) if len(at) else np.zeros(0)
         at = at[np.argsort(-low, kind="stable")]
-        summary = summarise_claims(self.cells, self.every, self.at[at].tolist(), self.c)
+        summary = summarise_claims(self.searched, self.every, self.at[at].tolist(), self.c)
         listed = self._described(at)
         return tuple(
             each if by < 0 else replace(each, explained_by=listed[by].name)
@@ -339,6 +339,8 @@ def _unclear(text: str, *separators: str) -> str:
 
 
 _MOST_MEMBERS = 30
+_MOST_AHEAD = 6
+"""Claims that may be members next, whose counts are taken with those of members."""
 _CORRECTION = 0.5
 
 
@@ -357,40 +359,119 @@ class ClaimsSummary:
     explained_by: NDArray[np.int64]
 
 
-class _Evidence:
-    """The evidence of all claims, stratified by who is in some of them (Mantel-Haenszel)."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Strata:
+    """Counts of all rows, and of those in each claim, by who is in some claims.
 
-    def __init__(self, cells: OutcomeCells, subgroups: Subgroups, claims: Sequence[int]) -> None:
-        self.n, self.events = cells.n, cells.events
-        self.inside = {i: subgroups.members(cells, at) for i, at in enumerate(claims)}
+    Attributes
+    ----------
+    of : the claims.
+    inside : array of shape (strata, claims of ``of``): whether rows are in the claim.
+    n, events : arrays of shape (strata,).
+    claim_n, claim_events : arrays of shape (strata, all claims).
+    """
 
-    def stratified(self, members: Sequence[int], claims: Sequence[int] | None = None) -> Array:
-        """Return the z of the claims in the strata that membership makes, events being worse."""
-        strata = np.zeros(len(self.n), dtype=np.int64)
-        for member in members:
-            strata = 2 * strata + self.inside[member]
-            strata = np.unique(strata, return_inverse=True)[1]
-        number = int(strata.max(initial=0)) + 1
-        n, x = (_summed(strata, each, number) for each in (self.n, self.events))
-        asked = range(len(self.inside)) if claims is None else claims
-        return np.array([self._z(claim, strata, n, x) for claim in asked])
+    of: tuple[int, ...]
+    inside: NDArray[np.bool_]
+    n: Array
+    events: Array
+    claim_n: Array
+    claim_events: Array
 
     @quiet
-    def _z(self, claim: int, strata: NDArray[np.int64], n: Array, x: Array) -> float:
-        inside = self.inside[claim]
-        of_claim = strata[inside]
-        nc, xc = (_summed(of_claim, each[inside], len(n)) for each in (self.n, self.events))
-        variance = np.nansum(nc * (n - nc) * x * (n - x) / (n * n * (n - 1)))
-        excess = np.nansum(xc - nc * x / n) - _CORRECTION
-        return float(excess / np.sqrt(variance)) if variance > 0 else 0.0
+    def stratified(self, members: Sequence[int]) -> Array:
+        """Return the z of all claims in the strata of some of the claims (Mantel-Haenszel)."""
+        among = self.inside[:, [self.of.index(each) for each in members]]
+        _, merged = np.unique(among, axis=0, return_inverse=True)
+        n, x, nc, xc = (
+            _summed(merged.ravel(), each)
+            for each in (self.n[:, None], self.events[:, None], self.claim_n, self.claim_events)
+        )
+        variance = np.nansum(nc * (n - nc) * x * (n - x) / (n * n * (n - 1)), axis=0)
+        excess = np.nansum(xc - nc * x / n, axis=0) - _CORRECTION
+        return np.where(variance > 0, excess / np.sqrt(variance), 0.0)
 
 
-def _summed(strata: NDArray[np.int64], values: Array, number: int) -> Array:
-    return np.bincount(strata, values, number).astype(np.float64)
+def _summed(strata: NDArray[np.int64], counts: Array) -> Array:
+    found = np.zeros((int(strata.max(initial=-1)) + 1, counts.shape[1]))
+    np.add.at(found, strata, counts)
+    return found
+
+
+class _Evidence:
+    """The evidence of all claims beside some of them; another reading of the rows for new ones."""
+
+    def __init__(self, searched: SearchedRows, subgroups: Subgroups, claims: Sequence[int]) -> None:
+        self._searched, self._sizes, self._claims = searched, subgroups.sizes, len(claims)
+        self._conditions = [subgroups.conditions(at) for at in claims]
+        self._places: dict[tuple[int, ...], NDArray[np.int64]] = {}
+        for i, conditions in enumerate(self._conditions):
+            features = tuple(conditions)
+            if features not in self._places:
+                cells = math.prod(self._sizes[f] + 1 for f in features)
+                self._places[features] = np.zeros(cells, dtype=np.int64)
+            values = [np.array([value]) for value in conditions.values()]
+            self._places[features][combined(values, self._sizes, features)] = 1 + i
+        self._strata = self._counted(())
+
+    def beside(self, members: Sequence[int], more: Sequence[int] = ()) -> Array:
+        """Return the z of the claims in the strata of members; ``more`` may be members next."""
+        if not set(members) <= set(self._strata.of):
+            self._strata = self._counted(tuple(dict.fromkeys((*members, *more))))
+        return self._strata.stratified(members)
+
+    def _counted(self, of: tuple[int, ...]) -> _Strata:
+        """Count the rows, and those of each claim, by who is in some of the claims."""
+        found: dict[int, Array] = {}
+        for part in self._searched.parts():
+            held = part.outcomes >= COUNTED
+            codes = [each[held] for each in part.codes]
+            events = part.outcomes[held] - COUNTED
+            cases = None if part.cases is None else part.cases[held]
+            patterns, strata = np.unique(
+                self._patterns(codes, of, len(events)), return_inverse=True
+            )
+            strata = 2 * strata.ravel() + events
+            counts = np.zeros((2 * len(patterns), 1 + self._claims))
+            counts[:, 0] = np.bincount(strata, cases, len(counts))
+            for features, places in self._places.items():
+                place = places[combined([codes[f] for f in features], self._sizes, features)]
+                inside = np.flatnonzero(place)
+                at, inverse = np.unique(place[inside], return_inverse=True)
+                keys = strata[inside] * len(at) + inverse.ravel()
+                weights = None if cases is None else cases[inside]
+                counts[:, at] = np.bincount(keys, weights, len(counts) * len(at)).reshape(
+                    len(counts), len(at)
+                )
+            for i, pattern in enumerate(patterns.tolist()):
+                found[pattern] = found.get(pattern, 0.0) + counts[2 * i : 2 * i + 2]
+        patterns = np.array(sorted(found), dtype=np.int64)
+        every = np.stack([np.zeros((2, 1 + self._claims)), *(found[p] for p in patterns.tolist())])
+        sums = every[1:].sum(axis=1)
+        return _Strata(
+            of=of,
+            inside=(patterns[:, None] >> np.arange(len(of)) & 1).astype(bool),
+            n=sums[:, 0],
+            events=every[1:, 1, 0],
+            claim_n=sums[:, 1:],
+            claim_events=every[1:, 1, 1:],
+        )
+
+    def _patterns(
+        self, codes: Sequence[NDArray[np.int64]], of: Sequence[int], rows: int
+    ) -> NDArray[np.int64]:
+        """Return for every row one bit for each of some claims that it is in."""
+        found = np.zeros(rows, dtype=np.int64)
+        for bit, claim in enumerate(of):
+            inside = np.ones(rows, dtype=bool)
+            for feature, value in self._conditions[claim].items():
+                inside &= codes[feature] == value
+            found |= inside.astype(np.int64) << bit
+        return found
 
 
 def summarise_claims(
-    cells: OutcomeCells, subgroups: Subgroups, claims: Sequence[int], c: float
+    searched: SearchedRows, subgroups: Subgroups, claims: Sequence[int], c: float
 ) -> ClaimsSummary:
     """Choose claims in whose strata no other exceeds the critical value.
 
@@ -400,26 +481,26 @@ def summarise_claims(
 
     Parameters
     ----------
-    cells : the cells, with the worse outcome as their event.
+    searched : the rows, with the worse outcome as their event.
     subgroups, claims : all subgroups, and the positions of those that are worse.
     c : the critical value.
     """
     if not claims:
         return ClaimsSummary((), np.zeros(0, dtype=np.int64))
-    evidence = _Evidence(cells, subgroups, claims)
+    evidence = _Evidence(searched, subgroups, claims)
     conditions = [frozenset(subgroups.conditions(at).items()) for at in claims]
     members: list[int] = []
-    z = evidence.stratified(members)
+    z = evidence.beside(members)
     while z.max() > c and len(members) < _MOST_MEMBERS:
         members.append(_general(int(np.argmax(z)), members, evidence, conditions, c))
-        z = evidence.stratified(members)
+        z = evidence.beside(members)
     unexplained = set(np.flatnonzero(z > c).tolist())
     for member in list(members):
         others = [each for each in members if each != member]
-        if others and set(np.flatnonzero(evidence.stratified(others) > c).tolist()) <= unexplained:
+        if others and set(np.flatnonzero(evidence.beside(others) > c).tolist()) <= unexplained:
             members = others
-    members = members or [int(np.argmax(evidence.stratified([])))]
-    beside = np.stack([evidence.stratified([member]) for member in members])
+    members = members or [int(np.argmax(evidence.beside([])))]
+    beside = np.stack([evidence.beside([member]) for member in members])
     explained_by = np.array(members)[np.argmin(beside, axis=0)]
     explained_by[[*members, *unexplained]] = -1
     return ClaimsSummary(tuple(members), explained_by)
@@ -434,7 +515,9 @@ def _general(
 ) -> int:
     """Return the most general claim that contains a claim and accounts for it, or the claim."""
     ancestors = [i for i, each in enumerate(conditions) if each < conditions[claim]]
-    for ancestor in sorted(ancestors, key=lambda i: len(conditions[i])):
-        if ancestor not in members and evidence.stratified([*members, ancestor], [claim])[0] <= c:
+    ancestors = sorted(set(ancestors) - set(members), key=lambda i: (len(conditions[i]), i))
+    for at, ancestor in enumerate(ancestors):
+        next_ones = [claim, *ancestors[at : at + _MOST_AHEAD]]
+        if evidence.beside([*members, ancestor], next_ones)[claim] <= c:
             return ancestor
     return claim

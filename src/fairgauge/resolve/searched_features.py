@@ -6,9 +6,10 @@ kept: both without looking at outcomes, so that no chance finding enters by them
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.values import MISSING_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from fairgauge.identity import Part
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import Grouping
+    from fairgauge.scan.row_codes import CodedRows
 
     Codes = NDArray[np.int64]
 
@@ -52,24 +54,73 @@ _CELL_OF = np.array([[3, 1, 3], [2, 0, 0], [3, 0, 0]])
 """TP, FP, FN or TN by label and prediction; where one is not known, by the other alone."""
 
 
+NOT_COUNTED, COUNTED, EVENT = 0, 1, 2
+OUTCOMES = 3
+"""What a row is to a rate: not among those that it is a share of, among them, one it counts."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class OutcomeCells:
-    """The cells of a table: the values of every feature, and what the rows are to a rate.
+class OutcomeRows:
+    """Rows, or cells of a table: the values of every feature, and what they are to a rate.
 
     Attributes
     ----------
-    codes : array of shape (cells, features): the value of each feature; one above the last where
-        it is none that can be a condition.
-    sizes : the number of values of each feature.
-    rows, n, events : arrays of shape (cells,): rows, those that the rate is a share of, and those
-        of them that it counts.
+    codes : for each feature an array: the value; one above the last where it is none that can be a
+        condition.
+    outcomes : array: what they are to the rate.
+    cases : array: how many rows each stands for; None where each is one.
     """
 
-    codes: Codes
+    codes: tuple[Codes, ...]
+    outcomes: Codes
+    cases: Array | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchedRows:
+    """All rows of a search, in one part or in many that are read again each time.
+
+    Attributes
+    ----------
+    sizes : the number of values of each feature.
+    rows_of : for each feature an array: the rows of each value; the last entry is of no value.
+    outcomes : array: the rows of each outcome.
+    parts : reads the rows.
+    counted : of rows in many parts the digest of the counts by each feature alone, None of cells.
+    """
+
     sizes: tuple[int, ...]
-    rows: Array
-    n: Array
-    events: Array
+    rows_of: tuple[Array, ...]
+    outcomes: Array
+    parts: Callable[[], Iterable[OutcomeRows]]
+    counted: str | None = None
+
+    @property
+    def rows(self) -> float:
+        """Return the number of all rows."""
+        return float(self.outcomes.sum())
+
+    @property
+    def n(self) -> float:
+        """Return the number of rows that the rate is a share of."""
+        return float(self.outcomes[COUNTED:].sum())
+
+    @property
+    def events(self) -> float:
+        """Return the number of rows that the rate counts."""
+        return float(self.outcomes[EVENT])
+
+    def changed(self, change: Callable[[OutcomeRows], OutcomeRows], **fields: Any) -> SearchedRows:
+        """Return the rows with every part changed."""
+        return replace(self, parts=lambda: map(change, self.parts()), **fields)
+
+    def turned(self) -> SearchedRows:
+        """Return the rows with those events that were none, and the reverse."""
+        other = np.array([NOT_COUNTED, EVENT, COUNTED])
+        return self.changed(
+            lambda part: replace(part, outcomes=other[part.outcomes]),
+            outcomes=self.outcomes[other],
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +129,10 @@ class ScoredCells:
 
     Attributes
     ----------
-    codes, sizes, rows : as of `OutcomeCells`; rows have a label and a score.
+    codes : array of shape (cells, features): the value of each feature; one above the last where
+        it is none that can be a condition.
+    sizes : the number of values of each feature.
+    rows : array of shape (cells,): rows, which have a label and a score.
     bins : array of shape (cells,): the tenth of the range of scores.
     events, scores : arrays of shape (cells,): positive labels, and the sum of the scores.
     """
@@ -93,7 +147,7 @@ class ScoredCells:
 
 def searched_cells(
     cube: Cube, spec: Spec, rate: Rate, one_hot: Mapping[str, Sequence[str]]
-) -> tuple[OutcomeCells, tuple[SearchedFeature, ...]]:
+) -> tuple[SearchedRows, tuple[SearchedFeature, ...]]:
     """Return the cells of a rate by the values of all features, and these values.
 
     Columns of ``one_hot`` are values of one feature, which is at the place of the first of them.
@@ -106,15 +160,84 @@ def searched_cells(
     CubeError
         The counts do not hold all features together.
     """
-    outcomes = [axis for role in (Role.LABEL, Role.PREDICTION) if (axis := cube.plan.axis(role))]
     groupings = list(group_columns(cube, spec).values())
-    columns = [part.axis for part in groupings]
-    table = cube.marginal([*columns, *outcomes])
+    outcomes = _outcome_axes(cube)
+    table = cube.marginal([*(part.axis for part in groupings), *outcomes])
     rows = table.sums.get("n", table.sums["rows"])
     codes, searched = _features(groupings, table.codes, rows, one_hot)
-    n, events = _events(cube, spec, rate, table.codes[:, len(columns) :])
+    kinds = _outcomes(cube, spec, rate)
+    at = table.codes.T[len(groupings) :]
+    part = OutcomeRows(tuple(np.ascontiguousarray(codes.T)), kinds[tuple(at)], rows)
     sizes = tuple(len(feature.values) for feature in searched)
-    return OutcomeCells(codes, sizes, rows, n * rows, events * rows), searched
+    found = SearchedRows(
+        sizes=sizes,
+        rows_of=tuple(
+            np.bincount(column, rows, size + 1).astype(np.float64)
+            for column, size in zip(part.codes, sizes, strict=True)
+        ),
+        outcomes=np.bincount(part.outcomes, rows, OUTCOMES).astype(np.float64),
+        parts=lambda: [part],
+    )
+    return found, searched
+
+
+def searched_rows(
+    cube: Cube, spec: Spec, rate: Rate, read: Callable[[], Iterable[CodedRows]]
+) -> tuple[SearchedRows, tuple[SearchedFeature, ...]]:
+    """Return the rows of a rate by the values of all features, and these values.
+
+    ``cube`` holds the counts by each feature alone, and those by the outcomes; ``read`` yields the
+    rows by the positions in its levels.
+
+    Raises
+    ------
+    SpecError
+        As of `searched_cells`.
+    """
+    groupings = list(group_columns(cube, spec).values())
+    axes = [part.axis for part in groupings]
+    made = [_values(part, _rows_by_level(cube, part.axis)) for part in groupings]
+    kinds, outcome_axes = _outcomes(cube, spec, rate), _outcome_axes(cube)
+    table = cube.marginal(outcome_axes)
+    rows = table.sums.get("n", table.sums["rows"])
+
+    def part_of(found: CodedRows) -> OutcomeRows:
+        return OutcomeRows(
+            codes=tuple(
+                each.of_level[found.codes[axis]] for axis, each in zip(axes, made, strict=True)
+            ),
+            outcomes=kinds[tuple(found.codes[axis] for axis in outcome_axes)],
+            cases=found.cases,
+        )
+
+    every = SearchedRows(
+        sizes=tuple(len(each.feature.values) for each in made),
+        rows_of=tuple(each.rows for each in made),
+        outcomes=np.bincount(kinds[tuple(table.codes.T)], rows, OUTCOMES).astype(np.float64),
+        parts=lambda: map(part_of, read()),
+        counted=cube.digest,
+    )
+    return every, tuple(each.feature for each in made)
+
+
+def most_cells(cube: Cube, one_hot: Mapping[str, Sequence[str]]) -> float:
+    """Return how many cells all features and outcomes may make together, of the counts by each."""
+    in_one = {column for columns in one_hot.values() for column in columns}
+    sizes = [len(cube.levels[axis]) + 1 for axis in cube.plan.axes if axis.column not in in_one]
+    sizes += [len(columns) + 1 for columns in one_hot.values()]
+    return float(min(cube.rows, math.prod(sizes)))
+
+
+def _outcome_axes(cube: Cube) -> list[Axis]:
+    return [axis for role in (Role.LABEL, Role.PREDICTION) if (axis := cube.plan.axis(role))]
+
+
+def _rows_by_level(cube: Cube, axis: Axis) -> Array:
+    """Return the rows of each level of an axis; the last are those without a value."""
+    table = cube.marginal([axis])
+    at = np.where(table.codes[:, 0] < 0, len(cube.levels[axis]), table.codes[:, 0])
+    rows = table.sums.get("n", table.sums["rows"])
+    return np.bincount(at, rows, len(cube.levels[axis]) + 1).astype(np.float64)
 
 
 def scored_cells(
@@ -176,18 +299,23 @@ def _features(
     codes_of = {part.axis.column: column for part, column in zip(groupings, codes.T, strict=False)}
     by_column = {part.axis.column: part for part in groupings}
     of_feature = {column: name for name, columns in one_hot.items() for column in columns}
-    found = [
-        _from_one_hot(name, [(by_column[c], codes_of[c]) for c in one_hot[name]], rows)
-        if name in one_hot
-        else _values(by_column[name], codes_of[name], rows)
-        for name in dict.fromkeys(of_feature.get(column, column) for column in by_column)
-    ]
+    found = []
+    for name in dict.fromkeys(of_feature.get(column, column) for column in by_column):
+        if name in one_hot:
+            columns = [(by_column[column], codes_of[column]) for column in one_hot[name]]
+            found.append(_from_one_hot(name, columns, rows))
+            continue
+        part, at = by_column[name], codes_of[name]
+        levels = len(part.group_of) - 1
+        rows_of = np.bincount(np.where(at < 0, levels, at), rows, levels + 1)
+        made = _values(part, rows_of.astype(np.float64))
+        found.append((made.of_level[at], made.feature))
     values = np.stack([each for each, _ in found], axis=-1)
     return values, tuple(feature for _, feature in found)
 
 
-def _events(cube: Cube, spec: Spec, rate: Rate, codes: Codes) -> tuple[Array, Array]:
-    """Return which cells the rate is a share of, and which of them it counts."""
+def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Codes:
+    """Return what rows are to a rate, by the codes of their label and prediction."""
     task = decide_task(cube, spec)
     masks = outcome_masks(cube, spec, task)
     if task is not Task.BINARY or len(masks) > 1:
@@ -196,21 +324,19 @@ def _events(cube: Cube, spec: Spec, rate: Rate, codes: Codes) -> tuple[Array, Ar
             "--positive VALUE), and one threshold of a score"
         )
         raise SpecError(Problem("positive" if task is not Task.BINARY else "threshold", message))
-    column = 0
-    known: dict[str, Codes] = {}
-    for role, mask in ((Role.LABEL, masks[0].labels), (Role.PREDICTION, masks[0].predictions)):
-        if cube.plan.axis(role) is None:
-            known[role] = np.full(len(codes), _UNKNOWN)
-            continue
-        states = np.append(np.where(mask, _POSITIVE, _NEGATIVE), _UNKNOWN)
-        known[role] = states[codes[:, column]]  # code -1 reads the last entry
-        column += 1
-    cell = _CELL_OF[known[Role.LABEL], known[Role.PREDICTION]]
-    counted = np.ones(len(codes), dtype=bool)
-    for need in rate.needs:
-        counted &= known[Role(need)] != _UNKNOWN
-    of, among = (np.array(each.coefficients)[cell] * counted for each in (rate.of, rate.among))
-    return among.astype(np.float64), of.astype(np.float64)
+    states = {
+        role: np.append(np.where(mask, _POSITIVE, _NEGATIVE), _UNKNOWN)  # code -1 reads the last
+        if cube.plan.axis(role)
+        else np.array([_UNKNOWN])
+        for role, mask in ((Role.LABEL, masks[0].labels), (Role.PREDICTION, masks[0].predictions))
+    }
+    label, prediction = np.meshgrid(*states.values(), indexing="ij")
+    cell = _CELL_OF[label, prediction]
+    known = {Role.LABEL: label != _UNKNOWN, Role.PREDICTION: prediction != _UNKNOWN}
+    counted = np.logical_and.reduce([known[Role(need)] for need in rate.needs])
+    of, among = (np.array(each.coefficients)[cell] for each in (rate.of, rate.among))
+    found = np.where(counted, among + of, NOT_COUNTED).astype(np.int64)
+    return found[tuple(slice(None) if cube.plan.axis(role) else 0 for role in states)]
 
 
 def _from_one_hot(
@@ -272,32 +398,51 @@ def _unlike(name: str, others: Sequence[str]) -> str:
     return name
 
 
-def _values(part: Grouping, codes: Codes, rows: Array) -> tuple[Codes, SearchedFeature]:
-    """Return the value of every cell, and the values that conditions are made of."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _MadeValues:
+    """The values that conditions on a column are made of.
+
+    Attributes
+    ----------
+    feature : the values.
+    of_level : array: the value of each level of the column, the last of rows without one; one above
+        the last value where it is none that can be a condition.
+    rows : array: the rows of each value, and of none.
+    """
+
+    feature: SearchedFeature
+    of_level: Codes
+    rows: Array
+
+
+def _values(part: Grouping, rows: Array) -> _MadeValues:
+    """Return the values that conditions are made of, from the rows of every level."""
     groups, group_of, made = list(part.groups), part.group_of, SearchedValues.VALUES
     cuts: tuple[float, ...] = part.axis.cuts
     if cuts:
         made = SearchedValues.CUTS
     elif _are_many_numbers(groups):
-        cuts = _fifths(groups, group_of[codes], rows)
+        cuts = _fifths(groups, group_of, rows)
         groups, group_of = _cut(groups, group_of, cuts)
         made = SearchedValues.QUINTILES
-    of_cells = group_of[codes]
     ids = [GroupId.of(group) for group in groups]
     names = list(group_names(ids))
     conditions = {
         name: (each.to_plain() or [None])[0] for name, each in zip(names, ids, strict=True)
     }
     if len(groups) > _MOST_VALUES:
-        of_cells, names = _most_frequent(of_cells, names, groups, rows)
+        group_of, names = _most_frequent(group_of, names, groups, rows)
         made = SearchedValues.MOST_FREQUENT
-    of_cells = np.where(of_cells < 0, len(names), of_cells)
-    return of_cells, SearchedFeature(
+    of_level = np.where(group_of < 0, len(names), group_of)
+    feature = SearchedFeature(
         name=part.axis.column,
         made=made,
         values=tuple(names),
         cuts=tuple(map(float, cuts)),
         conditions={name: conditions[name] for name in names if name in conditions},
+    )
+    return _MadeValues(
+        feature, of_level, np.bincount(of_level, rows, len(names) + 1).astype(np.float64)
     )
 
 
@@ -316,12 +461,12 @@ def _number_of(group: Part) -> float:
     return float(number)
 
 
-def _fifths(groups: Sequence[Part], of_cells: Codes, rows: Array) -> tuple[float, ...]:
+def _fifths(groups: Sequence[Part], group_of: Codes, rows: Array) -> tuple[float, ...]:
     """Return the cuts that leave about a fifth of the rows in each interval."""
     at = np.array([i for i, group in enumerate(groups) if isinstance(group, ValueSet)])
     numbers = np.array([_number_of(groups[i]) for i in at.tolist()])
-    inside = of_cells >= 0
-    weights = np.bincount(of_cells[inside], rows[inside], len(groups))[at]
+    inside = group_of >= 0
+    weights = np.bincount(group_of[inside], rows[inside], len(groups))[at]
     order = np.argsort(numbers)
     numbers, below = numbers[order], np.cumsum(weights[order])
     positions = np.searchsorted(below, np.array(_FIFTHS) * below[-1])
@@ -349,11 +494,11 @@ def _cut(
 
 
 def _most_frequent(
-    of_cells: Codes, names: list[str], groups: Sequence[Part], rows: Array
+    group_of: Codes, names: list[str], groups: Sequence[Part], rows: Array
 ) -> tuple[Codes, list[str]]:
     """Return the most frequent values, and all others as one; ties are decided by their order."""
-    inside = of_cells >= 0
-    counts = np.bincount(of_cells[inside], rows[inside], len(names))
+    inside = group_of >= 0
+    counts = np.bincount(group_of[inside], rows[inside], len(names))
     missing = [i for i, group in enumerate(groups) if isinstance(group, MissingValue)]
     counts[missing] = np.inf  # not a value to be pooled with others
     kept = np.sort(np.argsort(-counts, kind="stable")[:_MOST_VALUES])
@@ -362,4 +507,4 @@ def _most_frequent(
     position[-1] = -1
     left = [names[i] for i in kept.tolist()]
     others = _unlike(OTHER_VALUES, left)
-    return np.where(inside, position[of_cells], -1), [*left, others]
+    return np.where(inside, position[group_of], -1), [*left, others]

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
@@ -62,6 +62,18 @@ def run(query: str, name: str, rows: Rows = unknown) -> Iterator[Record]:
             _execute(cursor, query)
         while records := cursor.fetchmany(FETCHED):
             yield from records
+
+
+def record_batches(query: str, name: str, rows: int) -> Iterator[Any]:
+    """Run a query and yield its result as Arrow record batches, without holding all of it."""
+    with engine_errors(name), _connection().cursor() as cursor:
+        yield from arrow_reader(cursor.execute(query), rows)
+
+
+def arrow_reader(found: Any, rows: int) -> Iterator[Any]:
+    """Return the record batches of a result; DuckDB 1.5 has renamed what makes them."""
+    make = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch
+    yield from make(rows)
 
 
 def _execute(cursor: duckdb.DuckDBPyConnection, query: str) -> None:

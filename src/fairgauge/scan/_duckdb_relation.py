@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.scan._duckdb_connection import FETCHED, engine_errors
-from fairgauge.scan._sql import Columns, count_by_sql, identifier, select
+from fairgauge.scan._duckdb_connection import FETCHED, arrow_reader, engine_errors
+from fairgauge.scan._sql import Columns, count_by_sql, identifier, select, select_rows
+from fairgauge.scan.row_codes import BATCH, has_arrow, sql_batches
 from fairgauge.scan.source import check_unique_names, not_numeric
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
+    from fairgauge.scan.row_codes import Batch
     from fairgauge.scan.source import Fetched, Record, Source
 
 _VIEW = "fairgauge_rows"
@@ -117,6 +119,18 @@ class Relation:
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         return count_by_sql(plan, _VIEW, self.written(), self._run, limit)
+
+    @property
+    def streams(self) -> bool:
+        """Return whether rows can be read in batches."""
+        return has_arrow()
+
+    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+        """Yield the rows."""
+        del limit  # counted before
+        query = select_rows(plan, _VIEW, self.written())
+        with engine_errors(self.name):
+            yield from sql_batches(plan, arrow_reader(self.relation.query(_VIEW, query), BATCH))
 
     def query(self, plan: Plan) -> str:
         """Return the query that counts."""

@@ -15,6 +15,7 @@ from fairgauge.cube.plan import LARGEST, WEIGHTS
 from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, FairgaugeError
 from fairgauge.scan._duckdb_connection import reason
+from fairgauge.scan.row_codes import BATCH, has_arrow, sql_batches
 from fairgauge.scan.source import (
     ALLOWED_DATA,
     LEAST_LOG,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Factor, Moment, Plan
+    from fairgauge.scan.row_codes import Batch
     from fairgauge.scan.source import Fetched, Source
 
     Table = nw.DataFrame[Any]
@@ -81,6 +83,39 @@ class NarwhalsFrame:
             for table in tables:
                 _check_size(plan, table, limit)
             return _cube(plan, tables, numbers, limit)
+
+    @property
+    def streams(self) -> bool:
+        """Return whether rows can be read in batches: of frames in memory, and scans of polars."""
+        lazy = isinstance(self.frame, nw.LazyFrame)
+        return (
+            has_arrow() and self.at_hand and (not lazy or hasattr(self.frame.to_native(), _COLLECT))
+        )
+
+    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+        """Yield the rows."""
+        del limit  # counted before
+        with _as_data_error(self.name):
+            frame = _ready(self.frame, plan.columns)
+            kept = [nw.col(_held(plan, axis.column)) for axis in plan.axes if not axis.bins]
+            kept = [each.alias(f"fg_k{i}") for i, each in enumerate(kept)]
+            numbers = [_number(_held(plan, c)).alias(f"fg_v{i}")
+                       for i, c in enumerate(plan.numeric_columns)]  # fmt: skip
+            for part in _parts(frame.select(*kept, *numbers)):
+                table = _groupable(part.to_arrow())
+                yield from sql_batches(plan, table.to_batches(max_chunksize=BATCH))
+
+
+_COLLECT = "collect_batches"
+"""The method of newer polars that reads a scan in batches."""
+
+
+def _parts(frame: Frame) -> Iterator[Any]:
+    """Yield the rows of a frame, some at a time where it is a scan."""
+    native = frame.to_native()
+    if hasattr(native, _COLLECT):
+        return iter(native.collect_batches(chunk_size=BATCH, maintain_order=False))
+    return iter([frame.collect() if isinstance(frame, nw.LazyFrame) else frame])
 
 
 def open_by_narwhals(data: Any, name: str | None) -> Source:

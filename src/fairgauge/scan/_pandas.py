@@ -15,10 +15,11 @@ from fairgauge.cube.plan import LARGEST, WEIGHTS
 from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, quote
 from fairgauge.scan._pandas_codes import Factor, factor, parts
+from fairgauge.scan.row_codes import Batch
 from fairgauge.scan.source import LEAST_LOG, Seen, check_counts, check_numbers, not_numeric
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -63,7 +64,7 @@ class PandasFrame:
 
     def scanned(self, plan: Plan, limit: int) -> Scanned:
         """Count the rows of this frame, which may be a part of the data, in one scan."""
-        column = {c: self.frame.iloc[:, self.columns.index(c)] for c in plan.columns}
+        column = self._held(plan)
         plain = {
             i: factor(column[axis.column], axis, limit)
             for i, axis in enumerate(plan.axes)
@@ -82,6 +83,26 @@ class PandasFrame:
             for table in tables:
                 table.add(digits, measures)
         return Scanned(len(self.frame), totals, [table.counted() for table in tables])
+
+    @property
+    def streams(self) -> bool:
+        """Return that rows can be read in batches."""
+        return True
+
+    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+        """Yield the rows."""
+        column = self._held(plan)
+        plain = {
+            axis: factor(column[axis.column], axis, limit) for axis in plan.axes if not axis.bins
+        }
+        for part in parts(len(self.frame)):
+            yield Batch(
+                {axis: (each.values, each.digits(part)) for axis, each in plain.items()},
+                {c: _numbers(column[c].iloc[part], c) for c in plan.numeric_columns},
+            )
+
+    def _held(self, plan: Plan) -> dict[str, pd.Series[Any]]:
+        return {c: self.frame.iloc[:, self.columns.index(c)] for c in plan.columns}
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from fairgauge.cube.levels import not_plain
+from fairgauge.scan.row_codes import BATCH
 from fairgauge.scan.source import check_values
 from fairgauge.values import Value, canonical
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.integer[Any]]
 
-CHUNK = 65_536
-"""Rows that are worked on together: what is computed from them stays in the processor's cache."""
 _WIDEST = 4_096
 
 
@@ -163,5 +162,5 @@ def _by_hash(values: NDArray[np.object_], levels: _Levels) -> NDArray[np.int32]:
 
 def parts(rows: int) -> Iterator[slice]:
     """Cut rows into chunks."""
-    for start in range(0, rows, CHUNK):
-        yield slice(start, min(start + CHUNK, rows))
+    for start in range(0, rows, BATCH):
+        yield slice(start, min(start + BATCH, rows))

@@ -126,6 +126,14 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     )
 
 
+def select_rows(plan: Plan, relation: str, columns: Columns) -> str:
+    """Write the query of all rows: the values of every plain axis, and the numbers."""
+    keys = [columns.key(axis.column) for axis in plan.axes if not axis.bins]
+    return (
+        f"SELECT {', '.join([*keys, *map(columns.number, plan.numeric_columns)])} FROM {relation}"
+    )
+
+
 def _in_sets(plan: Plan, columns: Columns) -> bool:
     """Return whether each table is a grouping set; else the cells of all axes make every table."""
     return len(plan.tables) > 1 and columns.sets

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.object_stores import address
-from fairgauge.scan._duckdb_connection import run, unknown
-from fairgauge.scan._sql import Columns, count_by_sql, literal, select
+from fairgauge.scan._duckdb_connection import record_batches, run, unknown
+from fairgauge.scan._sql import Columns, count_by_sql, literal, select, select_rows
+from fairgauge.scan.row_codes import BATCH, has_arrow, sql_batches
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
     from fairgauge.object_stores import Place
+    from fairgauge.scan.row_codes import Batch
     from fairgauge.scan.scan_progress import Rows
     from fairgauge.scan.source import Fetched, Record
 
@@ -55,6 +57,17 @@ class DuckFiles:
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         return count_by_sql(plan, self.relation, self.written, self._run, limit)
+
+    @property
+    def streams(self) -> bool:
+        """Return whether rows can be read in batches: where keys are values as they are."""
+        return has_arrow() and self.written.decode is None
+
+    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+        """Yield the rows."""
+        del limit  # counted before
+        query = select_rows(plan, self.relation, self.written)
+        return sql_batches(plan, record_batches(query, self.name, BATCH))
 
     def query(self, plan: Plan) -> str:
         """Return the query of DuckDB that counts."""

@@ -1,0 +1,159 @@
+"""Rows one batch after the other, as the positions of their values in levels that are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from fairgauge.errors import DataError, quote
+from fairgauge.values import canonical, name_of, plain_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Axis, Plan
+    from fairgauge.scan.source import Source
+    from fairgauge.values import Value
+
+BATCH = 65_536
+"""Rows of a batch: what is computed from them stays in the processor's cache."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Some rows.
+
+    Attributes
+    ----------
+    keys : for every axis of plain values the engine's own values, and the position of each row
+        among them; one below 0 is a missing value.
+    numbers : for every column of numbers, NaN where missing.
+    """
+
+    keys: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]]
+    numbers: dict[str, NDArray[np.float64]]
+
+
+@runtime_checkable
+class Streamed(Protocol):
+    """Data whose rows can be read in batches."""
+
+    @property
+    def streams(self) -> bool:
+        """Return whether they can, with the libraries that are installed."""
+
+    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+        """Yield the rows in any order; at most ``limit`` values on an axis."""
+
+
+def streams(source: Source) -> bool:
+    """Return whether the rows of a source can be read in batches."""
+    return isinstance(source, Streamed) and source.streams
+
+
+def has_arrow() -> bool:
+    """Return whether pyarrow, by which columns of most engines become codes, is installed."""
+    return find_spec("pyarrow") is not None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodedRows:
+    """Some rows by the positions of their values in the levels of counts.
+
+    Attributes
+    ----------
+    codes : for every axis the position of each row, -1 where missing.
+    cases : what each row stands for, 0 where that is not known; None where each is one.
+    """
+
+    codes: dict[Axis, NDArray[np.integer[Any]]]
+    cases: NDArray[np.float64] | None
+
+
+def coded_rows(source: Streamed, cube: Cube, limit: int) -> Iterator[CodedRows]:
+    """Yield all rows by the positions of their values in the levels of counts of the same rows.
+
+    Raises
+    ------
+    DataError
+        A value is none of the levels: the data changed since they were counted.
+    """
+    places = {axis: _Places(axis, cube.levels[axis]) for axis in cube.plan.axes if not axis.bins}
+    count = cube.plan.count
+    for batch in source.batches(cube.plan, limit):
+        codes: dict[Axis, NDArray[np.integer[Any]]] = {
+            axis: places[axis].of(*found) for axis, found in batch.keys.items()
+        }
+        for axis in cube.plan.axes:
+            if axis.bins:
+                numbers = batch.numbers[axis.column]
+                codes[axis] = np.where(np.isnan(numbers), -1, axis.bins_of(numbers))
+        cases = None if count is None else batch.numbers[count]
+        if cases is not None:
+            cases = np.where(np.isfinite(cases), cases, 0.0)
+        yield CodedRows(codes, cases)
+
+
+class _Places:
+    """Where the values of one axis are in its levels."""
+
+    def __init__(self, axis: Axis, levels: Sequence[Value]) -> None:
+        self._axis = axis
+        self._position = {name_of(level): i for i, level in enumerate(levels)}
+        self._known: tuple[Sequence[object], NDArray[np.int32]] | None = None
+
+    def of(
+        self, values: Sequence[object], positions: NDArray[np.integer[Any]]
+    ) -> NDArray[np.int32]:
+        """Return the level of every row, from its position among the engine's values."""
+        if self._known is None or self._known[0] is not values:
+            places = [self._place(value) for value in [*values, None]]
+            self._known = values, np.array(places, dtype=np.int32)
+        return np.take(self._known[1], positions)  # a position below 0 reads the last entry
+
+    def _place(self, raw: object) -> int:
+        value = canonical(raw)
+        if self._axis.recoding:
+            (value,) = self._axis.recoding.apply([value])
+        if value is None:
+            return -1
+        place = self._position.get(name_of(value))
+        if place is None and isinstance(value, str):  # a number of a file of texts
+            place = self._position.get(name_of(plain_number(value)))
+        if place is None:
+            raise DataError(
+                f"column {quote(self._axis.column)} has the value {quote(name_of(value))}, which "
+                "it had not when it was counted first: the data change while they are read; "
+                "search a copy of them"
+            )
+        return place
+
+
+def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batch:
+    """Return a batch of Arrow arrays: of each axis of plain values, and of each numeric column."""
+    plain = [axis for axis in plan.axes if not axis.bins]
+    coded = {}
+    for axis, array in zip(plain, keys, strict=True):
+        held = array if hasattr(array, "dictionary") else array.dictionary_encode()
+        positions = held.indices.cast("int32").fill_null(-1)
+        coded[axis] = held.dictionary.to_pylist(), positions.to_numpy(zero_copy_only=False)
+    return Batch(
+        coded,
+        {
+            column: array.to_numpy(zero_copy_only=False).astype(np.float64)
+            for column, array in zip(plan.numeric_columns, numbers, strict=True)
+        },
+    )
+
+
+def sql_batches(plan: Plan, found: Iterator[Any]) -> Iterator[Batch]:
+    """Yield batches of the record batches of the query of all rows: keys, then numbers."""
+    keys = sum(not axis.bins for axis in plan.axes)
+    for each in found:
+        yield arrow_batch(plan, each.columns[:keys], each.columns[keys:])

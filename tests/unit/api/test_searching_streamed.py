@@ -1,0 +1,171 @@
+"""Searches of rows that are read in batches, against searches of counts of all features."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.api import searching
+from fairgauge.errors import SpecError
+
+ASKED = {"label": "y", "prediction": "p", "positive": 1, "rate": "false_positive_rate"}
+FEATURES = ["sex", "town", "income", fg.cut("age", [30, 60]), "day"]
+
+
+def people(rows, seed=1):
+    """Rows with all kinds of features, missing values in each, one subgroup worse."""
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame({
+        "sex": rng.choice(["F", "M"], rows),
+        "town": [f"t{each}" for each in rng.integers(0, 70, rows)],
+        "income": rng.normal(50, 9, rows).round(1),
+        "age": rng.integers(18, 90, rows),
+        "day": pl.Series(rng.integers(0, 3, rows).astype("datetime64[D]")),
+        "y": (rng.random(rows) < 0.4).astype(int),
+    })  # fmt: skip
+    worse = ((frame["sex"] == "F") & (frame["age"] > 60)).to_numpy()
+    p = (rng.random(rows) < 0.15 + 0.3 * worse).astype(int)
+    gaps = [
+        pl.when(pl.Series(rng.random(rows) < 0.03)).then(None).otherwise(pl.col(name)).alias(name)
+        for name in ("sex", "town", "income", "age", "day", "y")
+    ]
+    return frame.with_columns(*gaps, p=pl.Series(p))
+
+
+def found_both_ways(data, monkeypatch, **asked):
+    """Return what is found by counts of all features, and by reading rows in batches."""
+    asked = {**ASKED, "features": FEATURES, **asked}
+    with monkeypatch.context() as patched:
+        patched.setattr(searching, "_MOST_CELLS", 10**9)
+        counted = fg.find(data, **asked)
+        patched.setattr(searching, "_MOST_CELLS", 0)
+        patched.setattr(searching, "_MOST_JOINT_CELLS", 0)  # so that nothing else can answer
+        return counted, fg.find(data, **asked)
+
+
+def content(found):
+    written = found.to_dict()
+    return {
+        name: value for name, value in written.items() if name not in ("created", "fingerprint")
+    }
+
+
+FRAME = people(3_000)
+
+
+def file_of(kind):
+    def write(frame, folder):
+        path = str(folder / f"rows.{kind}")
+        frame.write_csv(path) if kind == "csv" else frame.write_parquet(path)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "data_of",
+    [
+        lambda frame, _: frame,
+        lambda frame, _: frame.lazy(),
+        lambda frame, _: frame.with_columns(pl.col("sex").cast(pl.Categorical)),
+        lambda frame, _: frame.to_pandas(),
+        lambda frame, _: frame.to_arrow(),
+        file_of("parquet"),
+        file_of("csv"),
+    ],
+    ids=["polars", "polars scan", "polars categories", "pandas", "arrow", "parquet", "csv"],
+)
+def test_of_every_engine_what_is_found_is_the_same_bit_for_bit(monkeypatch, tmp_path, data_of):
+    counted, streamed = found_both_ways(data_of(FRAME, tmp_path), monkeypatch)
+    assert content(streamed) == content(counted)
+    assert [each.made for each in streamed.question.features] == [
+        "values", "most_frequent", "quintiles", "cuts", "values",
+    ]  # fmt: skip
+    assert streamed.worse
+    assert streamed.fingerprint != counted.fingerprint
+
+
+@settings(deadline=None, max_examples=8)
+@given(
+    rows=st.integers(60, 900),
+    seed=st.integers(0, 99),
+    depth=st.integers(1, 5),
+    min_rows=st.integers(1, 40),
+    worse=st.sampled_from(["higher", "lower"]),
+    missing=st.sampled_from(["group", "exclude"]),
+    rate=st.sampled_from(["selection_rate", "precision", "accuracy"]),
+)
+def test_of_any_question_what_is_found_is_the_same(
+    rows, seed, depth, min_rows, worse, missing, rate
+):
+    frame = people(rows, seed).to_pandas().assign(n=1 + np.arange(rows) % 3)
+    with pytest.MonkeyPatch.context() as patched:
+        counted, streamed = found_both_ways(
+            frame, patched, depth=depth, min_rows=min_rows, worse=worse, missing=missing, rate=rate,
+            count="n", features=["sex", fg.cut("age", [30, 60]), "income", "day"],
+            recode={"sex": {"woman": ["F"], "unknown": ["M"]}},
+        )  # fmt: skip
+    assert content(streamed) == content(counted)
+
+
+def test_sets_of_features_that_do_not_fit_together_are_counted_one_after_the_other(monkeypatch):
+    from fairgauge.measure import _subgroup_counts
+
+    counted, _ = found_both_ways(FRAME, monkeypatch)
+    monkeypatch.setattr(_subgroup_counts, "_MOST_TOGETHER", 1)
+    _, streamed = found_both_ways(FRAME, monkeypatch)
+    assert content(streamed) == content(counted)
+
+
+def test_the_summary_of_several_places_is_the_same(monkeypatch):
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 4, (6_000, 5))
+    rate = 0.1 + 0.3 * (codes[:, 0] == 0) + 0.3 * ((codes[:, 1] == 1) & (codes[:, 2] == 2))
+    names = [f"f{i}" for i in range(5)]
+    frame = pl.DataFrame(codes.astype(str), schema=names).with_columns(
+        y=pl.lit(0), p=pl.Series((rng.random(6_000) < rate).astype(int))
+    )
+    counted, streamed = found_both_ways(frame, monkeypatch, features=names)
+    assert set(streamed.summary) == {"f0 = 0", "f1 = 1 & f2 = 2"}
+    assert content(streamed) == content(counted)
+
+
+def test_the_fingerprint_is_of_all_counts_in_any_order_of_rows(monkeypatch):
+    _, one = found_both_ways(FRAME, monkeypatch)
+    _, other = found_both_ways(FRAME.sample(fraction=1, shuffle=True, seed=4), monkeypatch)
+    assert one.fingerprint == other.fingerprint
+    sex = FRAME["sex"].to_list()
+    swapped = FRAME.with_columns(sex=pl.Series([*sex[1:], sex[0]]))  # each column alone as it was
+    assert found_both_ways(swapped, monkeypatch)[1].fingerprint != one.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"where": ["sex = F"]}, "without conditions"),
+        ({"one_hot": True}, "one-hot columns as one feature"),
+        ({"rate": "calibration_gap", "score": "s", "prediction": None}, "calibration"),
+    ],
+)
+def test_what_would_not_fit_into_memory_is_refused_before_it_is_counted(
+    monkeypatch, options, message
+):
+    monkeypatch.setattr(searching, "_MOST_CELLS", 100)
+    monkeypatch.setattr(searching, "_MOST_JOINT_CELLS", 1_000)
+    frame = FRAME.with_columns(s=pl.Series(np.random.default_rng(1).random(len(FRAME))),
+                               town_1=pl.lit(0), town_2=pl.lit(1))  # fmt: skip
+    features = ["sex", "town", "income", "age"]
+    if "one_hot" in options:
+        frame, features = frame.drop("town"), [*features, "day"]
+    with pytest.raises(SpecError, match=r"may make [123],\d{3} cells") as refused:
+        fg.find(frame, **{**ASKED, "features": features, **options})
+    text = str(refused.value)
+    assert message in text
+    assert "search fewer features" in text
+    assert re.search(r"more than 1,000 would not fit", text)
