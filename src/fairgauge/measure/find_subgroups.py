@@ -412,7 +412,14 @@ class _Evidence:
                 self._places[features] = np.zeros(cells, dtype=np.int64)
             values = [np.array([value]) for value in conditions.values()]
             self._places[features][combined(values, self._sizes, features)] = 1 + i
-        self._strata = self._counted(())
+        self._strata = _Strata(
+            of=(),
+            inside=np.zeros((1, 0), dtype=bool),
+            n=np.array([searched.n]),
+            events=np.array([searched.events]),
+            claim_n=subgroups.n[[*claims]][None],
+            claim_events=subgroups.events[[*claims]][None],
+        )
 
     def beside(self, members: Sequence[int], more: Sequence[int] = ()) -> Array:
         """Return the z of the claims in the strata of members; ``more`` may be members next."""

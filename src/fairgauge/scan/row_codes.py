@@ -84,7 +84,11 @@ def coded_rows(source: Streamed, cube: Cube, limit: int) -> Iterator[CodedRows]:
     DataError
         A value is none of the levels: the data changed since they were counted.
     """
-    places = {axis: _Places(axis, cube.levels[axis]) for axis in cube.plan.axes if not axis.bins}
+    places = {
+        axis: _PositionsInLevels(axis, cube.levels[axis])
+        for axis in cube.plan.axes
+        if not axis.bins
+    }
     count = cube.plan.count
     for batch in source.batches(cube.plan, limit):
         codes: dict[Axis, NDArray[np.integer[Any]]] = {
@@ -100,7 +104,7 @@ def coded_rows(source: Streamed, cube: Cube, limit: int) -> Iterator[CodedRows]:
         yield CodedRows(codes, cases)
 
 
-class _Places:
+class _PositionsInLevels:
     """Where the values of one axis are in its levels."""
 
     def __init__(self, axis: Axis, levels: Sequence[Value]) -> None:
