@@ -653,7 +653,7 @@ def as_wanted(record: Record) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Count chunks of the designs, those that are finished soonest first, until all have enough."""
+    """Count chunks of the designs, the least counted one first, until all have enough."""
     parser = argparse.ArgumentParser(prog="python -m bench.decisions", description=__doc__)
     parser.add_argument("--sets", type=int, default=2000, help="data sets wanted of each design")
     parser.add_argument("--anew", action="store_true", help="forget what was counted")

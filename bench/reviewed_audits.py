@@ -519,7 +519,7 @@ def add_chunk(design: Design, record: Record) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Count chunks of the designs, those that are finished soonest first, until all have enough."""
+    """Count chunks of the designs, the least counted one first, until all have enough."""
     parser = argparse.ArgumentParser(prog="python -m bench.reviewed_audits", description=__doc__)
     parser.add_argument("--audits", type=int, default=2000, help="audits wanted of each design")
     parser.add_argument("--anew", action="store_true", help="forget what was counted")
@@ -529,25 +529,20 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def count(designs: Sequence[Design], wanted: int, output: Path, *, anew: bool) -> None:
-    """Count chunks of designs, those that are finished soonest first, until all have enough."""
+    """Count chunks of designs, the least counted one first, until all have enough."""
     read = output.exists() and not anew
     known = json.loads(output.read_text(encoding="utf-8")) if read else []
     before = {(each["of"], each["setting"]): each for each in known}
     records = [before.get((each.of, each.setting), new_record(each)) for each in designs]
-    cost = [0.0] * len(designs)  # of a data set; unknown at first
-
-    def left(i: int) -> float:
-        return cost[i] * (wanted - records[i]["audits"])
-
     while unfinished := [i for i, each in enumerate(records) if each["audits"] < wanted]:
-        i = min(unfinished, key=left)
+        i = min(unfinished, key=lambda i: records[i]["audits"])
         started = time.process_time()
         add_chunk(designs[i], records[i])
-        cost[i] = (time.process_time() - started) / designs[i].chunk
+        cost = (time.process_time() - started) / designs[i].chunk
         scratch = output.with_suffix(".part")
         scratch.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
         scratch.replace(output)
-        print(f"{designs[i].setting}: {records[i]['audits']}, {cost[i]:.3f} s each", flush=True)
+        print(f"{designs[i].setting}: {records[i]['audits']}, {cost:.3f} s each", flush=True)
 
 
 if __name__ == "__main__":
