@@ -324,12 +324,14 @@ def _verdict(
     if estimate.interval is None or estimate.status is not Status.OK:
         return inconclusive, WhyInconclusive.TOO_FEW
     low, high = estimate.interval
-    if low <= neutral <= high:
-        return _without_gap(parts, neutral, margin, varies=varies)
-    if not _comparable(parts):
-        return inconclusive, WhyInconclusive.NOT_COMPARABLE
-    if parts.sparse:
-        return inconclusive, WhyInconclusive.TOO_FEW
+    no_gap = low <= neutral <= high
+    if no_gap and varies:
+        return inconclusive, WhyInconclusive.VARIES
+    if not _comparable(parts) or parts.sparse:
+        unseen = WhyInconclusive.TOO_FEW if _comparable(parts) else WhyInconclusive.NOT_COMPARABLE
+        return inconclusive, unseen
+    if no_gap:
+        return _without_gap(parts, neutral, margin)
     gap, within = _towards_gap(estimate, parts, neutral)
     kept = margin is not None and all(-margin < low and high < margin for low, high in within)
     remains, reverses = all(low > 0 for low, _ in within), all(high < 0 for _, high in within)
@@ -351,17 +353,15 @@ def _verdict(
 
 
 def _without_gap(
-    parts: GapParts, neutral: float, margin: float | None, *, varies: bool
+    parts: GapParts, neutral: float, margin: float | None
 ) -> tuple[GapVerdict, WhyInconclusive | None]:
-    """Return the verdict where no gap is shown: what is in the strata may offset each other."""
-    if varies:
-        return GapVerdict.INCONCLUSIVE, WhyInconclusive.VARIES
+    """Return the verdict where no gap is shown: composition may offset what is in the strata."""
     within = [
         (float(part.low), float(part.high)) for part in (parts.within_group, parts.within_reference)
     ]
     kept = margin is not None and all(-margin < low and high < margin for low, high in within)
     one_way = all(low > neutral for low, _ in within) or all(high < neutral for _, high in within)
-    if one_way and _comparable(parts) and not parts.sparse and not kept:
+    if one_way and not kept:
         return GapVerdict.INCONCLUSIVE, WhyInconclusive.OFFSET
     return GapVerdict.NO_GAP, None
 

@@ -412,10 +412,11 @@ def _judged(
     family = max(sum(d.reason is None for d in drafts), 1)
     for draft, p, p_equivalence in zip(drafts, differs, equivalent, strict=True):
         verdict, reason = SwapVerdict.CANNOT_TELL, draft.reason
-        if reason is None and p is not None and p <= alpha:
-            verdict = SwapVerdict.DIFFERS
-        elif reason is None and p_equivalence is not None and p_equivalence <= alpha / 2:
+        # the margin comes first: then no further comparison makes one that differs equivalent
+        if reason is None and p_equivalence is not None and p_equivalence <= alpha / 2:
             verdict = SwapVerdict.EQUIVALENT
+        elif reason is None and p is not None and p <= alpha:
+            verdict = SwapVerdict.DIFFERS
         elif reason is None:
             reason = SwapReason.IMPRECISE
         found, interval = draft.difference, draft.interval

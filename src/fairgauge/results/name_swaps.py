@@ -209,13 +209,6 @@ class SwapDifference:
         return self.mean_group / self.mean_reference
 
     @property
-    def within_margin(self) -> bool:
-        """Return whether the whole confidence interval is within the margin of equivalence."""
-        if self.margin is None or self.low is None or self.high is None:
-            return False
-        return -self.margin < self.low and self.high < self.margin
-
-    @property
     def says(self) -> str:
         """Return it as sentences, with its verdict."""
         return in_words("swap_sentences:describe_difference", self)

@@ -140,6 +140,21 @@ def test_verdicts(cells, verdict, reason):
         assert (words in " ".join(text.split())) == alone  # the row, and that the rows add up
 
 
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ([("F", "A", 150, 500), ("M", "B", 151, 500)], WhyInconclusive.NOT_COMPARABLE),
+        ([("F", "A", 40, 100), ("F", "B", 1, 2), ("M", "A", 40, 100), ("M", "B", 30, 70)],
+         WhyInconclusive.TOO_FEW),
+    ],
+)  # fmt: skip
+def test_no_gap_is_called_none_where_a_difference_within_strata_could_not_be_seen(cells, reason):
+    (gap,) = decomposed(of_strata(cells)).gaps
+    low, high = gap.estimate.interval
+    assert low < 0 < high
+    assert (gap.verdict, gap.reason) == ("inconclusive", reason)
+
+
 NO_OVERLAP = [("F", "A", 30, 100), ("F", "B", 30, 120), ("M", "C", 50, 100), ("M", "D", 40, 90)]
 
 

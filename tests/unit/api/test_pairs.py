@@ -60,6 +60,17 @@ def test_a_small_difference_is_equivalent_within_a_margin_that_is_wide_enough():
     assert (wide.low, wide.high) == (narrow.low, narrow.high)
 
 
+def test_a_difference_that_is_shown_may_be_within_the_margin_and_both_are_stated():
+    """No further model or group can therefore turn one that differs into an equivalent one."""
+    table = study((6, 6), 17, 5, delta=-0.6)
+    (alone,) = audit(table).differences
+    found = audit(table, margins={"score": 3.0})
+    (within,) = found.differences
+    assert (alone.verdict, within.verdict) == (SwapVerdict.DIFFERS, SwapVerdict.EQUIVALENT)
+    assert "Within the margin, the difference is statistically significant" in within.says
+    assert (within.p_adjusted, found.exit_code) == (alone.p_adjusted, 0)
+
+
 @pytest.mark.parametrize(
     ("names", "items", "reason"),
     [

@@ -133,14 +133,15 @@ def _interval(d: SwapDifference) -> str:
 
 def _verdict_sentence(d: SwapDifference) -> str:
     if d.verdict is SwapVerdict.DIFFERS:
-        text = f"{_differs_words(d).upper()} ({numbers.probability(d.p_adjusted, 'adjusted p')})."
-        if d.within_margin:
-            text += f" The whole confidence interval is within the margin of {margin_text(d)}."
-        return text
+        return f"{_differs_words(d).upper()} ({numbers.probability(d.p_adjusted, 'adjusted p')})."
     if d.verdict is SwapVerdict.EQUIVALENT:
         p = numbers.probability(d.p_equivalence, "adjusted one-sided p")
         word = "EQUIVALENT" if d.since is None else "UNCHANGED"
-        return f"{word} within {margin_text(d)} ({p})."
+        text = f"{word} within {margin_text(d)} ({p})."
+        if d.p_adjusted is not None and d.p_adjusted <= 1 - d.confidence:
+            apart = numbers.probability(d.p_adjusted, "adjusted p")
+            text += f" Within the margin, the difference is statistically significant ({apart})."
+        return text
     assert d.reason is not None
     return " ".join(filter(None, [f"CANNOT TELL: {_REASONS[d.reason](d)}.", _needed_sentence(d)]))
 
