@@ -71,6 +71,8 @@ class ReasonCode(StrEnum):
     FEW_CLUSTERS = "few_clusters"  # clusters, minimum
     THIN_STRATA = "thin_strata"  # minimum, share, of
     FEW_EFFECTIVE_PEOPLE = "few_effective_people"  # people, minimum, side
+    FEW_KNOWN_PEOPLE = "few_known_people"  # people, minimum, side
+    UNSHOWN_PROBABILITIES = "unshown_probabilities"  # known, low, high
     SMALL_GROUP = "small_group"  # n, minimum, side; share, known where a share sets the minimum
     INADEQUATE = "inadequate"  # detail
 
@@ -142,7 +144,8 @@ NOT_EVALUABLE = frozenset({
     ReasonCode.NEEDS_COLUMNS, ReasonCode.NEEDS_PROBABILITIES, ReasonCode.NEEDS_POPULATION,
     ReasonCode.NEEDS_STRATA, ReasonCode.NEEDS_FEATURES, ReasonCode.NEEDS_ROWS,
     ReasonCode.NO_WEIGHTS, ReasonCode.GROUP_NOT_RECORDED, ReasonCode.NOT_IDENTIFIED,
-    ReasonCode.FAILED, ReasonCode.FEWER_THAN_TWO_GROUPS,
+    ReasonCode.FAILED, ReasonCode.FEWER_THAN_TWO_GROUPS, ReasonCode.FEW_EFFECTIVE_PEOPLE,
+    ReasonCode.FEW_KNOWN_PEOPLE,
 })  # fmt: skip
 """Why a rule has nothing to be held against, whatever the data: it is never a pass."""
 

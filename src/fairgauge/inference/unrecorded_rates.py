@@ -6,6 +6,7 @@ where its variance has few degrees of freedom.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -151,6 +152,18 @@ class UnrecordedRate:
         made = getattr(self, str(estimator))
         assert made is not None
         return made  # type: ignore[no-any-return]
+
+    def attenuated(self, slope: float) -> UnrecordedRate:
+        """Return the rate as if probabilities were nearer to their mean, by a slope below 1."""
+        cells, rows = self.cells, self.cells.n.sum(axis=0)
+        mean = cells.sums.sum(axis=0) / rows.sum()
+        nearer = replace(
+            cells,
+            p=mean + slope * (cells.p - mean),
+            within=slope**2 * cells.within,
+            sums=slope * cells.sums + (1 - slope) * np.outer(rows, mean),
+        )
+        return UnrecordedRate(nearer)
 
     def effective_people(self, side: int, estimator: Estimator) -> float:
         """Return of how many people of known group the rate of a side is as precise."""

@@ -32,8 +32,10 @@ from fairgauge.identity import is_named, texts_of
 from fairgauge.inference.needed_rows import POWER, detectable_disparity, needed_rows
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, all_of
 from fairgauge.results.disparities import is_ratio
+from fairgauge.results.estimates import Shown
 from fairgauge.results.scopes import OVERALL, ClassScope, Diagnostic
 from fairgauge.results.verdicts import Verdict
+from fairgauge.stats.intervals import critical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.question.rules import Rule
     from fairgauge.question.specification import Spec
-    from fairgauge.results.estimates import ComparisonKey, Estimate, Group, Measured, WorstCase
+    from fairgauge.results.estimates import Estimate, Group, Measured, WorstCase
     from fairgauge.results.scopes import Bounds, Interval
 
 _WORST_FIRST = (
@@ -143,7 +145,7 @@ def _decisions_by_interval(measured: Measured, rule: Rule) -> Iterator[Outcome]:
             if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
                 group = None if _of_all_groups(limit) else each.standing
                 key = each.feature, group, each.class_scope, each.threshold
-                of_limit.setdefault(key, []).append(_decided(each, limit, measured.worst_cases)[0])
+                of_limit.setdefault(key, []).append(_decided(each, limit, measured)[0])
         for comparison, sides in of_limit.items():
             by_comparison.setdefault(comparison, []).append(min(sides, key=_WORST_FIRST.index))
     for outcomes in by_comparison.values():
@@ -165,7 +167,7 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
         key = (each.feature, None if of_all_groups else each.standing)
         held.setdefault(key, []).append(each)
     for several in held.values():
-        decisions = [(each, *_decided(each, rule, measured.worst_cases)) for each in several]
+        decisions = [(each, *_decided(each, rule, measured)) for each in several]
         each, outcome, reason = min(
             decisions,
             key=lambda one: (
@@ -394,19 +396,20 @@ def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
     return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=nearest)
 
 
-def _decided(
-    each: _Subject, rule: Rule, worst_cases: Mapping[ComparisonKey, WorstCase]
-) -> Decision:
+def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
     """Decide, but only if rows without a group could not change the verdict.
 
-    Of a rule that the value alone decides, such rows are a note of the report.
+    Of a rule that the value alone decides, such rows are a note of the report. Groups that nobody
+    recorded pass only if people of known group show that their probabilities distinguish them.
     """
     outcome, reason = _decide(each, rule)
+    if outcome is Outcome.PASS and _of_probabilities(each):
+        return _if_shown(each, rule, measured, reason)
     if each.extreme is not None and outcome is Outcome.FAIL and not _shows_extreme(each, rule):
         return Outcome.NONE, reason  # the parts without enough data may be more extreme
     if isinstance(each.extreme, Across) and outcome is Outcome.FAIL:
         reason = Reason.of(reason.code, limit=reason.get("limit"), sufficient=True)
-    worst = worst_cases.get(each.estimate.key) if each.estimate else None
+    worst = measured.worst_cases.get(each.estimate.key) if each.estimate else None
     decided = outcome in (Outcome.PASS, Outcome.FAIL) and reason.code in _BY_INTERVAL
     if worst is None or not decided:
         return outcome, reason
@@ -419,6 +422,22 @@ def _decided(
         low=low,
         high=high,
         alone=str(outcome),
+    )
+
+
+def _if_shown(each: _Subject, rule: Rule, measured: Measured, reason: Reason) -> Decision:
+    """Pass only if the rule also does where probabilities show the least that may be."""
+    assert each.interval is not None
+    key = rule.metric, each.feature, each.group, each.class_scope, each.threshold
+    shown = measured.shown.get(key, Shown(0, None))
+    if shown.limits is None:
+        return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.UNSHOWN_PROBABILITIES, known=shown.known)
+    by_interval = rule.decide is Decide.INTERVAL
+    low, high = shown.limits(critical(each.interval.level) if by_interval else 0.0)
+    if rule.allows(low) and rule.allows(high):
+        return Outcome.PASS, reason
+    return Outcome.INCONCLUSIVE, Reason.of(
+        ReasonCode.UNSHOWN_PROBABILITIES, known=shown.known, low=low, high=high
     )
 
 

@@ -178,6 +178,7 @@ def measure(
         | names,
         feature_ids={each.feature: each.feature_id for each in resolution.features} | ids,
         estimators=tuple(mixed.estimators),
+        shown=mixed.shown,
         other_references=tuple(
             replace(other, estimates=tuple(mark_estimates(other.estimates, small)))
             for part in parts

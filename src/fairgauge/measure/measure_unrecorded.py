@@ -30,6 +30,7 @@ from fairgauge.identity import FeatureId, GroupId, ValueSet
 from fairgauge.inference.interval import FEWEST_ROWS
 from fairgauge.inference.unrecorded_rates import (
     METHODS,
+    RateEstimator,
     UnrecordedRate,
     contrast_value,
     p_value,
@@ -37,10 +38,10 @@ from fairgauge.inference.unrecorded_rates import (
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.resolution import in_mean_weights
 from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
-from fairgauge.results.estimates import Estimate, Group, RateValue
+from fairgauge.results.estimates import Estimate, Group, RateValue, Shown
 from fairgauge.results.estimators import ByEstimator
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
-from fairgauge.stats.group_probabilities import calibration_test, lack_of_fit_test
+from fairgauge.stats.group_probabilities import calibration_test, lack_of_fit_test, least_slope
 from fairgauge.stats.intervals import critical
 from fairgauge.values import name_of
 
@@ -53,10 +54,13 @@ if TYPE_CHECKING:
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.resolution import Resolution
-    from fairgauge.results.estimates import ComparisonKey
+    from fairgauge.results.estimates import ComparisonKey, ShownKey
     from fairgauge.stats.arrays import Limits
+    from fairgauge.stats.group_mixture import Masks
 
 _CALIBRATION_LEVEL = 0.05
+_LEAST_SLOPE = 0.05
+"""Probabilities that show less of a group are as good as none."""
 _FIT_LEVEL = 0.01
 _ALTERNATIVES = (
     Estimator.VALIDATED, Estimator.LIKELIHOOD, Estimator.WEIGHTED, Estimator.BOUNDS,
@@ -80,6 +84,7 @@ class UnrecordedMeasured:
     together: dict[ComparisonKey, tuple[Callable[[float], Limits], int]] = field(
         default_factory=dict
     )
+    shown: dict[ShownKey, Shown] = field(default_factory=dict)
 
 
 class EstimatedGroups(UnrecordedGroups):
@@ -135,6 +140,7 @@ class _Feature:
         self._feature_id = FeatureId((counts.feature,))
         self._ids = [GroupId.of(ValueSet((name,))) for name in self._names]
         self._references = self._resolved_references()
+        self._known = counts.known_cells
         self._random = counts.asked.known_drawn is KnownDrawn.RANDOM
         self._unfit: dict[tuple[str, object, float | None], float] = {}
 
@@ -206,6 +212,16 @@ class _Feature:
         if estimator is Estimator.BOUNDS:
             return Status.OK, None
         for i, side in enumerate(sides):
+            of_side = ("group", "reference")[i] if len(sides) > 1 else None
+            known = self._known_of(rate.sides[side])
+            if estimator is Estimator.VALIDATED and known < FEWEST_ROWS:
+                reason = Reason.of(
+                    ReasonCode.FEW_KNOWN_PEOPLE,
+                    people=round(known),
+                    minimum=FEWEST_ROWS,
+                    side=of_side,
+                )
+                return Status.TOO_FEW, reason
             people = min(
                 rate.effective_people(side, estimator),
                 rate.mixture.denominator(rate.sides[side]),
@@ -215,7 +231,7 @@ class _Feature:
                     ReasonCode.FEW_EFFECTIVE_PEOPLE,
                     people=round(people, 1),
                     minimum=FEWEST_ROWS,
-                    side=("group", "reference")[i] if len(sides) > 1 else None,
+                    side=of_side,
                 )
                 return Status.TOO_FEW, reason
         return Status.OK, None
@@ -263,6 +279,16 @@ class _Feature:
         made = rate.by(estimator)
         level = self._spec.confidence
         low, high = made.limits(side, critical(level))
+        key = (
+            row.name,
+            self._counts.feature,
+            self._names[side],
+            outcome.class_scope,
+            (outcome.threshold),
+        )
+        self._measured.shown[key] = self._shown(
+            rate, estimator, [side], lambda made, z: made.limits(side, z)
+        )
         interval = Interval(low, high, level, (METHODS[estimator],))
         return RateValue(value=made.value(side), interval=interval, status=status, reason=reason)
 
@@ -338,11 +364,51 @@ class _Feature:
             ends = made.contrast(by, one, other, critical(confidence))
             return np.array([ends[0]]), np.array([ends[1]])
 
+        key = (
+            estimate.metric,
+            estimate.feature,
+            estimate.group,
+            estimate.class_scope,
+            (estimate.threshold),
+        )
+        self._measured.shown[key] = self._shown(
+            rate, estimator, [one, other], lambda made, z: made.contrast(by, one, other, z)
+        )
         if estimate.mirror_of is None:
             self._measured.together[estimate.key] = together, 0
         self._measured.estimators.extend(
             self._by_estimators(estimate, metric, rate, estimator, sides)
         )
+
+    @property
+    def _known_people(self) -> int:
+        return 0 if self._known is None else round(float(self._known[1].sum()))
+
+    def _known_of(self, side: Masks) -> float:
+        """Return how many people are known to be of a side."""
+        return 0.0 if self._known is None else float(self._known[1][:, side].sum())
+
+    def _shown(
+        self, rate: UnrecordedRate, estimator: Estimator, sides: Sequence[int],
+        limits: Callable[[RateEstimator, float], tuple[float, float]],
+    ) -> Shown:  # fmt: skip
+        """Return how far an interval reaches if probabilities show the least that may be.
+
+        The same data arise where probabilities are right and groups fare alike, and where they show
+        nothing and groups fare as differently as may be: only people of known group distinguish
+        the two. What a random sample corrects is right whatever the probabilities are.
+        """
+        if estimator is Estimator.VALIDATED:
+            return Shown(self._known_people, lambda z: limits(rate.by(estimator), z))
+        masks = [rate.sides[side] for side in sides if not rate.sides[side].all()]
+        p, known = self._known or (rate.cells.p[:0], rate.cells.p[:0])
+        few = any(self._known_of(side) < FEWEST_ROWS for mask in masks for side in (mask, ~mask))
+        slopes = (least_slope(p, known, mask, self._spec.confidence) for mask in masks)
+        slope = min(slopes, default=1.0)
+        if few or slope < _LEAST_SLOPE:
+            return Shown(self._known_people, None)
+        least = rate.attenuated(slope)
+        return Shown(self._known_people, lambda z: limits(least.by(estimator), z))
 
     def _by_estimators(
         self, estimate: Estimate, metric: Contrast, rate: UnrecordedRate, deciding: Estimator,
@@ -423,14 +489,13 @@ class _Feature:
         return {"group": self._names[least], "effective": round(people[least])}
 
     def _notes(self) -> Iterator[Diagnostic]:
-        counts, asked = self._counts, self._counts.asked
-        known = counts.known_cells
+        counts, asked, known = self._counts, self._counts.asked, self._known
         yield Diagnostic.warning(
             DiagnosticCode.GROUP_NOT_RECORDED,
             counts.feature,
             columns=tuple(column for _, column in asked.columns),
             people=round(counts.every_case),
-            known=0 if known is None else round(float(known[1].sum())),
+            known=self._known_people,
             random=self._random,
             assume=str(asked.assume),
             **self._least_information(),
@@ -447,7 +512,7 @@ class _Feature:
                 yield make(
                     DiagnosticCode.CALIBRATION,
                     counts.feature,
-                    known=round(float(known[1].sum())),
+                    known=self._known_people,
                     chi_square=chi_square,
                     degrees=degrees,
                     p=p,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, SupportsFloat, TypeAlias
 
@@ -363,6 +363,25 @@ class WorstCase:
     rows: int
 
 
+ShownKey: TypeAlias = tuple[str, str | None, str | None, ClassScope, float | None]
+"""A rate or metric, and of what: the feature, the group, the class and the threshold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How much the people of known group show of probabilities.
+
+    Attributes
+    ----------
+    known : how many people there are of known group.
+    limits : returns the limits of an interval at a critical value if probabilities show the least
+        that these people leave possible; None where that is nothing.
+    """
+
+    known: int
+    limits: Callable[[float], tuple[float, float]] | None
+
+
 @dataclass(frozen=True, slots=True)
 class Adequate:
     """What the data show of an extreme where they do not suffice for all of it.
@@ -392,6 +411,8 @@ class Measured:
     """Everything computed from a cube.
 
     ``feature_ids`` holds what every feature is, ``group_ids`` what its groups are, by their names.
+    ``shown`` holds how far the intervals of groups that nobody recorded reach if their
+    probabilities show as little as people of known group leave possible.
     """
 
     task: Task
@@ -408,6 +429,7 @@ class Measured:
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)
     feature_ids: Mapping[str, FeatureId] = field(default_factory=dict)
     estimators: tuple[ByEstimator, ...] = ()
+    shown: Mapping[ShownKey, Shown] = field(default_factory=dict)
 
     def group_id(self, feature: str | None, group: str | None) -> GroupId | None:
         """Return what a group of a feature is, by their names; None where there is none."""

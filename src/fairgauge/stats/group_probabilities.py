@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.stats.arrays import Array, quiet
-from fairgauge.stats.intervals import wilson
+from fairgauge.stats.intervals import critical_t, wilson
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -251,6 +251,33 @@ def calibration_test(p: Array, known: Array) -> tuple[float, int, float]:
         ],
     ]
     return _chi_square(statistic, np.block(parts))
+
+
+@quiet
+def least_slope(p: Array, known: Array, side: Masks, level: float) -> float:
+    """Return the lower confidence limit of how much probabilities show of a side; at most 1.
+
+    The slope of being of the side on its probability, among people of known group: 1 where
+    probabilities are right, 0 where they show nothing.
+
+    Parameters
+    ----------
+    p, known : as of `calibration_test`.
+    side : array of shape (groups,)
+    level : of the interval of which it is the lower limit.
+    """
+    rows, of_side, x = known.sum(axis=1), known[:, side].sum(axis=1), p[:, side].sum(axis=1)
+    size = rows.sum()
+    if size <= 2:
+        return float("-inf")
+    x = x - rows @ x / size
+    spread = rows @ x**2
+    slope = x @ of_side / spread
+    residual = -of_side.sum() / size - slope * x
+    squares = of_side * (1 + residual) ** 2 + (rows - of_side) * residual**2
+    error = np.sqrt(x**2 @ squares * size / (size - 2)) / spread
+    least = slope - critical_t(level, size - 2) * error
+    return float(min(least, 1.0)) if np.isfinite(least) else float("-inf")
 
 
 @quiet

@@ -113,6 +113,67 @@ def test_probabilities_without_information_decide_nothing():
     assert "pass" not in {str(each.outcome) for each in audited(data, counted).verdicts}
 
 
+LAWS = {
+    "constant": lambda rng, n: np.full(n, 0.3),
+    "drawn": lambda rng, n: rng.beta(0.6, 1.4, n),
+    "nearly certain": lambda rng, n: np.where(rng.random(n) < 0.3, 0.99, 0.01),
+    "of places": lambda rng, n: rng.beta(0.6, 1.4, 30)[rng.integers(0, 30, n)],
+}
+"""Probabilities that show nothing of the group: the area under their curve is .5."""
+
+
+@pytest.mark.parametrize("assume", ["bracket", "given_group", "nothing"])
+@pytest.mark.parametrize("drawn", [None, "unknown", "random"])
+@pytest.mark.parametrize("law", LAWS)
+def test_no_rule_passes_by_probabilities_that_show_nothing(law, drawn, assume):
+    """The true ratio is .5, and nobody's group depends on the probabilities.
+
+    Without people of known group the same data arise where probabilities are right and all fare
+    alike: no test of them can distinguish the two.
+    """
+    rng = np.random.default_rng(list(LAWS).index(law))
+    black, p = rng.random(1_500) < 0.3, LAWS[law](rng, 1_500)
+    data = pl.DataFrame({
+        "chosen": (rng.random(1_500) < np.where(black, 0.3, 0.6)).astype(int),
+        "p_black": p,
+        "p_white": 1 - p,
+        "reported": [
+            ("Black" if b else "White") if u < 0.1 else None
+            for b, u in zip(black.tolist(), rng.random(1_500).tolist(), strict=True)
+        ],
+    })  # fmt: skip
+    known = {} if drawn is None else {"known": "reported", "known_drawn": drawn}
+    race = fg.probabilities(Black="p_black", White="p_white", assume=assume, **known)
+    rules = [
+        "selection_rate.ratio >= 0.8",
+        {"metric": "selection_rate.ratio", "at_least": 0.8, "decide": "point"},
+        {"metric": "selection_rate.ratio", "at_least": 0.8, "decide": "significant"},
+        {"metric": "selection_rate.ratio", "at_least": 0.8, "insufficient": "pass"},
+        {"metric": "selection_rate", "at_least": 0.45},
+    ]
+    report = fg.audit(
+        data, prediction="chosen", positive=1, sensitive={"race": race},
+        reference={"race": "White"}, metrics="selection_rate.ratio", rules=rules,
+    )  # fmt: skip
+    assert "pass" not in {str(each.outcome) for each in report.verdicts if each.group == "Black"}
+    assert report.exit_code != 0
+
+
+def test_a_rule_passes_as_far_as_people_of_known_group_show_the_probabilities():
+    """The more of them, the nearer to what right probabilities make of it."""
+    near, equal = ["selection_rate.difference >= -0.01"], (0.5, 0.5, 0.5)
+    alone = audited(people(12_000, equal), near)
+    outcomes, says = [outcome_of(alone)], [alone.verdicts[0].says]
+    for known in (0.001, 0.01, 1.0):
+        report = audited(people(12_000, equal, known=known), near, known="reported")
+        outcomes.append(outcome_of(report))
+        says.append(report.verdicts[0].says)
+    assert outcomes == ["inconclusive", "inconclusive", "inconclusive", "pass"]
+    assert "only if the probabilities are right, which only people's own answers" in says[0]
+    assert "people of known group do not show that they distinguish the groups" in says[1]
+    assert "people of known group show of them, it could be" in says[2]
+
+
 def test_weak_probabilities_of_few_people_are_insufficient():
     data = people(150, concentration=40.0)
     report = audited(data, [LIMIT])
@@ -121,9 +182,10 @@ def test_weak_probabilities_of_few_people_are_insufficient():
 
 
 def test_a_group_below_the_minimum_has_no_verdict():
-    data = people(4_000)
-    assert outcome_of(audited(data, ["selection_rate.difference >= -0.5"])) == "pass"
-    report = audited(data, ["selection_rate.difference >= -0.5"], min_n=2_000)
+    data, of_known = people(4_000, known=0.1), {"known": "reported"}
+    wide = ["selection_rate.difference >= -0.5"]
+    assert outcome_of(audited(data, wide, **of_known)) == "pass"
+    report = audited(data, wide, min_n=2_000, **of_known)
     assert outcome_of(report) == "not_evaluated"
 
 
@@ -132,7 +194,8 @@ def test_a_group_below_the_minimum_has_no_verdict():
     [((0.5, 0.5, 0.5), "pass"), ((0.36, 0.55, 0.5), "fail"), ((0.45, 0.53, 0.5), "inconclusive")],
 )
 def test_both_usual_estimates_have_to_agree(rates, outcome):
-    assert outcome_of(audited(people(20_000, rates), [LIMIT])) == outcome
+    data = people(20_000, rates, known=0.05)
+    assert outcome_of(audited(data, [LIMIT], known="reported")) == outcome
 
 
 def test_what_is_assumed_decides_and_is_stated():

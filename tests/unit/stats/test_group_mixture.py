@@ -10,6 +10,7 @@ from fairgauge.stats.group_mixture import GroupMixture
 from fairgauge.stats.group_probabilities import (
     calibration_test,
     lack_of_fit_test,
+    least_slope,
     merged_cells,
     sharp_bounds,
     validated_rates,
@@ -206,3 +207,18 @@ def test_intervals_of_a_difference_cover_it():
         low, high = mixture.difference_curve(one[0], one[1]).limits(1.959964)
         held += low <= -0.19 <= high
     assert held >= 89
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_the_slope_of_probabilities_is_as_much_as_they_show(share):
+    """In 200 samples the lower limit is above the slope in 2.5% of them; at most 1."""
+    rng = np.random.default_rng(int(2 * share))
+    black, above = np.array([True, False]), 0
+    for _ in range(200):
+        right = rng.beta(0.6, 1.4, 300)
+        stated = np.where(rng.random(300) < share, right, rng.beta(0.6, 1.4, 300))
+        p, group = np.stack([stated, 1 - stated], axis=1), (rng.random(300) > right).astype(int)
+        least = least_slope(p, np.eye(2)[group], black, 0.95)
+        assert least <= 1
+        above += least > share
+    assert above <= 12

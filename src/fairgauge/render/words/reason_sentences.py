@@ -263,6 +263,12 @@ def _few_effective_people(reason: Reason) -> str:
     return f"as precise as {people} people of known group{where}, below {reason['minimum']:g}"
 
 
+def _few_known_people(reason: Reason) -> str:
+    where = f" in the {reason.side}" if reason.side else ""
+    number = numbered(reason["people"], "people")
+    return f"{number} of known group{where}, below {reason['minimum']:g}"
+
+
 def _not_identified(reason: Reason) -> str:
     groups = listing(reason["groups"])
     return (
@@ -321,6 +327,7 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.FEW_CLUSTERS: _few_clusters,
     ReasonCode.FEW_EFFECTIVE_ROWS: _few_effective_rows,
     ReasonCode.FEW_EFFECTIVE_PEOPLE: _few_effective_people,
+    ReasonCode.FEW_KNOWN_PEOPLE: _few_known_people,
     ReasonCode.NOT_IDENTIFIED: _not_identified,
     ReasonCode.SMALL_GROUP: _small_group,
     ReasonCode.NO_ESTIMATE: _no_estimate,

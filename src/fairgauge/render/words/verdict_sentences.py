@@ -304,6 +304,20 @@ def _familywise(verdict: Verdict) -> str:
     )
 
 
+def _unshown(verdict: Verdict) -> str:
+    """Return why probabilities do not let a rule pass."""
+    reason = verdict.reason
+    low, high, people = reason.get("low"), reason.get("high"), reason["known"]
+    text = f"{_estimated(verdict)}: inside the limits only if the probabilities are right"
+    if not people:
+        return f"{text}, which only people's own answers can show: name their column (known)"
+    of_known = f"the {people:,} people of known group"
+    if low is None or high is None:
+        return f"{text}, and {of_known} do not show that they distinguish the groups"
+    ends = f"{_shown(verdict, low)} to {_shown(verdict, high)}"
+    return f"{text}; as little as {of_known} show of them, it could be {ends}"
+
+
 _OF_ALL_LIMITS = frozenset({ReasonCode.COUNTED_AS, ReasonCode.FAMILYWISE})
 """Reasons of a rule with alternatives that are of all of its limits together."""
 _DESCRIBED = {
@@ -318,4 +332,5 @@ _DESCRIBED = {
     ReasonCode.MISSING_GROUPS: _missing_groups,
     ReasonCode.COUNTED_AS: _counted_as,
     ReasonCode.FAMILYWISE: _familywise,
+    ReasonCode.UNSHOWN_PROBABILITIES: _unshown,
 }
