@@ -30,6 +30,11 @@ READ = """() => Array.from(document.querySelectorAll('#grid tbody tr')).map((row
     return value && [value.value, low, high, cell.classList.contains('few')];
   })])"""
 
+MATRICES = """() => Object.fromEntries(Array.from(document.querySelectorAll('.slices table')).map((table) =>
+  [table.caption.textContent, Array.from(table.querySelectorAll('tr')).filter((line) =>
+    /predicted/.test(line.textContent)).flatMap((line) => Array.from(line.cells).slice(1, 3)
+    .map((cell) => Number(cell.textContent.replace(/,/g, ''))))]))"""
+
 
 def rows(seed=4, n=900):
     chance = np.random.default_rng(seed)
@@ -295,6 +300,51 @@ def test_scores_of_the_other_value_and_decisions_alone(opened):
             assert same(float(low), each.interval.low)
             assert same(float(high), each.interval.high)
         assert page.locator("#threshold-part").is_visible() == ("score" in question)
+
+
+def test_models_stand_side_by_side_with_the_numbers_of_an_audit_of_each(opened, tmp_path):
+    """A name of markup is a model's, too; a candidate has missing decisions of its own."""
+    chance = np.random.default_rng(8)
+    table = rows().filter(pl.col("g").is_not_null()).with_columns(p=(pl.col("s") >= 0.4).cast(int))
+    models = ["p", "q", HOSTILE[0]]
+    for name, at, missing in zip(models[1:], (0.55, 0.3), (0.05, 0.0), strict=True):
+        decided = (table["s"] >= at).cast(int).to_list()
+        none = chance.random(len(decided)) < missing
+        own = [None if gone else each for each, gone in zip(decided, none, strict=True)]
+        table = table.with_columns(pl.Series(name, own))
+    table.write_parquet(tmp_path / "rows.parquet")
+    question = {"label": "y", "positive": 1, "sensitive": ["g", "h"]}
+    page = opened(fg.explore(table, prediction="p", candidate=models[1:], unprotected=True, **question))
+    page.locator("#matrices summary").click()
+    data = data_of(page)
+    names, metrics = data["columns"][0]["groups"], [f"{r['name']}.difference" for r in data["rates"]]
+    assert [each["name"] for each in data["models"]] == models
+    first = page.evaluate(READ)
+    for i, model in enumerate(models):
+        page.locator("#model").select_option(str(i))
+        report = fg.audit(table, prediction=model, metrics=metrics, **question)
+        shown = page.evaluate(READ)
+        assert (shown == first) == (i == 0)
+        expected = {
+            (str(names.index(e.group)), e.metric.removesuffix(".difference")): e
+            for e in report.estimates
+            if e.feature == "g"
+        }
+        rates = [rate["name"] for rate in data["rates"]]
+        state = {"reference": "others", "show": "difference"}
+        assert compare(shown, expected, rates, state) == len(names) * len(rates)
+        cells = page.evaluate(MATRICES)
+        for group in report.groups:
+            if group.feature == "g":
+                counts = cells[f"{group.group}, by {model}"]
+                assert counts[:4] == [group.counts[c] for c in ("tp", "fp", "fn", "tn")]
+        page.locator("#export").click()
+        (tmp_path / "audit.toml").write_text(page.locator("#text").input_value(), "utf-8")
+        again = fg.audit(tmp_path / "rows.parquet", config=tmp_path / "audit.toml")
+        assert again.spec["prediction"] == model
+        for each in again.estimates:
+            if each.metric in metrics:
+                assert each.value == report[each.metric, "g", each.group].value
 
 
 def test_intervals_together_are_those_at_the_stored_critical_value(opened):

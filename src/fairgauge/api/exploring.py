@@ -13,7 +13,7 @@ from fairgauge.errors import CubeError
 from fairgauge.measure.exploration import explored
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.spec_file import with_config
-from fairgauge.question.specification import ask, refuse_candidates
+from fairgauge.question.specification import ask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,8 @@ def explore(
     """Make one page in which rates, references, thresholds, filters and groups can be chosen.
 
     The page holds the counts and no row, works without a network, and computes the confidence
-    intervals of every view as `audit` does.
+    intervals of every view as `audit` does. Decisions of candidate models that are counted are shown
+    beside those of the model in use.
 
     Parameters
     ----------
@@ -124,7 +125,6 @@ def explore(
     <Exploration of 177 rows; .save('explore.html') keeps it>
     """
     options = with_config(config, options, judges=True)
-    refuse_candidates(options)
     cube, _, spec = counted(data, arrays, options)
     return Exploration(explored(cube, spec, unprotected=unprotected))
 

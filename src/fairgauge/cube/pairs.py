@@ -75,26 +75,42 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
     known = [_recoded(table, cube, (decision, candidate), levels) for table in tables]
     first = tables[0]
     rows = _cases(known[0])
-    others = [axis for axis in cube.plan.axes if axis.role not in (Role.CANDIDATE, Role.SCORE)]
+    others = _without_models(cube)
     asked = replace(cube.asked, candidate=(), margins=())
-    of_candidate = (
-        replace(asked, prediction=candidate.column)
-        if asked.prediction
-        else replace(asked, score=candidate.column)
-    )
     return PairedCubes(
         _view(held, known, [(axis, axis) for axis in others], asked),
-        _view(
-            held,
-            known,
-            [(candidate if axis is decision else axis, axis) for axis in others],
-            of_candidate,
-            replace(decision, column=candidate.column),
-        ),
+        _of_candidate(held, known, candidate),
         _view(held, known, [*((axis, axis) for axis in others), (candidate, candidate)], asked),
         rows,
         _cases(first) - rows,
     )
+
+
+def asked_of(spec: Spec, candidate: Axis) -> Spec:
+    """Return a question with a candidate in the place of the model in use."""
+    asked = replace(spec, candidate=(), margins=())
+    column = candidate.column
+    if asked.prediction:
+        return replace(asked, prediction=column)
+    return replace(asked, score=column)
+
+
+def alone(cube: Cube, candidate: Axis) -> Cube:
+    """Return the counts as an audit of a candidate alone has them, of all rows."""
+    return _of_candidate(cube, [t for t in cube.tables if candidate in t.axes], candidate)
+
+
+def _without_models(cube: Cube) -> list[Axis]:
+    return [axis for axis in cube.plan.axes if axis.role not in (Role.CANDIDATE, Role.SCORE)]
+
+
+def _of_candidate(cube: Cube, tables: list[CountTable], candidate: Axis) -> Cube:
+    """Return the counts by the decisions of a candidate, which stand for the predictions."""
+    columns = [
+        (candidate if axis.role is Role.PREDICTION else axis, axis) for axis in _without_models(cube)
+    ]
+    of = replace(candidate, role=Role.PREDICTION)
+    return _view(cube, tables, columns, asked_of(cube.asked, candidate), of)
 
 
 def _cases(table: CountTable) -> int:

@@ -6,7 +6,7 @@ resolved here. The page adds up cells and applies closed forms, which are those 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from math import prod
 from typing import TYPE_CHECKING, cast
@@ -16,6 +16,7 @@ import numpy as np
 from fairgauge.catalogue.closed_forms import closed_form, coefficients, quotients
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
+from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import Closed, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, Problem, SpecError, quote
@@ -80,12 +81,18 @@ def explored(cube: Cube, spec: Spec, *, unprotected: bool = False) -> dict[str, 
         The question has no rate with a closed form, or is no binary audit.
     """
     _refuse(cube, spec)
-    resolution = resolve(cube, spec)
+    models = list(_models(cube, spec))
+    resolution = models[0][1]
+    spec = resolution.spec
     _refuse_question(resolution)
     metrics = _contrasts(resolution)
     groupings = list(group_columns(cube, spec).values())
-    thresholds, audited = _thresholds(cube, resolution)
-    tables = _tables(cube, resolution, groupings, thresholds)
+    thresholds, audited = _thresholds(models[0][0] if len(models) == 1 else None, resolution)
+    tables = [
+        replace(table, model=i)
+        for i, (counts, own) in enumerate(models)
+        for table in _tables(counts, own, groupings, thresholds)
+    ]
     _check_cells(tables, groupings, cube, unprotected=unprotected)
     columns = [_column(each, spec) for each in groupings]
     count = _comparisons(tables, groupings, len(metrics))
@@ -96,6 +103,7 @@ def explored(cube: Cube, spec: Spec, *, unprotected: bool = False) -> dict[str, 
         "turned": resolution.outcomes[0].turned is not None,
         "label": spec.label,
         "decision": spec.prediction or spec.score,
+        "models": [_model(own.spec) for _, own in models],
         "scored": spec.prediction is None and spec.score is not None,
         "confidence": confidence,
         "z": critical(confidence),
@@ -112,9 +120,22 @@ def explored(cube: Cube, spec: Spec, *, unprotected: bool = False) -> dict[str, 
         "tables": [each.to_dict() for each in tables],
         "rates": [_rate(statistic, of) for statistic, of in metrics.items()],
         "start": _start(resolution, groupings, metrics),
-        "check": list(islice(_checks(resolution, groupings, metrics), 3 * _MOST_CHECKED)),
-        "question": _question(spec),
+        "check": [
+            [i, *numbers]
+            for i, (_, own) in enumerate(models)
+            for numbers in islice(_checks(own, groupings, metrics), 3 * _MOST_CHECKED)
+        ],
+        "where": [toml_value(each.to_text()) for each in spec.where],
     }
+
+
+def _models(cube: Cube, spec: Spec) -> Iterator[tuple[Cube, Resolution]]:
+    """Yield the counts of the model in use and of each candidate, and what they mean."""
+    one = replace(spec, candidate=(), margins=())
+    yield cube, resolve(cube, one)
+    for axis in candidate_axes(cube):
+        counts = alone(cube, axis)
+        yield counts, resolve(counts, asked_of(spec, axis))
 
 
 def _refuse(cube: Cube, spec: Spec) -> None:
@@ -232,13 +253,16 @@ def _names(grouping: Grouping) -> tuple[str, ...]:
     return group_names([GroupId.of(part) for part in grouping.groups])
 
 
-def _thresholds(cube: Cube, resolution: Resolution) -> tuple[list[float | None], list[int]]:
+def _thresholds(
+    cube: Cube | None, resolution: Resolution
+) -> tuple[list[float | None], list[int]]:
     """Return the thresholds of the page, from low scores to high ones, and the audited ones.
 
     Of scores in bins these are 99 edges and the audited ones; of decisions there is one, None.
+    Candidates are counted at the audited ones alone: without a cube these are all.
     """
     audited = [outcome.threshold for outcome in resolution.outcomes]
-    score = cube.plan.axis(Role.SCORE)
+    score = cube.plan.axis(Role.SCORE) if cube else None
     asked = [each for each in audited if each is not None]
     if score is None or resolution.spec.prediction or not asked:
         return list(audited), list(range(len(audited)))
@@ -248,17 +272,19 @@ def _thresholds(cube: Cube, resolution: Resolution) -> tuple[list[float | None],
     return list(every), [every.index(each) for each in asked]
 
 
+@dataclass(frozen=True, slots=True)
 class _Table:
     """Counts by groups of some columns, label and place: how many thresholds a score reaches."""
 
-    def __init__(self, columns: list[int], places: list[int], codes: Index, counts: Index) -> None:
-        self.columns = columns
-        self.places = places
-        self.codes = codes
-        self.counts = counts
+    columns: list[int]
+    places: list[int]
+    codes: Index
+    counts: Index
+    model: int = 0
 
     def to_dict(self) -> dict[str, object]:
         return {
+            "model": self.model,
             "columns": list(self.columns),
             "places": list(self.places),
             "codes": self.codes.ravel().tolist(),
@@ -482,16 +508,15 @@ def _finite(number: float | None) -> object:
     return number if number is None or np.isfinite(number) else str(number)
 
 
-def _question(spec: Spec) -> dict[str, object]:
-    """Return the options of the audit that the page keeps in what it exports, as TOML."""
+def _model(spec: Spec) -> dict[str, object]:
+    """Return a model's column and its options that the page keeps in what it exports, as TOML."""
     usual, own = Spec().to_dict(), spec.to_dict()
     kept = {
         key: value
         for key, value in own.items()
         if key not in _MANAGED and value != usual[key] and value is not None
     }
-    where = [each.to_text() for each in spec.where]
     return {
+        "name": spec.prediction or spec.score or "",
         "lines": [f"{key} = {toml_value(value)}" for key, value in kept.items()],
-        "where": [toml_value(each) for each in where],
     }

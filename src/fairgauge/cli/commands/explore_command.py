@@ -13,7 +13,7 @@ from fairgauge.cli._streams import print_message, print_result
 
 @click.command("explore", cls=Command, short_help="Write a page that computes every view.")
 @click.argument("data", nargs=-1, required=True)
-@question("candidate")
+@question()
 @where()
 @click.option("-o", "--output", metavar="FILE", required=True, help="The page, an .html file.")
 @click.option(
@@ -36,6 +36,8 @@ def command(
     DATA is what "fairgauge audit" takes: rows, or a .cube.json of counts. The page holds counts and
     no row, works without a network, computes the confidence interval of every view, and writes what
     was looked at as a specification for "fairgauge audit".
+
+    With --candidate, a model can be chosen, and the confusion matrices of models stand side by side.
 
     To cross columns, or to filter by one while another makes the groups, ask for their
     intersection.

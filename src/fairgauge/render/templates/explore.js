@@ -17,7 +17,7 @@
     return made;
   };
   const bdi = (text) => make("bdi", { textContent: text });
-  const { columns, rates, thresholds } = data;
+  const { columns, rates, thresholds, models } = data;
   const MOST_GROUPS = 200;
   const range = (n) => Array.from({ length: n }, (_, i) => i);
 
@@ -35,7 +35,7 @@
       });
       return { codes: table.codes.slice(r * width, (r + 1) * width), labels };
     });
-    return { columns: table.columns, places: table.places, rows };
+    return { model: table.model, columns: table.columns, places: table.places, rows };
   });
   // cells of several rows at a place: tp, fp, fn, tn, without a label, without a prediction, neither
   const cellsAt = (rows, place) => {
@@ -59,20 +59,18 @@
   // ---- the state, as the address holds it
   const start = {
     rate: Math.max(0, rates.findIndex((rate) => rate.name === data.start.rate)), show: "difference",
-    by: data.start.by, reference: data.start.reference, threshold: data.audited,
+    by: data.start.by, reference: data.start.reference, threshold: data.audited, model: 0,
     filter: columns.map(() => -1), together: false, group: null, sort: null,
   };
   let state = structuredClone(start);
 
   const needed = (s) => columns.map((_, i) => i).filter((i) => s.by.includes(i) || s.filter[i] >= 0);
+  const fitting = (s) => tables.filter((t) => t.model === s.model && needed(s).every((i) => t.columns.includes(i)));
   // the smallest table that has the columns and the threshold
-  const tableOf = (s, threshold) => tables
-    .filter((t) => needed(s).every((i) => t.columns.includes(i))
-      && t.places.includes(threshold))
+  const tableOf = (s, threshold) => fitting(s).filter((t) => t.places.includes(threshold))
     .sort((a, b) => a.rows.length - b.rows.length || b.places.length - a.places.length)[0];
   // the thresholds at which a view is counted, and the nearest of them
-  const reachable = (s) => [...new Set(tables
-    .filter((t) => needed(s).every((i) => t.columns.includes(i))).flatMap((t) => t.places))].sort((a, b) => a - b);
+  const reachable = (s) => [...new Set(fitting(s).flatMap((t) => t.places))].sort((a, b) => a - b);
   const nearest = (s, distance) => reachable(s).reduce((a, b) => (distance(b) < distance(a) ? b : a));
   const placeOf = (table, threshold) => {
     const at = table.places.indexOf(threshold);
@@ -163,6 +161,7 @@
   const filterWords = (s) => s.filter
     .flatMap((code, i) => (code < 0 ? [] : [`${columns[i].name}: ${columns[i].groups[code]}`])).join(", ");
   const at = (rate) => (rate.moves && data.scored ? ` at threshold ${scoreOf(state.threshold)}` : "");
+  const byModel = (s) => (models.length > 1 ? ` (decisions by ${models[s.model].name})` : "");
   const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
   // ---- the overview: a row for each group, a strip for each rate, on one axis
@@ -289,7 +288,7 @@
     const each = state.together ? "everything that this file can show taken together" : "each taken alone";
     const none = by === "ratio" ? "a ratio of 1 to" : "no difference from";
     one("sentence").replaceChildren(
-      make("b", {}, capital(rate.title), at(rate), where ? " (" : "", where ? bdi(where) : "", where ? ")" : ""), ": ",
+      make("b", {}, capital(rate.title), bdi(byModel(state)), at(rate), where ? " (" : "", where ? bdi(where) : "", where ? ")" : ""), ": ",
       results.length === 0 ? "no group can be compared."
         : `${clear} of ${enough.length} ${enough.length === 1 ? "interval excludes" : "intervals exclude"} ${none} `,
       ...(results.length === 0 ? [] : [bdi(referenceName(state)), `, ${each}${few ? `; insufficient data for ${few} more` : ""}.`]));
@@ -318,6 +317,20 @@
     if (undecided) table.append(line(data.decision ? "no prediction" : "rows", ...values(lp, ln, "")));
     return table;
   };
+  // the confusion matrices of a group, one of each model at the threshold of the view
+  const matrices = (name, cellsOf) => make("div", { className: "matrices" }, ...models.flatMap((model, i) => {
+    const cells = cellsOf(i);
+    return cells ? [matrix(models.length > 1 ? `${name}, by ${model.name}` : name, cells)] : [];
+  }));
+  const viewOf = (model) => (model === state.model ? shown.view : groupsAt({ ...state, model }, state.threshold));
+  const named = (view, key) => view && view.groups.find((group) => group.key === key);
+  const drawMatrices = () => {
+    const box = one("matrices");
+    if (!box.open) return;
+    const views = models.map((_, i) => viewOf(i)), cellsOf = ({ key }) => (i) => (named(views[i], key) || { cells: null }).cells;
+    box.replaceChildren(box.firstElementChild, make("div", { className: models.length > 1 ? "slices paired" : "slices" },
+      ...shown.groups.map((group) => matrices(group.name, cellsOf(group)))));
+  };
   const drawDetail = () => {
     const box = one("detail"), row = shown.rows.find(({ group }) => group.key === state.group);
     if (!row) { box.replaceChildren(make("p", { textContent: "No group." })); return; }
@@ -335,12 +348,26 @@
     if (found.other) item(bdi(against_), stated(found.other, "rate"));
     if (found.difference) item("difference", stated(found.difference, "difference"));
     if (found.ratio) item("ratio", stated(found.ratio, "ratio"));
+    const every = models.map((_, i) => viewOf(i));
+    every.forEach((view, i) => {
+      const group = i !== state.model && rate.moves && named(view, row.group.key);
+      if (!group) return;
+      const own = measured(state, view, group, rate);
+      item(["by ", bdi(models[i].name)], [stated(own.rate, "rate"),
+        ...(own.difference ? [`difference ${stated(own.difference, "difference")}`] : [])].join("; "));
+    });
     children.push(list);
     if (found.reference && found.reference.others && !rate.whole) {
       children.push(make("p", { className: "soft", textContent: "No confidence interval: the rate of all rows is not a mean over its parts; compare with all others." }));
     }
-    children.push(chart(row.group, rate), make("div", { className: "matrices" }, matrix(row.group.name, row.group.cells),
-      ...(found.reference ? [matrix(against_, found.reference.cells)] : [])));
+    children.push(chart(row.group, rate), 
+      matrices(row.group.name, (i) => (named(every[i], row.group.key) || { cells: null }).cells));
+    if (found.reference) {
+      children.push(matrices(against_, (i) => {
+        const group = named(every[i], row.group.key), reference = group && against(state, every[i], group);
+        return reference && reference.cells;
+      }));
+    }
     const compare = make("button", { type: "button", id: "compare" }, "Compare others with ", bdi(row.group.name));
     compare.addEventListener("click", () => { state.reference = row.group.codes; update(true); });
     children.push(make("p", { className: "actions" }, compare));
@@ -355,8 +382,7 @@
     box.replaceChildren(...children);
   };
   const chart = (group, rate) => {
-    const fitting = tables.filter((t) => needed(state).every((i) => t.columns.includes(i)));
-    const table = fitting.reduce((a, b) => (b.places.length > a.places.length ? b : a));
+    const table = fitting(state).reduce((a, b) => (b.places.length > a.places.length ? b : a));
     const places = table.places, members = membersOf(state, table);
     const sides = { whole: members.whole, groups: members.groups.filter(({ key }) => key === group.key
       || (Array.isArray(state.reference) && key === state.reference.join())) };
@@ -403,16 +429,17 @@
   const address = () => encodeURIComponent(JSON.stringify([1, rates[state.rate].name, state.show, state.by.map((i) => columns[i].name),
     Array.isArray(state.reference) ? state.by.map((i, k) => columns[i].groups[state.reference[k]]) : state.reference,
     thresholds[state.threshold], state.filter.flatMap((code, i) => (code < 0 ? [] : [[columns[i].name, columns[i].groups[code]]])),
-    state.together, groupCodes().map((code, k) => columns[state.by[k]].groups[code])]));
+    state.together, groupCodes().map((code, k) => columns[state.by[k]].groups[code]), models[state.model].name]));
   // every part is checked against what the file holds; a damaged address changes nothing
   const read = (text) => {
     let parts;
     try { parts = JSON.parse(decodeURIComponent(text)); } catch { return; }
     if (!Array.isArray(parts) || parts[0] !== 1) return;
-    const [, rate, show, by, reference, threshold, filter, together, group] = parts;
+    const [, rate, show, by, reference, threshold, filter, together, group, model] = parts;
     const found = structuredClone(start);
     const column = (name) => columns.findIndex((c) => c.name === name);
     const codes = (names) => (Array.isArray(names) ? found.by.map((i, k) => columns[i].groups.indexOf(names[k])) : [-1]);
+    found.model = Math.max(0, models.findIndex((each) => each.name === model));
     if (rates.some((r) => r.name === rate)) found.rate = rates.findIndex((r) => r.name === rate);
     if (["rate", "difference", "ratio"].includes(show)) found.show = show;
     const known = Array.isArray(by) ? [...new Set(by.map(column))].filter((i) => i >= 0).sort((a, b) => a - b) : [];
@@ -434,10 +461,10 @@
     const result = shownIn(row.found[state.rate]), where = filterWords(state);
     const with_ = state.show === "rate" ? "" : ` compared with ${referenceName(state)}`;
     const value = result ? `${number(result.value, state.show, rate)}${unit(state.show, rate)} (${ends(result, state.show, rate)})` : "the reference";
-    return `${rate.title} ${state.show === "rate" ? "" : `${state.show} `}of ${row.group.name}${with_}${where ? `, ${where} only` : ""}${at(rate)}: ${value}`;
+    return `${rate.title} ${state.show === "rate" ? "" : `${state.show} `}of ${row.group.name}${byModel(state)}${with_}${where ? `, ${where} only` : ""}${at(rate)}: ${value}`;
   };
   const record = () => {
-    const s = structuredClone(state), key = JSON.stringify([s.rate, s.by, s.reference, s.threshold, s.filter, s.group]);
+    const s = structuredClone(state), key = JSON.stringify([s.model, s.rate, s.by, s.reference, s.threshold, s.filter, s.group]);
     const entry = { key, address: address(), words: inWords(), state: s };
     const before = trail.findIndex((each) => each.key === key);
     if (before < 0) trail.push(entry); else trail[before] = entry;
@@ -455,7 +482,7 @@
   const quoted = (text) => JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const comment = (text) => `#   ${text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, " ")}`;
   const specification = () => {
-    const asked = (s) => JSON.stringify([s.reference, Array.isArray(s.reference) ? s.by : [], s.filter]);
+    const asked = (s) => JSON.stringify([s.model, s.reference, Array.isArray(s.reference) ? s.by : [], s.filter]);
     const own = trail.filter((entry) => asked(entry.state) === asked(state)), views = own.map((entry) => entry.state);
     const different = trail.filter((entry) => !own.includes(entry));
     const unique = (values) => [...new Set(values)];
@@ -463,15 +490,15 @@
     const crossed = unique(views.filter((s) => s.by.length > 1).map((s) => `[${s.by.map((i) => quoted(columns[i].name)).join(", ")}]`));
     const names = unique(views.flatMap((s) => Object.values(rates[s.rate].contrasts).map((c) => c.name)));
     const cuts = unique(views.map((s) => thresholds[s.threshold])).sort((a, b) => a - b);
-    const where = [...data.question.where, ...state.filter.flatMap((code, i) => (code < 0 ? [] : [columns[i].conditions[code]]))];
+    const where = [...data.where, ...state.filter.flatMap((code, i) => (code < 0 ? [] : [columns[i].conditions[code]]))];
     const reference = Array.isArray(state.reference)
       ? `{${state.by.map((i, k) => `${quoted(columns[i].name)} = ${quoted(columns[i].values[state.reference[k]])}`).join(", ")}}` : quoted(state.reference);
     return [
       "# A specification for fairgauge audit, of what was looked at with fairgauge explore:",
       `# ${own.length} of ${trail.length} comparisons${emptied ? `, after ${emptied} that were removed from the list` : ""}. State all of them where you report one.`,
       ...own.map((entry) => comment(entry.words)),
-      ...(different.length ? ["# Others, which have another reference or filter and so need a specification of their own:", ...different.map((entry) => comment(entry.words))] : []),
-      "", ...data.question.lines, `sensitive = [${used.map((i) => columns[i].written).join(", ")}]`,
+      ...(different.length ? [`# Others, which have another ${models.length > 1 ? "model, " : ""}reference or filter and so need a specification of their own:`, ...different.map((entry) => comment(entry.words))] : []),
+      "", ...models[state.model].lines, `sensitive = [${used.map((i) => columns[i].written).join(", ")}]`,
       ...(crossed.length ? [`intersections = [${crossed.join(", ")}]`] : []),
       ...(data.scored ? [`threshold = [${cuts.join(", ")}]`] : []),
       `metrics = [${names.map(quoted).join(", ")}]`, `reference = ${reference}`, 'multiplicity = "familywise"',
@@ -492,6 +519,7 @@
   };
   const sync = () => {
     one("metric").value = String(state.rate);
+    one("model").value = String(state.model);
     for (const input of document.querySelectorAll("#show input")) input.checked = input.value === state.show;
     for (const input of document.querySelectorAll("#by input")) {
       const i = Number(input.value), others = state.by.filter((k) => k !== i);
@@ -523,6 +551,7 @@
     drawGrid();
     drawSentence();
     drawDetail();
+    drawMatrices();
     sync();
     const picked = document.querySelector('#grid [aria-pressed="true"]');
     if (inGrid && picked) picked.focus({ preventScroll: true });
@@ -532,6 +561,10 @@
   const build = () => {
     rates.forEach((rate, i) => one("metric").append(make("option", { value: String(i), textContent: rate.title })));
     one("metric").addEventListener("change", (e) => { state.rate = Number(e.target.value); update(); });
+    options(one("model"), models.map((model, i) => [String(i), model.name]), "0");
+    one("model-part").hidden = models.length < 2;
+    one("model").addEventListener("change", (e) => { state.model = Number(e.target.value); update(); });
+    one("matrices").addEventListener("toggle", drawMatrices);
     ["difference", "ratio", "rate"].forEach((show) => {
       const input = make("input", { type: "radio", name: "show", value: show });
       input.addEventListener("change", () => { state.show = show; update(); });
@@ -611,8 +644,8 @@
   // ---- numbers that Python made of the audited view, computed again here
   const checked = () => {
     let worst = 0, compared = 0;
-    for (const [by, codes, i, show, ...expected] of data.check) {
-      const s = { ...structuredClone(start), by, reference: "others", threshold: data.audited };
+    for (const [model, by, codes, i, show, ...expected] of data.check) {
+      const s = { ...structuredClone(start), model, by, reference: "others", threshold: data.audited };
       const view = groupsAt(s, s.threshold), group = view && view.groups.find((g) => g.key === codes.join());
       const result = group && measured(s, view, group, rates[i])[show];
       if (!view) continue;

@@ -48,12 +48,13 @@ def _listed(data: Mapping[str, Any]) -> str:
 
 def _audited(data: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield the audited comparisons, for browsers in which no script runs."""
-    for by, codes, rate, show, value, low, high in data["check"]:
+    for model, by, codes, rate, show, value, low, high in data["check"]:
         columns = [data["columns"][i] for i in by]
         group = " & ".join(c["groups"][code] for c, code in zip(columns, codes, strict=True))
         ends = "no confidence interval" if low is None else f"{_text(low)} to {_text(high)}"
-        metric = f"{data['rates'][rate]['title']} {show}"
-        yield printable(group), metric, f"{_text(value)} ({ends})"
+        of = f" ({data['models'][model]['name']})" if len(data["models"]) > 1 else ""
+        metric = f"{data['rates'][rate]['title']} {show}{of}"
+        yield printable(group), printable(metric), f"{_text(value)} ({ends})"
 
 
 def _text(value: float | str) -> str:
