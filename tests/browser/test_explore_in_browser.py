@@ -30,8 +30,8 @@ READ = """() => Array.from(document.querySelectorAll('#grid tbody tr')).map((row
     return value && [value.value, low, high, cell.classList.contains('few')];
   })])"""
 
-MATRICES = """() => Object.fromEntries(Array.from(document.querySelectorAll('.slices table')).map((table) =>
-  [table.caption.textContent, Array.from(table.querySelectorAll('tr')).filter((line) =>
+MATRICES = """() => Object.fromEntries(Array.from(
+  document.querySelectorAll('.slices table')).map((table) => [table.caption.textContent, Array.from(table.querySelectorAll('tr')).filter((line) =>
     /predicted/.test(line.textContent)).flatMap((line) => Array.from(line.cells).slice(1, 3)
     .map((cell) => Number(cell.textContent.replace(/,/g, ''))))]))"""
 
@@ -314,10 +314,15 @@ def test_models_stand_side_by_side_with_the_numbers_of_an_audit_of_each(opened, 
         table = table.with_columns(pl.Series(name, own))
     table.write_parquet(tmp_path / "rows.parquet")
     question = {"label": "y", "positive": 1, "sensitive": ["g", "h"]}
-    page = opened(fg.explore(table, prediction="p", candidate=models[1:], unprotected=True, **question))
+    page = opened(
+        fg.explore(table, prediction="p", candidate=models[1:], unprotected=True, **question)
+    )
     page.locator("#matrices summary").click()
     data = data_of(page)
-    names, metrics = data["columns"][0]["groups"], [f"{r['name']}.difference" for r in data["rates"]]
+    names, metrics = (
+        data["columns"][0]["groups"],
+        [f"{r['name']}.difference" for r in data["rates"]],
+    )
     assert [each["name"] for each in data["models"]] == models
     first = page.evaluate(READ)
     for i, model in enumerate(models):

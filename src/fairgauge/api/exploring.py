@@ -83,8 +83,8 @@ def explore(
     """Make one page in which rates, references, thresholds, filters and groups can be chosen.
 
     The page holds the counts and no row, works without a network, and computes the confidence
-    intervals of every view as `audit` does. Decisions of candidate models that are counted are shown
-    beside those of the model in use.
+    intervals of every view as `audit` does. Decisions of candidate models are shown beside those of
+    the model in use.
 
     Parameters
     ----------

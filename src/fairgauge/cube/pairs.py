@@ -107,7 +107,8 @@ def _without_models(cube: Cube) -> list[Axis]:
 def _of_candidate(cube: Cube, tables: list[CountTable], candidate: Axis) -> Cube:
     """Return the counts by the decisions of a candidate, which stand for the predictions."""
     columns = [
-        (candidate if axis.role is Role.PREDICTION else axis, axis) for axis in _without_models(cube)
+        (candidate if axis.role is Role.PREDICTION else axis, axis)
+        for axis in _without_models(cube)
     ]
     of = replace(candidate, role=Role.PREDICTION)
     return _view(cube, tables, columns, asked_of(cube.asked, candidate), of)

@@ -253,9 +253,7 @@ def _names(grouping: Grouping) -> tuple[str, ...]:
     return group_names([GroupId.of(part) for part in grouping.groups])
 
 
-def _thresholds(
-    cube: Cube | None, resolution: Resolution
-) -> tuple[list[float | None], list[int]]:
+def _thresholds(cube: Cube | None, resolution: Resolution) -> tuple[list[float | None], list[int]]:
     """Return the thresholds of the page, from low scores to high ones, and the audited ones.
 
     Of scores in bins these are 99 edges and the audited ones; of decisions there is one, None.

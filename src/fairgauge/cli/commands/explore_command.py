@@ -37,7 +37,7 @@ def command(
     no row, works without a network, computes the confidence interval of every view, and writes what
     was looked at as a specification for "fairgauge audit".
 
-    With --candidate, a model can be chosen, and the confusion matrices of models stand side by side.
+    With --candidate, a model can be chosen, and confusion matrices of models stand side by side.
 
     To cross columns, or to filter by one while another makes the groups, ask for their
     intersection.
