@@ -30,10 +30,12 @@ READ = """() => Array.from(document.querySelectorAll('#grid tbody tr')).map((row
     return value && [value.value, low, high, cell.classList.contains('few')];
   })])"""
 
-MATRICES = """() => Object.fromEntries(Array.from(
-  document.querySelectorAll('.slices table')).map((table) => [table.caption.textContent, Array.from(table.querySelectorAll('tr')).filter((line) =>
-    /predicted/.test(line.textContent)).flatMap((line) => Array.from(line.cells).slice(1, 3)
-    .map((cell) => Number(cell.textContent.replace(/,/g, ''))))]))"""
+MATRICES = """() => Object.fromEntries(
+  Array.from(document.querySelectorAll('.slices table')).map((table) => [
+    table.caption.textContent,
+    Array.from(table.rows).filter((line) => /predicted/.test(line.textContent))
+      .flatMap((line) => Array.from(line.cells).slice(1, 3))
+      .map((cell) => Number(cell.textContent.replace(/,/g, '')))]))"""
 
 
 def rows(seed=4, n=900):
