@@ -17,15 +17,24 @@ from fairgauge.measure.find_subgroups import (
     STATUS,
     UNDECIDED,
     WORSE,
+    edge_sizes,
     funnel_marks,
     name_of_conditions,
     rows_needed,
 )
-from fairgauge.results.subgroup_search import Detectable, Funnel, Largest, OverallRate, Subgroup
+from fairgauge.results.subgroup_search import (
+    Detectable,
+    Funnel,
+    FunnelPoint,
+    Largest,
+    OverallRate,
+    Subgroup,
+)
 from fairgauge.stats.calibration_roots import (
     BinomialTails,
     binomial_root,
     detectable_excess,
+    fewest_above,
     lower_rate,
 )
 
@@ -70,7 +79,7 @@ def find_miscalibration(cells: ScoredCells, question: SearchQuestion) -> dict[st
         "other_critical_value": found.c_low,
         "largest": found.largest(),
         "detectable": tuple(found.detectable()),
-        "funnel": Funnel(funnel_marks(found.n, found.gap, found.status), ()),
+        "funnel": Funnel(funnel_marks(found.n, found.gap, found.status), tuple(found.edge())),
     }
 
 
@@ -227,6 +236,21 @@ class _TestedScores:
             known = [gap for gap in gaps if gap is not None]
             found = max(known) if len(known) == len(gaps) else None
             yield Detectable(share=share, n=n, difference=found)
+
+    def edge(self) -> Iterator[FunnelPoint]:
+        """Yield the smallest gap that is shown on each side, where scores have the mean of all."""
+        if not len(self.n):
+            return
+        mean = float(self.cells.scores.sum() / self.cells.rows.sum())
+        by, side, sizes = self.question.tolerance, self.question.worse, edge_sizes(self.n)
+        for sign, c, not_asked in ((1, self.c_high, Worse.LOWER), (-1, self.c_low, Worse.HIGHER)):
+            if side is not_asked:
+                continue
+            rate = 1 - mean if sign > 0 else mean
+            fewest = fewest_above(sizes, min(rate + by, 1.0), c)
+            for n, events in zip(sizes.tolist(), fewest.tolist(), strict=True):
+                if events <= n:
+                    yield FunnelPoint(int(n), sign * (events / n - rate))
 
     def _conditions(self, i: int) -> dict[str, str]:
         """Return the conditions of a subgroup by the names of their features, the score last."""

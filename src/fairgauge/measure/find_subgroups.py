@@ -202,7 +202,7 @@ class _Tested:
         """Yield the smallest difference that is shown to be worse, for groups of several sizes."""
         if not len(self.at):
             return
-        sizes = np.unique(np.geomspace(self.n.min(), self.n.max(), _EDGE_POINTS).round())
+        sizes = edge_sizes(self.n)
         share = sizes / self.total
         overall = self.question.reference is SearchedReference.OVERALL
         scale = 1 - share if overall else np.ones(len(sizes))
@@ -303,6 +303,11 @@ def name_of_conditions(conditions: Mapping[str, str]) -> str:
         for name, value in conditions.items()
     )
     return " & ".join(parts)
+
+
+def edge_sizes(n: Array) -> Array:
+    """Return some sizes between the smallest and the largest."""
+    return np.unique(np.geomspace(n.min(), n.max(), _EDGE_POINTS).round())
 
 
 def funnel_marks(n: Array, apart: Array, status: NDArray[np.int64]) -> tuple[FunnelMark, ...]:

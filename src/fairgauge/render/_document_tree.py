@@ -310,7 +310,7 @@ class FunnelChart:
     ----------
     caption, across : what it shows, and what the sizes are.
     dots : the differences.
-    edge : the smallest difference that counts, by size.
+    edge : the smallest difference that counts, by size; where sizes begin again, on another side.
     notes : what stands below it.
     """
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.enums import Role, SearchedValues, Task
+from fairgauge.enums import Closed, Role, SearchedValues, Task
 from fairgauge.errors import Problem, SpecError, quote
-from fairgauge.identity import GroupId, MissingValue, ValueSet, bins, group_names
+from fairgauge.identity import Bin, GroupId, MissingValue, ValueSet, bins, group_names
 from fairgauge.resolve.group_counts import group_columns
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
@@ -282,10 +282,14 @@ def _parts_of(score: Axis) -> SearchedFeature:
     """Return the parts of the range of scores, as the last feature of a search of calibration."""
     edges = [f"{i / SCORE_BINS:g}" for i in range(SCORE_BINS + 1)]
     names = [f"[{low}, {high})" for low, high in pairwise(edges)]
+    names[-1] = f"{names[-1][:-1]}]"
+    ends = pairwise([-math.inf, *(score.edge(i) for i in range(1, SCORE_BINS)), math.inf])
+    parts = [GroupId.of(Bin(low, high, Closed.LEFT)).to_plain() or [] for low, high in ends]
     return SearchedFeature(
         name=score.column,
         made=SearchedValues.SCORE_BINS,
-        values=(*names[:-1], f"{names[-1][:-1]}]"),
+        values=tuple(names),
+        conditions={name: part for name, (part,) in zip(names, parts, strict=True)},
     )
 
 

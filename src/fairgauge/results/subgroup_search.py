@@ -208,7 +208,8 @@ class Funnel:
     Attributes
     ----------
     marks : the subgroups; of more than a few hundred, those that are alike as one.
-    edge : the smallest difference that is shown to be worse, by size.
+    edge : the smallest difference that is shown to be worse, by size; of calibration on each side
+        that is asked for, where scores have the mean of all.
     """
 
     marks: tuple[FunnelMark, ...]

@@ -105,7 +105,25 @@ def test_counts_and_files_hold_the_same(tmp_path):
     assert next(iter(found.to_pandas()["s"])).startswith("[0.")
     html = render(found, "html")
     assert "Mean score less share of positive labels" in html
-    assert "Dashed" not in html
+    assert "Dashed: the smallest difference that is shown to be miscalibrated" in html
+
+
+def test_what_is_beyond_the_edge_of_the_funnel_at_the_mean_of_all_scores_is_claimed():
+    for worse, sides in (("either", 2), ("higher", 1), ("lower", 1)):
+        found = fg.find(PLANTED, features=FEATURES, worse=worse, **ASKED)
+        sizes = [point.n for point in found.funnel.edge]
+        assert len(sizes) - len(set(sizes)) == (len(set(sizes)) if sides == 2 else 0)
+        mean = PLANTED["s"].mean()
+        for point in found.funnel.edge:
+            high, n = point.difference > 0, point.n
+            c = found.critical_value if high else found.other_critical_value
+            assert (worse != "lower") if high else (worse != "higher")
+            events = round(n * (mean - point.difference))
+            evidence = [
+                float(binomial_root(n - x, n, 1 - mean) if high else binomial_root(x, n, mean))
+                for x in (events, events + (1 if high else -1))
+            ]
+            assert evidence[0] > c >= evidence[1]
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,12 @@ def test_calibration_is_searched_with_one_hot_columns(run, tmp_path, monkeypatch
     written = json.loads((tmp_path / "find.json").read_text(encoding="utf-8"))
     assert all(name.startswith("sex = F & region = 2 & s = ") for name in written["summary"])
     assert written["question"]["reference"] == "labels"
+    printed = result.stdout.replace(" \\\n", "")  # as a shell joins lines
+    (line,) = [each for each in printed.splitlines() if "fairgauge audit" in each]
+    assert "<= s <" in line or "s <" in line
+    audited = run(*shlex.split(line)[1:], "--format", "json")
+    assert audited.exit_code == 0, audited.output
+    assert json.loads(audited.stdout)["data"]["cases"] == written["worse"][0]["n"]
     high = run("find", "scores.csv", *asked, "--worse", "higher", "--tolerance", "0.02")
     assert high.exit_code == 0, high.output
     assert "No subgroup is shown to be scored too high" in high.stdout

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import SearchedReference
 from fairgauge.render.documents.search_document import (
+    audited_by,
     bad_words,
     claim,
     detectable,
@@ -110,7 +111,7 @@ def _steps(found: SubgroupSearch) -> Iterator[Sentence]:
         first = next(each for each in found.worse if each.explained_by is None)
         if command_inside(found, first) is not None:
             name = called(first.name)
-            yield Sentence(f"Audit {name} by the other features: the command is below.")
+            yield Sentence(f"Audit {name} {audited_by(found, first)}: the command is below.")
         if not of_scores(found.question):
             yield Sentence("Find where the difference arises: fairgauge why --strata COLUMN.")
     elif found.undecided:

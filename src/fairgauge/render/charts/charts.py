@@ -219,18 +219,18 @@ def placed_funnel(chart: FunnelChart) -> PlacedFunnel:
         )
         for dot in chart.dots
     ]
-    edge = [
-        (across.at(n), 100 - upwards.at(difference))
-        for n, difference in chart.edge
-        if upwards.holds(difference)
-    ]
-    path = "L".join(f"{_SIZE * x / 100:.0f} {_SIZE * y / 100:.0f}" for x, y in edge)
+    path, last = "", math.inf
+    for n, difference in chart.edge:
+        if upwards.holds(difference):
+            x, y = across.at(n), 100 - upwards.at(difference)
+            path += f"{'M' if n < last else 'L'}{_SIZE * x / 100:.0f} {_SIZE * y / 100:.0f}"
+            last = n
     return PlacedFunnel(
         chart,
         [Tick(100 - each.at, each.label, each.anchor) for each in ticks(upwards, points=True)],
         _sizes(across),
         dots,
-        f"M{path}" if path else "",
+        path,
         round(100 - upwards.at(0.0), 2),
     )
 

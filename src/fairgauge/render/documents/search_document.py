@@ -211,7 +211,7 @@ def _summary(found: SubgroupSearch) -> Iterator[Block]:
     yield _table(found, "What accounts for all", members)
     inside = command_inside(found, members[0])
     if inside is not None:
-        yield Paragraph(f"To audit {called(members[0].name)} by the other features:")
+        yield Paragraph(f"To audit {called(members[0].name)} {audited_by(found, members[0])}:")
         yield Code(printable(inside))
     worst = next((e for e in found.worse if e.name == found.largest.guaranteed), members[0])
     if worst.explained_by is not None:
@@ -220,6 +220,12 @@ def _summary(found: SubgroupSearch) -> Iterator[Block]:
             f"{numbers.points(worst.difference)} pp, at least "
             f"{numbers.points(guaranteed(found, worst))} pp."
         )
+
+
+def audited_by(found: SubgroupSearch, subgroup: Subgroup) -> str:
+    """Return by what the rows of a subgroup are audited."""
+    others = any(each.name not in subgroup.conditions for each in found.question.features)
+    return "by the other features" if others else "alone"
 
 
 def nothing_shown(found: SubgroupSearch) -> str:
@@ -314,7 +320,8 @@ def _funnel(found: SubgroupSearch) -> FunnelChart:
         for i, each in enumerate(members, 1)
     ]
     bad = bad_words(found.question)
-    edge = f" Dashed: the smallest difference that is shown to be {bad}."
+    where = ", where scores have the mean of all" if of_scores(found.question) else ""
+    edge = f" Dashed: the smallest difference that is shown to be {bad}{where}."
     edge = edge if found.funnel.edge else ""
     named = "; ".join(f"{i} {called(each.name)}" for i, each in enumerate(members, 1))
     return FunnelChart(
