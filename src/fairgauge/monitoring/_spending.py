@@ -27,6 +27,7 @@ from fairgauge.results.monitor_results import (
     MonitorState,
     Point,
     PooledPeriods,
+    is_passing,
 )
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def _of_estimates(
         alarm = _alarm(each, names, cubes, first, periods[first], limits, asked, entered)
     held_against = next(iter(periods.values())).reference
     alone = each.group == ALL_GROUPS or held_against is None
-    state = _state(points[:entered], asked, two_sided=not alone)
+    state = _state(points[:entered], asked, two_sided=not alone, named=bool(rule.groups))
     if overdue and labelled:
         state = MonitorState.WAITING
     state = MonitorState.ALARM if alarm else state
@@ -250,10 +251,14 @@ def _pooled(first: str, last: str, estimate: Estimate, *, chosen: bool) -> Poole
     )
 
 
-def _state(entered: Sequence[Point], asked: MonitorSpec, *, two_sided: bool) -> MonitorState:
+def _state(
+    entered: Sequence[Point], asked: MonitorSpec, *, two_sided: bool, named: bool
+) -> MonitorState:
     """Return the state without an alarm, from the periods that have entered."""
     if not entered:
         return MonitorState.WAITING
+    if not named and is_passing(entered):
+        return MonitorState.NO_ALARM
     if all(point.sparse or point.value is None for point in entered):
         return MonitorState.INSUFFICIENT
     lacks = lacks_values(entered, asked.min_n, two_sided=two_sided)

@@ -12,7 +12,7 @@ import numpy as np
 from fairgauge.catalogue.facts import described
 from fairgauge.catalogue.statistics import none_of
 from fairgauge.enums import Outcome, ReferenceRule
-from fairgauge.errors import CubeError, DataError, closest, quote
+from fairgauge.errors import CubeError, DataError, closest, listing, quote
 from fairgauge.monitoring._attribution import (
     attribute,
     estimates,
@@ -58,6 +58,7 @@ from fairgauge.results.monitor_results import (
     Point,
     SparseGroup,
     Unmatched,
+    is_passing,
 )
 from fairgauge.stats.confidence_sequences import running_contrast
 from fairgauge.stats.sequential import Tolerated
@@ -155,6 +156,7 @@ def monitor(
         largest = largest_groups(question, names, cubes, chosen)
         resolved = replace(asked, question=with_references(question, largest))
     followed = _follow(names, cubes, resolved, folded, kept, keep=at is None)
+    _check_recoded(names, followed.rows, asked)
     comparisons, fold = followed.comparisons, followed.fold
     if at is None and kept is not None:
         if largest != chosen:
@@ -271,6 +273,21 @@ def _check_alike(
         compared = [(t, 0) for t in range(max(checked, 1), len(cubes))]
         for t, other in compared if checked > 1 else [*compared, (0, 1)]:
             check_values(periods[t], cubes[t], periods[other], cubes[other], asked.question)
+
+
+def _check_recoded(names: Sequence[str], rows: Sequence[CountedRows], asked: MonitorSpec) -> None:
+    """Refuse counts with values that the specification counts by categories."""
+    for recoding in asked.question.recode:
+        of = recoding.category_of
+        kept = [[v for v in r.values.get(recoding.column, ()) if of.get(v, v) != v] for r in rows]
+        late = [name for name, values in zip(names, kept, strict=True) if values]
+        if late:
+            values = dict.fromkeys(value for of_period in kept for value in of_period)
+            raise CubeError(
+                f"{quote(recoding.column)} holds {listing(values)} in the counts of "
+                f"{listing(late)}, which the specification recodes; values are recoded while rows "
+                "are counted, so add these periods again from their rows (--replace)"
+            )
 
 
 def _findings(
@@ -712,6 +729,8 @@ def _state(
         return MonitorState.ALARM
     if overdue or not len(counts):
         return MonitorState.WAITING
+    if baseline is None and not rule.groups and is_passing(points):
+        return MonitorState.NO_ALARM
     if rule.baseline is not None and baseline is None:  # a group that the baseline does not have
         return MonitorState.INSUFFICIENT
     sizes = [int(each) for each in sizes_of(counts.sum(axis=0), rate)]

@@ -130,6 +130,22 @@ def periods_without_value(points: Sequence[Point]) -> tuple[Point, ...]:
     return tuple(reversed(list(lacking)))
 
 
+FEWEST_PERIODS = 7
+"""Periods from which on a group is expected in the next, and after which it is no longer."""
+
+
+def is_passing(points: Sequence[Point]) -> bool:
+    """Return whether a group came after the first period, for a few periods, and is gone.
+
+    It is mostly a value that was misspelt, or written by mistake: nobody waits for it. Until it is
+    gone for some periods, it is a group like any other.
+    """
+    entered = [point for point in points if not point.waits]
+    had = [bool(point.n_group) or point.value is not None for point in entered]
+    few = 0 < sum(had) < FEWEST_PERIODS
+    return few and not had[0] and not any(had[-FEWEST_PERIODS:])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PooledPeriods:
     """A monitored comparison over several periods together.

@@ -51,6 +51,61 @@ def test_the_last_period_is_undefined_with_its_reason(last, why):
     assert point["reason"]["message"].startswith(why)
 
 
+F, M, MISSPELT = {"tp": 40, "fn": 60}, {"tp": 80, "fn": 120}, {"tp": 20, "fn": 27}
+USUAL = {"F": F, "M": M}
+EVERY = {"metric": "selection_rate.difference", "between": [-0.3, 0.3]}
+INTERVALS = {"metric": "f1.difference", "between": [-0.9, 0.9]}
+
+
+def history(present: str, group: dict[str, int]) -> dict[str, fg.Cube]:
+    """Return days that have one more group where an x stands."""
+    return {
+        name: fg.confusion("sex", {**USUAL, **({"f": group} if day == "x" else {})})
+        for name, day in zip(day_names(len(present)), present, strict=True)
+    }
+
+
+@pytest.mark.parametrize("rule", [EVERY, INTERVALS], ids=["counts", "intervals"])
+@pytest.mark.parametrize("rows", [1, 47])
+def test_a_group_that_came_for_a_few_days_and_is_gone_is_not_waited_for(rule, rows):
+    group = {"tp": 1, "fn": rows - 1}
+    misspelt = fg.monitor(history("...x......", group), asked(rule))
+    assert misspelt.exit_code == 3  # within a week of it
+    later = fg.monitor(history("...x........", group), asked(rule))
+    assert (later.state, later.exit_code) == (MonitorState.NO_ALARM, 0)
+    assert ("spelling", "f") in [(each.problem.value, each.value) for each in later.findings]
+
+
+@pytest.mark.parametrize(
+    ("present", "why"),
+    [
+        ("xx..........", "it was there from the first day on"),
+        (".xxxxxxx........", "a week makes it one that is expected"),
+        ("..x....x....", "it is not gone for a week"),
+    ],
+)
+def test_a_group_that_is_expected_is_waited_for(present, why):
+    report = fg.monitor(history(present, MISSPELT), asked(EVERY))
+    assert (report.state, report.exit_code) == (MonitorState.UNDEFINED, 3), why
+
+
+def test_a_group_that_a_rule_names_is_waited_for():
+    report = fg.monitor(history("...x........", MISSPELT), asked(EVERY | {"groups": "f"}))
+    assert report.exit_code == 3
+
+
+def test_a_recoding_that_the_counts_do_not_have_is_refused_until_they_are_made_again():
+    """Not ignored: nobody would see that the values are still two groups."""
+    counts = history("...x........", MISSPELT)
+    recoded = asked(EVERY) | {"recode": {"sex": {"F": ["F", "f"]}}}
+    held = "'sex' holds 'f' in the counts of '2026-01-04', which the specification recodes"
+    with pytest.raises(fg.errors.CubeError, match=held):
+        fg.monitor(counts, recoded)
+    women = {cell: n + MISSPELT[cell] for cell, n in F.items()}
+    again = counts | {day_names(4)[-1]: fg.confusion("sex", {"F": women, "M": M})}
+    assert fg.monitor(again, recoded).exit_code == 0
+
+
 def test_a_last_period_that_waits_for_labels_is_not_undefined():
     rows = [("F", 1, 1), ("F", 1, 0), ("M", 1, 1), ("M", 0, 1)] * 30
     labelled = pd.DataFrame(rows, columns=["sex", "label", "prediction"])

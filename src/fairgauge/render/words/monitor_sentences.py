@@ -24,6 +24,7 @@ from fairgauge.results.monitor_results import (
     Currently,
     Detector,
     MonitorState,
+    is_passing,
 )
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ def describe_comparison(each: MonitoredComparison) -> str:
         if all(point.waits for point in each.points):
             return f"{subject}: waiting for labels; no period has entered yet."
         return f"{subject}: waiting for labels that are due.{_evidence_sentence(each)}"
+    if each.state is MonitorState.NO_ALARM and is_passing(each.points):
+        had = [point.period for point in each.points if point.value is not None]
+        alone = numbers.numbered(len(had), "periods")
+        return f"{subject}: no alarm; the group had values in {alone} alone, at last {had[-1]}."
     evidence = _evidence_sentence(each)
     if each.state is MonitorState.UNDEFINED:
         return f"{subject}: {_undefined(each)}.{evidence}"
