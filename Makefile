@@ -75,6 +75,7 @@ coverage: $(BIN)/.dev  ## measure how often intervals are right, and write docs/
 	$(BIN)/python -m bench.reviewed_audits
 	$(BIN)/python -m bench.decisions
 	$(BIN)/python -m bench.swapped_names
+	$(BIN)/python -m bench.why_verdicts
 	$(BIN)/python -m bench.subgroup_searches
 
 clean:  ## remove what was built

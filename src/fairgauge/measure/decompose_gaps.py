@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from fairgauge.results.gap_decomposition import (
     ColumnGap,
     Gap,
     GapPart,
+    GapTrend,
     Heterogeneity,
     LevelGap,
     OtherIntervals,
@@ -44,13 +46,16 @@ from fairgauge.stats.decomposition import (
     smallest_shown,
     stratum_parts,
 )
+from fairgauge.stats.grouped_linear import adjusted_mean
 from fairgauge.stats.grouped_logistic import adjusted_effect
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.outlying_strata import (
     heterogeneity,
     heterogeneity_of_means,
+    rate_variances,
     smallest_outlying,
+    trend,
 )
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 
@@ -68,6 +73,7 @@ if TYPE_CHECKING:
     from fairgauge.stats.outlying_strata import HeterogeneityTest, Outlying
 
 _LARGEST_LOG = 700.0
+_YEAR = re.compile(r"(19|20)\d\d")
 _LEAST_COMMON = 0.5
 """The share of a side in the common support below which nothing is decided, nor extrapolated."""
 
@@ -167,12 +173,13 @@ def _gaps(
             strata=len(crossed.strata),
         ),
         heterogeneity=tests.of_strata.heterogeneity,
+        trend=tests.trend,
         strata=tuple(_strata(sides, crossed, tests.of_strata, spec.confidence, ratio=ratio)),
         by_column=tuple(_by_column(sides, crossed, tests, spec.confidence)),
         detectable=_detectable(parts, z, lower=estimate.value < metric.neutral, ratio=ratio),
         adjusted=(
             tuple(_adjusted(sides, crossed, spec.confidence))
-            if not ratio and sides.squares is None and _comparable(parts)
+            if not ratio and _comparable(parts)
             else ()
         ),
     )
@@ -207,6 +214,7 @@ class _TestsOfGap:
 
     of_strata: _StrataTests
     of_columns: tuple[_StrataTests, ...]
+    trend: GapTrend | None
     varies: bool
 
 
@@ -216,6 +224,7 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float) -> _Tests
     Of the second, strata and levels have half of the level each, since there may be many strata.
     """
     alpha, common = 1 - confidence, sides.common
+    years = _years(crossed, common)
     found: list[tuple[HeterogeneityTest, Outlying | None]]
     if sides.squares is None:
         found = [heterogeneity(*sides.counts)]
@@ -227,25 +236,75 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float) -> _Tests
         of_means, _ = mean_differences(*sides.counts, sides.squares, 1.0)
         variance = np.where(common, (of_means.high - of_means.value) ** 2, 0.0)
         found = [(heterogeneity_of_means(of_means.value, variance), None)]
-    families = min(len(found), 2)
-    of_variation = holm([float(whole.p) for whole, _ in found])
+    changes = None
+    if years is not None:
+        k, times = years
+        without = (0, k + 1)  # years are not tested one by one, nor are the strata of single years
+        found = [(whole, None if i in without else each) for i, (whole, each) in enumerate(found)]
+        changes = _trend(sides, crossed, k, times, confidence)
+    families = min(sum(each is not None for _, each in found), 2) or 1
+    of_variation = holm(
+        [*(float(whole.p) for whole, _ in found), *([changes.p_value] if changes else [])]
+    )
     singles = [each for _, each in found if each is not None]
-    p_adjusted = [np.minimum(families * holm(each.p), 1) for each in singles[:1]]
-    if len(singles) > 1:
-        together = np.minimum(2 * holm(np.concatenate([each.p for each in singles[1:]])), 1)
-        ends = np.cumsum([len(each.p) for each in singles[1:]])[:-1]
-        p_adjusted += np.split(together, ends)
+    strata = 1 if found[0][1] is not None else 0
+    p_adjusted = [np.minimum(families * holm(each.p), 1) for each in singles[:strata]]
+    if singles[strata:]:
+        of_levels = holm(np.concatenate([each.p for each in singles[strata:]]))
+        ends = np.cumsum([len(each.p) for each in singles[strata:]])[:-1]
+        p_adjusted += np.split(np.minimum(families * of_levels, 1), ends)
+    adjusted = iter(p_adjusted)
     tests = tuple(
         _StrataTests(
             _heterogeneity(whole, of_variation[i]),
             each,
-            p_adjusted[i] if each is not None else np.array([]),
+            next(adjusted) if each is not None else np.array([]),
             smallest_outlying(each, alpha / families) if each is not None else np.array([]),
         )
         for i, (whole, each) in enumerate(found)
     )
+    if changes is not None:
+        changes = replace(changes, p_adjusted=min(float(of_variation[-1]), 1.0))
     least = [*of_variation, *(p for each in tests for p in each.p_adjusted)]
-    return _TestsOfGap(tests[0], tests[1:], any(p < alpha for p in least))
+    return _TestsOfGap(tests[0], tests[1:], changes, any(p < alpha for p in least))
+
+
+def _years(crossed: CrossedStrata, common: Array) -> tuple[int, Array] | None:
+    """Return the first column of several years, and the year of every stratum."""
+    for k in range(len(crossed.columns)):
+        names = [values[k].name() for values in crossed.strata]
+        if all(_YEAR.fullmatch(name) for name in names):
+            times = np.array([float(name) for name in names])
+            if len(np.unique(times[common])) > 1:
+                return k, times
+    return None
+
+
+def _trend(
+    sides: GapSides, crossed: CrossedStrata, k: int, times: Array, confidence: float
+) -> GapTrend | None:
+    """Return the trend over a column of years, within the combinations of the other columns."""
+    others = np.delete(crossed.codes, k, axis=0)
+    cells = np.unique(others, axis=1, return_inverse=True)[1].ravel()
+    if sides.squares is None:
+        difference, variance = rate_variances(*sides.counts)
+    else:
+        means, _ = mean_differences(*sides.counts, sides.squares, 1.0)
+        difference, variance = means.value, (means.high - means.value) ** 2
+    variance = np.where(sides.common, variance, 0.0)
+    found = trend(difference, variance, times, cells, critical(confidence))
+    if math.isnan(found.slope):
+        return None
+    held = times[sides.common]
+    return GapTrend(
+        column=crossed.columns[k],
+        first=int(held.min()),
+        last=int(held.max()),
+        value=found.slope,
+        interval=Interval(found.low, found.high, confidence, (IntervalMethod.DELTA,)),
+        p_value=found.p,
+        p_adjusted=found.p,
+    )
 
 
 def _by_column(
@@ -265,7 +324,9 @@ def _by_column(
         yield ColumnGap(
             column=crossed.columns[k],
             heterogeneity=found.heterogeneity,
-            levels=tuple(sorted(made, key=lambda each: (each.p_value is None, each.p_value))),
+            levels=tuple(
+                sorted(made, key=lambda each: (each.p_value is None, each.p_value or 0.0))
+            ),
         )
 
 
@@ -398,6 +459,10 @@ def _adjusted(sides: GapSides, crossed: CrossedStrata, confidence: float) -> Ite
     One column by side is the difference within its strata at the composition of both sides.
     """
     z = critical(confidence)
+    if sides.squares is not None:
+        if sides.sampling is None:
+            yield from _adjusted_means(sides, crossed, confidence)
+        return
     for effects in ColumnEffects:
         by_side = effects is ColumnEffects.BY_SIDE
         found = adjusted_effect(
@@ -423,6 +488,28 @@ def _adjusted(sides: GapSides, crossed: CrossedStrata, confidence: float) -> Ite
             interaction_p=_known(found.interaction),
             cells=found.cells,
         )
+
+
+def _adjusted_means(
+    sides: GapSides, crossed: CrossedStrata, confidence: float
+) -> Iterator[AdjustedGap]:
+    """Yield likewise the difference of means."""
+    assert sides.squares is not None
+    for effects in ColumnEffects:
+        by_side = effects is ColumnEffects.BY_SIDE
+        found = adjusted_mean(
+            sides.x_d, sides.n_d, sides.x_a, sides.n_a, sides.squares, list(crossed.codes),
+            critical(confidence), by_side=by_side,
+        )  # fmt: skip
+        if found is not None:
+            yield AdjustedGap(
+                effects=effects,
+                value=found.difference,
+                interval=Interval(found.low, found.high, confidence, (IntervalMethod.SANDWICH,)),
+                p_value=_known(found.p),
+                interaction_p=_known(found.interaction),
+                cells=found.cells,
+            )
 
 
 # ---- records ------------------------------------------------------------------------------------

@@ -107,6 +107,26 @@ class Heterogeneity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GapTrend:
+    """By how much a difference changes from one year to the next.
+
+    Attributes
+    ----------
+    column, first, last : the column of years, and the years that it has.
+    value, interval, p_value : the change a year, in each combination of the other columns.
+    p_adjusted : adjusted for all tests of variation of the gap (Holm).
+    """
+
+    column: str
+    first: int
+    last: int
+    value: Finite
+    interval: Inline[Interval]
+    p_value: Share
+    p_adjusted: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LevelGap:
     """The gap at one level of a column, adjusted for the other columns.
 
@@ -116,7 +136,7 @@ class LevelGap:
     n_group, n_reference : the rows of both sides, in the cells of the other columns that both have.
     difference, interval : of the rates within these cells, with the weights of Mantel and Haenszel.
     others, p_value, p_adjusted, outlying, detectable : against all other levels of the column, as
-        of a stratum.
+        of a stratum; years are not tested one by one.
     """
 
     level: str
@@ -124,11 +144,11 @@ class LevelGap:
     n_reference: Finite
     difference: float
     interval: Inline[Interval]
-    others: Finite | None
-    p_value: Share | None
-    p_adjusted: Share | None
-    outlying: bool
-    detectable: Finite | None
+    others: Finite | None = None
+    p_value: Share | None = None
+    p_adjusted: Share | None = None
+    outlying: bool = False
+    detectable: Finite | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,15 +169,17 @@ class ColumnGap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdjustedGap:
-    """The gap adjusted for the columns of the strata by logistic regression of the counts.
+    """The gap adjusted for the columns of the strata by regression of the counts.
+
+    It is logistic regression of rates, and linear regression of means.
 
     Attributes
     ----------
     effects : whether the columns have the same effects on both sides, or effects by side.
-    value, interval, p_value : the average marginal effect: the difference of the rates that all
-        rows of both sides would have on either side.
-    odds_ratio, odds_ratio_interval : of the sides; None with effects by side, and where the sides
-        separate the outcomes.
+    value, interval, p_value : the average marginal effect: the difference of the rates, or means,
+        that all rows of both sides would have on either side.
+    odds_ratio, odds_ratio_interval : of rates, of the sides; None with effects by side, and where
+        the sides separate the outcomes.
     penalised : whether some levels separate the outcomes, so that the fit is Firth's.
     interaction_p : of equal effects of the columns on both sides; None where it is not tested.
     cells : the cells of side and strata with rows.
@@ -225,7 +247,8 @@ class Gap:
     support : the common support.
     heterogeneity : whether the difference of rates or means varies over strata, of a ratio too;
         None with fewer than two strata that both sides have.
-    strata : the strata, by the size of their contributions.
+    strata : the strata, by the size of their contributions; none is tested against the others where
+        a column is of years.
     by_column : of rates by several columns, the difference at the levels of each, adjusted for the
         other columns.
     detectable : the smallest difference, of a ratio the ratio, that would have been shown within
@@ -252,6 +275,7 @@ class Gap:
     detectable: Finite | None = None
     other_intervals: tuple[OtherIntervals, ...] = ()
     adjusted: tuple[AdjustedGap, ...] = ()
+    trend: GapTrend | None = None
 
     @property
     def scale(self) -> str:

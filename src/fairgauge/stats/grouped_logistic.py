@@ -55,6 +55,55 @@ class AdjustedEffect(NamedTuple):
     cells: int
 
 
+class CellsOfSides(NamedTuple):
+    """The cells of both sides that have rows, and the design of a regression on their columns.
+
+    Attributes
+    ----------
+    held : which strata have rows of the group, and of the reference.
+    design : the regressors of every cell, those that are combinations of others excluded.
+    of_group, of_reference : the same as if all cells were on one side.
+    own : the places of the effects that levels have on one side alone.
+    side : the place of the effect of the side.
+    """
+
+    held: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    design: Array
+    of_group: Array
+    of_reference: Array
+    own: list[int]
+    side: int
+
+    def joined(self, of_group: Array, of_reference: Array) -> Array:
+        """Return the values of both sides in the order of the cells."""
+        return np.concatenate([of_group[self.held[0]], of_reference[self.held[1]]])
+
+
+def cells_of(
+    n_d: Array, n_a: Array, columns: Sequence[NDArray[np.int64]], *, by_side: bool
+) -> CellsOfSides | None:
+    """Return the cells and their design; None without rows of a side, or of too many columns."""
+    held = n_d > 0, n_a > 0
+    levels = _dummies(columns)
+    if not held[0].any() or not held[1].any() or levels.shape[1] > MOST_COLUMNS:
+        return None
+    at = np.concatenate([np.flatnonzero(each) for each in held])
+    base = np.column_stack([np.ones(len(at)), levels[at]])
+
+    def design(side: Array) -> Array:
+        own = base[:, 1:] * side[:, None] if by_side else base[:, :0]
+        return np.column_stack([base[:, :1], side, base[:, 1:], own])
+
+    full = design(np.concatenate([np.ones(held[0].sum()), np.zeros(held[1].sum())]))
+    kept = _independent(full, np.concatenate([n_d[held[0]], n_a[held[1]]]))
+    if 1 not in kept:
+        return None
+    first = full.shape[1] - levels.shape[1] if by_side else full.shape[1]
+    sides = [design(np.full(len(at), side))[:, kept] for side in (1.0, 0.0)]
+    own = [i for i, column in enumerate(kept) if column >= first]
+    return CellsOfSides(held, full[:, kept], *sides, own, kept.index(1))
+
+
 @quiet
 def adjusted_effect(
     x_d: ArrayLike,
@@ -102,49 +151,35 @@ def adjusted_effect(
     (0.0444, 0.1972)
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
-    held_d, held_a = n_d > 0, n_a > 0
-    x, n = np.concatenate([x_d[held_d], x_a[held_a]]), np.concatenate([n_d[held_d], n_a[held_a]])
-    levels = _dummies(columns)
-    if not held_d.any() or not held_a.any() or levels.shape[1] > MOST_COLUMNS:
+    cells = cells_of(n_d, n_a, columns, by_side=by_side)
+    if cells is None:
         return None
-    at = np.concatenate([np.flatnonzero(held_d), np.flatnonzero(held_a)])
-    group = np.concatenate([np.ones(held_d.sum()), np.zeros(held_a.sum())])
-    base = np.column_stack([np.ones(len(at)), levels[at]])
-
-    def design(side: Array) -> Array:
-        own = base[:, 1:] * side[:, None] if by_side else base[:, :0]
-        return np.column_stack([base[:, :1], side, base[:, 1:], own])
-
-    full = design(group)
-    kept = _independent(full, n)
-    if 1 not in kept:
-        return None
-    fitted = _fit(full[:, kept], x, n)
+    x, n, held = cells.joined(x_d, x_a), cells.joined(n_d, n_a), cells.held
+    fitted = _fit(cells.design, x, n)
     if fitted is None:
         return None
     beta, penalised = fitted
-    rate = _expit(full[:, kept] @ beta)
-    sides = [design(np.full(len(at), side))[:, kept] for side in (1.0, 0.0)]
+    rate = _expit(cells.design @ beta)
+    sides = cells.of_group, cells.of_reference
     ours, theirs = (_expit(matrix @ beta) for matrix in sides)
     total = n.sum()
     difference = float((n * (ours - theirs)).sum() / total)
-    inverse = np.linalg.pinv(_information(full[:, kept], rate, n))
+    inverse = np.linalg.pinv(_information(cells.design, rate, n))
     slope = (n[:, None] * (
         sides[0] * (ours * (1 - ours))[:, None] - sides[1] * (theirs * (1 - theirs))[:, None]
     )).sum(0) / total  # fmt: skip
-    leverage = full[:, kept] @ inverse
+    leverage = cells.design @ inverse
     from_mean = (ours - theirs - difference) / total
-    held = (held_d, held_a)
     squared = SquaredWeights(n, x, x) if sampling is None else _squared(sampling, held)
     rows = total**2 / squared.rows.sum()
-    scale = rows / max(rows - len(kept), 1.0)
+    scale = rows / max(rows - len(beta), 1.0)
     of_rate = leverage @ slope
     # the influence of a row is this much and, for a success, a slope more
     failure = from_mean - of_rate * rate
     variance = scale * float(squared.variance(failure, of_rate))
     meat = squared.about(rate).squares
     covariance = scale * (leverage * meat[:, None]).T @ leverage
-    place = kept.index(1)
+    place = cells.side
     raised = of_odds = 1.0
     if sampling is not None:
         own_odds = leverage[:, place]
@@ -152,7 +187,6 @@ def adjusted_effect(
         raised = sampling.design_effect(_by_side(failure, held), _by_side(of_rate, held))
         of_odds = sampling.design_effect(_by_side(-own_odds * rate, held), _by_side(own_odds, held))
     error = float(np.sqrt(variance * raised))
-    own = [i for i, column in enumerate(kept) if column >= full.shape[1] - levels.shape[1]]
     tested = by_side and not penalised and sampling is None
     distance = min(abs(difference) / error, _LARGEST_Z) if error > 0 else np.nan
     return AdjustedEffect(
@@ -163,8 +197,8 @@ def adjusted_effect(
         float("nan") if by_side else float(beta[place]),
         float("nan") if by_side else float(np.sqrt(covariance[place, place] * of_odds)),
         penalised,
-        _wald(beta[own], covariance[np.ix_(own, own)]) if tested else np.nan,
-        len(at),
+        equal_effects(beta, covariance, cells.own) if tested else np.nan,
+        len(n),
     )
 
 
@@ -264,10 +298,11 @@ def _expit(logit: Array) -> Array:
     return np.asarray(1 / (1 + np.exp(-np.clip(logit, -700, 700))))
 
 
-def _wald(beta: Array, covariance: Array) -> float:
-    """Return the p-value that all coefficients are 0; nan where there are none."""
+def equal_effects(beta: Array, covariance: Array, own: list[int]) -> float:
+    """Return the p-value that all effects of one side alone are 0; nan where there are none."""
     from scipy.special import chdtrc
 
-    if not len(beta):
+    if not own:
         return float("nan")
-    return float(chdtrc(len(beta), beta @ np.linalg.pinv(covariance) @ beta))
+    found = beta[own] @ np.linalg.pinv(covariance[np.ix_(own, own)]) @ beta[own]
+    return float(chdtrc(len(own), found))

@@ -10,6 +10,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_detectable,
     describe_gap_verdict,
     describe_heterogeneity,
+    describe_trend,
     strata_words,
     verdict_words,
 )
@@ -68,6 +69,7 @@ def _found(found: Decomposition) -> Iterator[Sentence]:
 def _certainty(place: str, gap: Gap) -> Iterator[Sentence]:
     texts = (
         (describe_heterogeneity(gap), "heterogeneity"),
+        (describe_trend(gap), "trend"),
         (describe_detectable(gap), "detectable"),
     )
     yield from (Sentence(text, (f"{place}.{key}",)) for text, key in texts if text)

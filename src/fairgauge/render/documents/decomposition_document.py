@@ -28,6 +28,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_gap_verdict,
     describe_heterogeneity,
     describe_intervals,
+    describe_trend,
     part_words,
     stratum_name,
     stratum_unit,
@@ -147,6 +148,7 @@ def _gap(gap: Gap, *, full: bool) -> Iterator[Block]:
         describe_intervals(gap),
         describe_adjusted(gap),
         describe_heterogeneity(gap),
+        describe_trend(gap),
     )
     for text in filter(None, texts):
         yield Paragraph(text)

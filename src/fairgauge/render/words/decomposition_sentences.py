@@ -75,6 +75,7 @@ def describe_gap(gap: Gap) -> str:
         describe_intervals(gap),
         describe_adjusted(gap),
         describe_heterogeneity(gap),
+        describe_trend(gap),
     )
     return " ".join(filter(None, sentences))
 
@@ -184,6 +185,25 @@ def describe_heterogeneity(gap: Gap) -> str:
     return " ".join(texts)
 
 
+def describe_trend(gap: Gap) -> str:
+    """Return by how much the difference changes a year; nothing without a column of years."""
+    found = gap.trend
+    if found is None:
+        return ""
+    kind, others = stratum_unit(gap), [called(c) for c in gap.columns if c != found.column]
+    sides = f"{called(gap.estimate.group)} less {called(reference_name(gap.estimate.reference))}"
+    shown_to_change = found.p_adjusted < 1 - found.interval.level
+    p = probability(found.p_adjusted, "p" if found.p_adjusted == found.p_value else "adjusted p")
+    return (
+        f"{f'Adjusted for {listing(others)}, from' if others else 'From'} {found.first} to "
+        f"{found.last} ({called(found.column)}) the difference ({sides}) changes by "
+        f"{with_unit(found.value, kind, sign=True)} a year "
+        f"({ci_words(found.interval, kind, sign=True)}), "
+        f"{'' if shown_to_change else 'not '}statistically significantly ({p}). Years are not "
+        "tested one by one."
+    )
+
+
 def _variation(
     over: str,
     found: Heterogeneity,
@@ -225,12 +245,10 @@ def _variation(
 def describe_adjusted(gap: Gap) -> str:
     """Return the difference adjusted by regression, or why it is not, as sentences."""
     if gap.reason is WhyInconclusive.NOT_COMPARABLE:
-        of_rates = isinstance(compared_rate(gap.estimate.definition), Rate)
         return (
-            f"No logistic regression is adjusted for {_columns(gap)}: more than half of the rows "
-            "of one side are in strata that the other side does not have, where it would "
-            "extrapolate."
-            if of_rates and gap.scale == "difference"
+            f"No regression is adjusted for {_columns(gap)}: more than half of the rows of one "
+            "side are in strata that the other side does not have, where it would extrapolate."
+            if gap.scale == "difference"
             else ""
         )
     adjusted = {each.effects: each for each in gap.adjusted}
@@ -242,8 +260,10 @@ def describe_adjusted(gap: Gap) -> str:
     if main.odds_ratio is not None:
         ends = ci_words(main.odds_ratio_interval, Unit.RATIO)
         odds = f"; odds ratio {shown(main.odds_ratio, Unit.RATIO)}, {ends}"
+    of_rates = isinstance(compared_rate(gap.estimate.definition), Rate)
+    how, what = ("logistic", "rates") if of_rates else ("linear", "means")
     text = (
-        f"Adjusted for {_columns(gap)} by logistic regression, the rates differ by "
+        f"Adjusted for {_columns(gap)} by {how} regression, the {what} differ by "
         f"{with_unit(main.value, kind, sign=True)} on average over all rows "
         f"({ci_words(main.interval, kind, sign=True)}{odds})."
     )
@@ -342,6 +362,9 @@ def _where(gap: Gap) -> str:
             found.append(f"{by}: from " + " to ".join(
                 f"{with_unit(each.difference, kind, sign=True)} ({name})" for name, each in ends
             ))  # fmt: skip
+    if gap.trend is not None and gap.trend.p_adjusted < alpha:
+        slope = with_unit(gap.trend.value, kind, sign=True)
+        found.append(f"{called(gap.trend.column)}: {slope} a year")
     return "; by ".join(found)
 
 
