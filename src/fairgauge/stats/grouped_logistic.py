@@ -99,9 +99,9 @@ def cells_of(
     if 1 not in kept:
         return None
     first = full.shape[1] - levels.shape[1] if by_side else full.shape[1]
-    sides = [design(np.full(len(at), side))[:, kept] for side in (1.0, 0.0)]
+    ours, theirs = (design(np.full(len(at), side))[:, kept] for side in (1.0, 0.0))
     own = [i for i, column in enumerate(kept) if column >= first]
-    return CellsOfSides(held, full[:, kept], *sides, own, kept.index(1))
+    return CellsOfSides(held, full[:, kept], ours, theirs, own, kept.index(1))
 
 
 @quiet

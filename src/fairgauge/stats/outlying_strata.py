@@ -222,7 +222,7 @@ def trend(
         else two_sided(np.minimum(np.abs(score), 37.0))
     )
     half = z / np.sqrt(size)
-    return TrendTest(slope, slope - half, slope + half, float(p))
+    return TrendTest(slope, float(slope - half), float(slope + half), float(p))
 
 
 def _sums(weight: Array, d: Array) -> list[Array]:
