@@ -1,8 +1,8 @@
 """A search for subgroups against published numbers and other formulas.
 
 Facts of tools that search subgroups without a guarantee: of DivExplorer's COMPAS table (MIT) two
-sizes and two counts, of AIF360's bias scan (Apache-2.0) the formula of its score. No table of
-theirs is here.
+sizes and two counts, of AIF360's bias scan (Apache-2.0) the formula of its score, of SliceLine
+(BSD-3) what it prints of a table of ours. No table of theirs is here.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 import fairgauge as fg
+from fairgauge.stats._restricted import under_difference
 from fairgauge.stats.calibration_roots import binomial_root
 from fairgauge.stats.signed_roots import hypergeometric_tail, lower_end, signed_root
 
@@ -84,3 +85,56 @@ def test_the_best_subgroup_of_a_bias_scan_of_shuffled_outcomes_is_seldom_a_claim
         printed += scores[best] > 1.96
     assert claims <= stats.binom.ppf(0.9995, tables, 0.05)
     assert printed > tables / 2  # the best one alone would be called biased in so many
+
+
+@pytest.mark.parametrize(
+    ("counts", "ends"),
+    [
+        ((56, 70, 48, 80), (0.0528, 0.3382)),
+        ((9, 10, 3, 10), (0.1700, 0.8406)),
+        ((6, 7, 2, 7), (0.0342, 0.8534)),
+        ((5, 56, 0, 29), (-0.0326, 0.1933)),
+        ((0, 10, 0, 20), (-0.1658, 0.2844)),
+    ],
+)
+def test_restricted_rates_are_those_of_published_intervals(counts, ends):
+    """Newcombe (1998), Statistics in Medicine 17, 873-890: the intervals of method 6."""
+    x1, n1, x2, n2 = counts
+    for end, expected in zip(ends, (1.959964, -1.959964), strict=True):
+        p1, p2 = (float(each) for each in under_difference(*counts, end))
+        n = n1 + n2
+        deviation = math.sqrt((p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2) * n / (n - 1))
+        assert (x1 / n1 - x2 / n2 - end) / deviation == pytest.approx(expected, abs=8e-4)
+
+
+@pytest.mark.parametrize("tolerance", [-0.3, 0.02, 0.2])
+def test_the_root_of_a_tolerance_is_that_of_the_likelihood_maximised_by_another_way(tolerance):
+    for x1, n1, x2, n2 in ((56, 70, 48, 80), (9, 10, 3, 10), (5, 56, 0, 29), (0, 10, 0, 20)):
+
+        def unlikely(p2, x1=x1, n1=n1, x2=x2, n2=n2):
+            return -stats.binom.logpmf(x1, n1, p2 + tolerance) - stats.binom.logpmf(x2, n2, p2)
+
+        ends = (max(0, -tolerance) + 1e-12, min(1, 1 - tolerance) - 1e-12)
+        best = optimize.minimize_scalar(
+            unlikely, bounds=ends, method="bounded", options={"xatol": 1e-12}
+        ).fun
+        free = stats.binom.logpmf(x1, n1, x1 / n1) + stats.binom.logpmf(x2, n2, x2 / n2)
+        root = float(signed_root(x1, n1, x2, n2, tolerance))
+        assert root**2 == pytest.approx(2 * (free + best), abs=1e-6)
+
+
+def test_sizes_and_errors_are_those_that_sliceline_prints():
+    """SliceLine 0.3.0: alpha 0.95, at most 3 conditions, at least 20 rows; size and errors."""
+    i = np.arange(2_400)
+    f0, f1, f2 = i % 3, i // 3 % 4, i // 7 % 5
+    wrong = (i * 7_919 % 101 < 12) | ((f0 == 1) & (f1 == 2) & (i % 5 < 2))
+    frame = pl.DataFrame({"f0": f0, "f1": f1, "f2": f2, "wrong": wrong.astype(int)})
+    found = fg.find(
+        frame, prediction="wrong", positive=1, features=["f0", "f1", "f2"], rate="selection_rate",
+        worse="higher", min_rows=20,
+    )  # fmt: skip
+    printed = {"f0 = 1 & f1 = 2": (200, 92), "f1 = 2": (600, 140), "f0 = 1": (800, 164)}
+    for name, counts in printed.items():
+        assert (found[name].n, found[name].events) == counts
+    assert found.overall.events == 355
+    assert found.worse[0].name == "f0 = 1 & f1 = 2"  # the best slice of SliceLine, too

@@ -36,12 +36,21 @@ def merged_and_split(rng):
     return np.column_stack([codes, merged, split]), lambda c: 0.1 + 0.15 * (c[:, 0] == 0)
 
 
+def ordered(rng):
+    """An ordered feature in 6, 3 and 2 bands, and another name of it; the rate rises with it."""
+    band = rng.integers(0, 6, ROWS)
+    renamed = np.array([2, 0, 1])[band // 2]
+    other = rng.integers(0, 3, ROWS)
+    codes = np.column_stack([band, band // 2, band // 3, renamed, other])
+    return codes, lambda c: 0.06 + 0.03 * c[:, 0]
+
+
 def rare_and_uneven(rng):
     rates = rng.beta(0.3, 20, 9)
     return rng.integers(0, 3, (ROWS, 4)), lambda c: rates[3 * c[:, 0] + c[:, 1]]
 
 
-LAWS = (independent, correlated, jointly_different, merged_and_split, rare_and_uneven)
+LAWS = (independent, correlated, jointly_different, merged_and_split, ordered, rare_and_uneven)
 
 
 @pytest.mark.parametrize("law", LAWS)

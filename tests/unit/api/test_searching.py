@@ -427,6 +427,21 @@ def test_one_hot_columns_are_one_feature_when_asked():
     assert of_counts.worse == fg.find(PLANTED, features=["sex", "region"], **ASKED).worse
 
 
+def test_columns_that_a_pipeline_of_scikit_learn_made_are_one_feature():
+    compose = pytest.importorskip("sklearn.compose")
+    preprocessing = pytest.importorskip("sklearn.preprocessing")
+    frame = PLANTED.to_pandas()
+    encoder = compose.ColumnTransformer(
+        [("kind", preprocessing.OneHotEncoder(sparse_output=False), ["sex", "race"])],
+        remainder="passthrough",
+        verbose_feature_names_out=False,
+    ).set_output(transform="pandas")
+    encoded = encoder.fit_transform(frame.drop(columns=["y", "p"]))
+    found = fg.find(encoded, label=frame["y"], prediction=frame["p"].to_numpy(), positive=1,
+                    rate="fpr", features=CUT, one_hot=True)  # fmt: skip
+    assert found.worse == fg.find(PLANTED, features=CUT, **ASKED).worse
+
+
 def test_columns_that_are_not_one_hot_are_refused():
     encoded = one_hot(PLANTED, 0)
     with pytest.raises(SpecError, match=r"features\[0\]: no column 'sex'"):
