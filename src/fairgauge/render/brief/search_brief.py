@@ -9,7 +9,9 @@ from fairgauge.render.documents.search_document import (
     audited_by,
     bad_words,
     claim,
+    counted,
     detectable,
+    detected,
     examined,
     guaranteed,
     nothing_shown,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _MOST_FOUND = 3
 _MOST_NAMED = 2
+_USUAL_SHARE = 0.1
 
 
 def search_brief(found: SubgroupSearch) -> Brief:
@@ -58,7 +61,15 @@ def _headline(found: SubgroupSearch) -> Sentence:
     if not found.examined:
         return Sentence("No subgroup has enough rows to be examined", ("examined",))
     if not found.worse:
-        return Sentence(f"No subgroup is shown to be {bad}", ("worse",))
+        by_share = detected(found)
+        would = by_share.get(_USUAL_SHARE) or next(iter(by_share.values()), None)
+        none = f"No subgroup is shown to be {bad}"
+        if would is None:
+            return Sentence(none, ("worse",))
+        return Sentence(
+            f"{none}; {would} of the {counted(found)} would probably have been found",
+            ("worse", "detectable"),
+        )
     members = [called(each.name) for each in found.worse if each.explained_by is None]
     if of_scores(found.question):
         more = f" and {len(members) - 1:,} more" if len(members) > 1 else ""

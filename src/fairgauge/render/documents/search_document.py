@@ -81,7 +81,7 @@ METHOD_OF_CALIBRATION = (
 def search_document(found: SubgroupSearch, *, full: bool = True) -> DocumentTree:
     """Build the document of a search for subgroups."""
     question, overall = found.question, found.overall
-    beside = f"{numbers.count(overall.n)} {_counted(found)}"
+    beside = f"{numbers.count(overall.n)} {counted(found)}"
     if overall.n != overall.rows:
         beside += f" of {numbers.numbered(overall.rows)}"
     beside += f", {numbers.percent(overall.rate)} overall" if overall.rate is not None else ""
@@ -94,7 +94,7 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> DocumentTree
         verdict=_verdict(found),
         tone=Tone.BAD if found.worse else Tone.PLAIN,
         sections=[
-            listed("worse", _heading(question), *_summary(found)),
+            *([listed("worse", _heading(question), *_summary(found))] if found.worse else []),
             listed("bounds", "What else is shown", *_bounds(found)),
             *(_record(found) if full else ()),
             listed("notes", "Notes", *_notes(found, full=full)),
@@ -132,7 +132,7 @@ def bad_words(question: SearchQuestion) -> str:
     )
 
 
-def _counted(found: SubgroupSearch) -> str:
+def counted(found: SubgroupSearch) -> str:
     """Return what the rate is a share of: ``observed negatives``."""
     rate = found.question.definition
     return rate.among.described if isinstance(rate, Rate) else "rows with a label and a score"
@@ -203,9 +203,6 @@ def claim(found: SubgroupSearch) -> str:
 
 
 def _summary(found: SubgroupSearch) -> Iterator[Block]:
-    if not found.worse:
-        yield Paragraph(nothing_shown(found))
-        return
     yield Paragraph(claim(found))
     members = [each for each in found.worse if each.explained_by is None]
     yield _table(found, "What accounts for all", members)
@@ -229,7 +226,7 @@ def audited_by(found: SubgroupSearch, subgroup: Subgroup) -> str:
 
 
 def nothing_shown(found: SubgroupSearch) -> str:
-    """State that no subgroup is shown to be worse, or why none could be examined."""
+    """State what follows where no subgroup is shown to be worse, or why none was examined."""
     if not found.examined:
         fewest = found.question.min_rows
         if of_scores(found.question):
@@ -239,8 +236,8 @@ def nothing_shown(found: SubgroupSearch) -> str:
             "outside it."
         )
     return (
-        f"No subgroup is shown to be {bad_words(found.question)}. This does not show that none is: "
-        "below stands what would have been found."
+        f"This does not show that none is {bad_words(found.question)}: below stands what would "
+        "have been found."
     )
 
 
@@ -262,23 +259,28 @@ def _bounds(found: SubgroupSearch) -> Iterator[Block]:
         )
         if largest.by_at_most_of_large is not None:
             large = _points(largest.by_at_most_of_large)
-            text += f"; of those with 10% of the {_counted(found)}, by more than {large}"
+            text += f"; of those with 10% of the {counted(found)}, by more than {large}"
         yield Paragraph(f"{text}.")
     yield Paragraph(detectable(found))
 
 
 def detectable(found: SubgroupSearch) -> str:
     """State what would have been found."""
-    sign = {Worse.HIGHER: "+", Worse.LOWER: "−", Worse.EITHER: "±"}[found.question.worse]
-    parts = [
-        f"{sign}{_points(each.difference)} in {100 * each.share:g}%"
-        for each in found.detectable
-        if each.difference is not None
-    ]
+    parts = [*detected(found).values()]
     if not parts:
         return "No difference would probably have been found: the table is too small."
     at = ", at the mean of all scores" if of_scores(found.question) else ""
-    return f"Would have been found (80% power{at}): {', '.join(parts)} of the {_counted(found)}."
+    return f"Would have been found (80% power{at}): {', '.join(parts)} of the {counted(found)}."
+
+
+def detected(found: SubgroupSearch) -> dict[float, str]:
+    """Return what would have been found, by the share of a subgroup: ``+6.2 pp in 50%``."""
+    sign = {Worse.HIGHER: "+", Worse.LOWER: "−", Worse.EITHER: "±"}[found.question.worse]
+    return {
+        each.share: f"{sign}{_points(each.difference)} in {100 * each.share:g}%"
+        for each in found.detectable
+        if each.difference is not None
+    }
 
 
 def _record(found: SubgroupSearch) -> Iterator[Section]:
@@ -326,7 +328,7 @@ def _funnel(found: SubgroupSearch) -> FunnelChart:
     named = "; ".join(f"{i} {called(each.name)}" for i, each in enumerate(members, 1))
     return FunnelChart(
         _charted(found.question),
-        f"{_counted(found)} in the subgroup".capitalize(),
+        f"{counted(found)} in the subgroup".capitalize(),
         tuple(dots),
         tuple((point.n, point.difference) for point in found.funnel.edge),
         (
