@@ -342,10 +342,14 @@ def missing_markers(
         for (level, rows), missing in zip(levels, unknown, strict=True):
             if missing or name_of(level) in spec.exclude_groups:
                 continue
-            if isinstance(level, str) and level.strip().casefold() in _MISSING_MARKERS:
+            if isinstance(level, str) and _is_marker(level):
                 yield Diagnostic.warning(
                     DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows
                 )
+
+
+def _is_marker(level: str) -> bool:
+    return level.strip().casefold() in _MISSING_MARKERS or is_unknown(level)
 
 
 def same_names(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Iterator[Diagnostic]:
@@ -424,7 +428,7 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
     """
     if len(rows) > _MOST_SPELLED:
         return {}
-    unknown = [v for v in rows if v.strip().casefold() in _MISSING_MARKERS or is_unknown(v)]
+    unknown = [value for value in rows if _is_marker(value)]
     alike: dict[str, list[str]] = {}
     for value in rows:
         if value not in unknown:
@@ -439,9 +443,8 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
         if len(values) > 1:
             by_rows = sorted(values, key=lambda value: (len(value) == 1, -rows[value], value))
             found[by_rows[0].strip()] = by_rows
-    reported = all(value.strip().casefold() in _MISSING_MARKERS for value in unknown)
-    if not found and reported:
-        return {}  # `missing_markers` reports these, one by one
+    if not found:
+        return {}  # `missing_markers` reports unknown values, one by one
     return found | ({UNKNOWN: unknown} if unknown else {})
 
 

@@ -14,6 +14,7 @@ from fairgauge.api.audit import check_groups
 from fairgauge.enums import DiagnosticCode, Level, Task
 from fairgauge.errors import DataError
 from fairgauge.question.specification import ask
+from fairgauge.render import render
 from fairgauge.scan import open_source
 
 ROWS = 40
@@ -234,7 +235,7 @@ def test_every_usual_marker_of_a_missing_value_is_known():
         *("NA", "N/A", "#N/A", "<NA>", "NaN", "NULL", "none", "nil", "NaT", "missing", " Unknown"),
         *("Not stated", "not available", "?", "-", "--", ".", " "),
     ]
-    names = ["Nan Goldin", "North America", "none of these", "unknown soldier", "0", *markers]
+    names = ["Nan Goldin", "North America", "none of these", "well known", "0", *markers]
     rows = pl.DataFrame({"y": [0, 1] * len(names), "g": [name for name in names for _ in "01"]})
     warned = found(rows, DiagnosticCode.MISSING_MARKER, prediction=None)
     assert {each["value"] for each in warned} == set(markers)
@@ -484,6 +485,17 @@ def test_shares_of_a_population_are_those_that_are_stated(population, expected):
 def test_shares_of_a_population_that_miss_somebody_are_an_error(population, message):
     with pytest.raises(fg.SpecError, match=message):
         represented(population)
+
+
+@pytest.mark.parametrize("name", ["Race Not Available", "Decline to self-identify"])
+def test_a_group_of_people_who_do_not_state_theirs_is_no_group_in_what_is_published(name):
+    rows = pl.DataFrame({"p": [1, 0, 0] * 60, "sex": [*("F", "M", name) * 60]})
+    asked = {"prediction": "p", "sensitive": "sex", "preset": "us-lending"}
+    text = " ".join(render(fg.audit(rows, **asked), "markdown", full=True).split())
+    assert "Of unknown category: no rows" not in text
+    assert f"Counted as a group like any other: '{name}' of sex (60 rows)" in text
+    stated = fg.audit(rows, **asked, unknown=[name])
+    assert "Of unknown category: 60 rows in sex." in render(stated, "markdown", full=True)
 
 
 # --- outcomes that nobody decided -------------------------------------------------------------
