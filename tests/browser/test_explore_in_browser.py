@@ -30,6 +30,7 @@ READ = """() => Array.from(document.querySelectorAll('#grid tbody tr')).map((row
     return value && [value.value, low, high, cell.classList.contains('few')];
   })])"""
 
+RULES = ("others", "overall", "largest", "best")
 MATRICES = """() => Object.fromEntries(
   Array.from(document.querySelectorAll('.slices table')).map((table) => [
     table.caption.textContent,
@@ -176,7 +177,7 @@ class Clicks:
         kinds = [self.show, self.by, self.filter, self.reference, self.threshold, self.cell]
         self.chance.choice(kinds)()
         value = self.page.locator("#reference").input_value()
-        if value in ("others", "overall"):  # a reference without rows in the view gives way
+        if value in RULES:  # a reference without rows in the view gives way
             self.state["reference"] = value
 
     def show(self):
@@ -210,7 +211,7 @@ class Clicks:
         values = self.page.locator("#reference option").evaluate_all(read)
         value = self.chance.choice(values)
         self.page.locator("#reference").select_option(value)
-        named = value not in ("others", "overall")
+        named = value not in RULES
         self.state["reference"] = tuple(map(int, value.split(","))) if named else value
 
     def threshold(self):

@@ -21,6 +21,7 @@ from fairgauge.cube.plan import GRID
 from fairgauge.enums import Closed, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
+from fairgauge.inference.compared_counts import FEWEST_GROUPS
 from fairgauge.inference.interval import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.measure.slices import Slice
 from fairgauge.question.conditions import RowCondition
@@ -28,10 +29,11 @@ from fairgauge.question.features import Ordered
 from fairgauge.question.spec_file import toml_value
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import group_columns
-from fairgauge.resolve.references import resolve_references
+from fairgauge.resolve.references import SAME_VALUE, favours_the_least, resolve_references
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.many import tukey_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -52,6 +54,8 @@ FEWEST_PERSONS = 10
 FEWEST_TOGETHER = 30
 """Rows of a side below which no interval far out in the tail is claimed: it is not exact there."""
 MOST_CELLS = 100_000
+_RULES = {ReferenceRule.LARGEST: "the largest group", ReferenceRule.BEST: "the best group"}
+"""References that the page chooses in every view; the share of rows of a group is of an audit."""
 _STEPS = 100
 _MOST_CHECKED = 200
 _OUTSIDE = 3
@@ -113,6 +117,10 @@ def explored(cube: Cube, spec: Spec, *, unprotected: bool = False) -> dict[str, 
             "rows": FEWEST_TOGETHER,
         },
         "fewest": {"rows": FEWEST_ROWS, "expected": FEWEST_EXPECTED, "persons": FEWEST_PERSONS},
+        "rules": {} if spec.min_share else _RULES,
+        "among": list(_among(tables, confidence)),
+        "same": SAME_VALUE,
+        "admissible": FEWEST_ROWS if spec.min_n is None else spec.min_n,
         "unprotected": unprotected and _smallest(tables) < FEWEST_PERSONS,
         "columns": list(columns),
         "thresholds": list(thresholds),
@@ -206,6 +214,7 @@ def _rate(statistic: Statistic, contrasts: Sequence[Contrast]) -> dict[str, obje
         "title": statistic.title,
         "says": statistic.says,
         "share": statistic.is_share,
+        "sign": -1 if favours_the_least(statistic) else 1,
         "range": _ends(statistic.range),
         "of": [list(pair) for pair in quotients(statistic)],
         "kind": str(form.kind),
@@ -453,6 +462,16 @@ def _comparisons(tables: Sequence[_Table], groupings: Sequence[Grouping], rates:
     return max(1, total * rates)
 
 
+def _among(tables: Sequence[_Table], confidence: float) -> Iterator[float]:
+    """Yield the critical value with the best of each number of groups as the reference.
+
+    It holds for all pairs of them, so whichever the data choose.
+    """
+    for number in range(1 + max((len(each.codes) for each in tables), default=0)):
+        several = number >= FEWEST_GROUPS
+        yield critical(tukey_level(number, confidence) if several else confidence)
+
+
 def _start(
     resolution: Resolution, groupings: Sequence[Grouping], rates: Mapping[Statistic, list[Contrast]]
 ) -> dict[str, object]:
@@ -467,6 +486,8 @@ def _start(
     reference: object = "others"
     if references and references[0].kind is ReferenceKind.OVERALL:
         reference = "overall"
+    elif resolution.spec.reference in _RULES and not resolution.spec.min_share:
+        reference = resolution.spec.reference
     elif references and references[0].group_id is not None:
         reference = list(_codes(references[0].group_id, feature, groupings))
     return {"by": list(by), "rate": statistic.name, "reference": reference}

@@ -33,7 +33,7 @@ FEWEST_ROWS = 20
 """A smaller group is sparse: it is not chosen as a reference unless a smaller size is asked for."""
 
 _PAIR = 2
-_SAME_VALUE = 1e-12
+SAME_VALUE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,12 +226,12 @@ def _choose(
     rate = _favouring(metric, counts) if best else None
     values, sign = by_size, 1.0
     if rate is not None:
-        sign = -1.0 if _favours_the_least(rate) else 1.0
+        sign = -1.0 if favours_the_least(rate) else 1.0
         values = values_of(rate)
     unknown = np.asarray(np.isnan(values[admissible]).all(axis=0))
     favoured = np.where(admissible[:, None], np.where(unknown, by_size, sign * values), np.nan)
     most = np.nanmax(favoured, axis=0)
-    tied = np.isclose(favoured, most, rtol=_SAME_VALUE, atol=_SAME_VALUE)
+    tied = np.isclose(favoured, most, rtol=SAME_VALUE, atol=SAME_VALUE)
     by_rows = sorted(range(len(sizes)), key=lambda group: (-sizes[group], counts.groups[group]))
     rank = np.argsort(by_rows)
     chosen = np.where(tied, rank[:, None], len(sizes)).argmin(axis=0)
@@ -259,7 +259,7 @@ def admissible_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:
     return np.asarray(large)
 
 
-def _favours_the_least(rate: Statistic) -> bool:
+def favours_the_least(rate: Statistic) -> bool:
     """Return whether the least number is the best: of negative outcomes, such as labels, too."""
     if isinstance(rate, Rate) and rate.better is Better.NEITHER:
         return not rate.of.coefficients[0]

@@ -66,8 +66,8 @@ def test_the_first_view_has_the_reference_of_the_report():
     for reference, expected in (
         ("others", "others"),
         ("overall", "overall"),
-        ("largest", "largest group"),
-        ("best", "best group"),
+        ("largest", "largest"),
+        ("best", "best"),
         ({"g": "South"}, "South"),
     ):
         cube = counts(reference=reference)
@@ -76,7 +76,7 @@ def test_the_first_view_has_the_reference_of_the_report():
         report = fg.audit(cube, metrics=f"{rate}.difference")
         own = report.estimates[0].reference
         start = data["start"]["reference"]
-        if own.group is None:
+        if own.group is None or reference in ("largest", "best"):
             assert start == expected
         else:
             assert [data["columns"][0]["groups"][code] for code in start] == [own.group]

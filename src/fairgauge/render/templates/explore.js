@@ -110,11 +110,30 @@
   const nameOf = (by, codes) => by.map((i, k) => columns[i].groups[codes[k]]).join(" & ");
   const withName = (s) => (group) => ({ ...group, name: nameOf(s.by, group.codes) });
 
+  // the largest group, or the best by a rate, as in an audit: of large enough ones; of tied ones the
+  // largest, and then the first by name
+  const chosen = (s, view, rate) => {
+    const key = s.reference === "best" ? rate.name : "";
+    if (!view.chosen) view.chosen = new Map();
+    if (!view.chosen.has(key)) view.chosen.set(key, choose(s, view, rate));
+    return view.chosen.get(key);
+  };
+  const choose = (s, view, rate) => {
+    const known = view.groups.map((group) => ({ ...group, n: total(group.cells), name: nameOf(s.by, group.codes),
+      value: s.reference === "best" ? rate.sign * plain.valueOf(rate, group.cells) : NaN }));
+    const most = Math.max(...known.map(({ n }) => n)), large = known.filter(({ n }) => n >= data.admissible);
+    const able = large.length ? large : known.filter(({ n }) => n === most);
+    const by = able.every(({ value }) => Number.isNaN(value)) ? "n" : "value";
+    const top = Math.max(...able.map((each) => each[by]).filter((value) => !Number.isNaN(value)));
+    return able.filter((each) => each[by] === top || Math.abs(each[by] - top) < data.same * (1 + Math.abs(top)))
+      .map((each) => ({ ...each, among: large.length }))
+      .sort((a, b) => b.n - a.n || (a.name < b.name ? -1 : 1))[0];
+  };
   // the cells that a group is compared with; null where it is itself the reference
-  const against = (s, view, group) => {
+  const against = (s, view, group, rate) => {
     if (s.reference === "overall") return { cells: view.whole, others: less(view.whole, group.cells) };
     if (s.reference === "others") return { cells: less(view.whole, group.cells), others: null };
-    const named = view.groups.find((g) => g.key === s.reference.join());
+    const named = Array.isArray(s.reference) ? view.groups.find((g) => g.key === s.reference.join()) : chosen(s, view, rate);
     return named && named.key !== group.key ? { cells: named.cells, others: null } : null;
   };
   const adequate = (s) => (s.together ? { ...data.fewest, rows: data.together.rows } : data.fewest);
@@ -123,12 +142,13 @@
   // everything that one cell of the overview states
   const measured = (s, view, group, rate) => {
     const z = critical(s), fewest = adequate(s);
-    const reference = against(s, view, group);
+    const reference = against(s, view, group, rate);
     const found = { rate: rateOf(rate, group.cells, z, fewest), reference };
     if (!reference || total(reference.others || reference.cells) === 0) return found;
     found.other = rateOf(rate, reference.cells, z, fewest);
+    const compared = s.together || s.reference !== "best" ? z : data.among[chosen(s, view, rate).among];
     for (const by of Object.keys(rate.contrasts)) {
-      found[by] = compareRates(rate, by, group.cells, reference.cells, reference.others, z, fewest);
+      found[by] = compareRates(rate, by, group.cells, reference.cells, reference.others, compared, fewest);
     }
     return found;
   };
@@ -156,8 +176,11 @@
   const count = (n) => n.toLocaleString("en");
   const people = (n) => `n = ${count(n)}`;
   const scoreOf = (i) => (thresholds[i] === null ? "" : String(Number(thresholds[i].toPrecision(6))));
-  const referenceName = (s) => ({ others: "all others", overall: "all rows" })[s.reference]
-    || nameOf(s.by, s.reference);
+  const referenceName = (s) => {
+    if (Array.isArray(s.reference)) return nameOf(s.by, s.reference);
+    const fixed_ = { others: "all others", overall: "all rows" }[s.reference];
+    return fixed_ || `${data.rules[s.reference]}, ${chosen(s, shown.view, rates[s.rate]).name}`;
+  };
   const filterWords = (s) => s.filter
     .flatMap((code, i) => (code < 0 ? [] : [`${columns[i].name}: ${columns[i].groups[code]}`])).join(", ");
   const at = (rate) => (rate.moves && data.scored ? ` at threshold ${scoreOf(state.threshold)}` : "");
@@ -270,7 +293,7 @@
     });
     one("grid").tHead.replaceChildren(head);
     one("grid").tBodies[0].replaceChildren(...sorted.map((row) => {
-      const isReference = Array.isArray(state.reference) && row.group.key === state.reference.join();
+      const isReference = row.found[state.rate].reference === null;
       const name = make("th", { scope: "row" }, bdi(row.group.name),
         make("small", { textContent: people(total(row.group.cells)) + (isReference ? ", reference" : "") }));
       const line = make("tr", {}, name, ...rates.map((rate, i) => cellOf(row, row.found[i], rate, i, axes[i])));
@@ -298,7 +321,7 @@
     const level = `${Number((100 * data.confidence).toPrecision(6))}%`;
     one("legend").textContent = `${what[state.show]} Bars: ${level} confidence intervals, ${state.together
       ? `simultaneous for ${count(data.together.count)} intervals (critical value ${fixed(data.together.z, 2)} instead of ${fixed(data.z, 2)})`
-      : "each taken alone"}. ${state.show === "rate" ? "" : "Bold and full: the interval excludes no difference. "}Pale: insufficient data (fewer than ${adequate(state).rows} rows, or fewer than ${data.fewest.expected} expected of an outcome). A heading sorts the groups by its rate.${shown.hidden ? ` The ${MOST_GROUPS} largest groups are shown; ${count(shown.hidden)} smaller ones are counted in all others and in all rows.` : ""}`;
+      : "each taken alone"}. ${state.show === "rate" ? "" : "Bold and full: the interval excludes no difference. "}Pale: insufficient data (fewer than ${adequate(state).rows} rows, or fewer than ${data.fewest.expected} expected of an outcome). ${state.reference === "best" ? "The best group is that of each rate; intervals of differences and ratios allow for its choice by the data. " : ""}A heading sorts the groups by its rate.${shown.hidden ? ` The ${MOST_GROUPS} largest groups are shown; ${count(shown.hidden)} smaller ones are counted in all others and in all rows.` : ""}`;
   };
 
   // ---- the detail of a cell
@@ -364,7 +387,7 @@
       matrices(row.group.name, (i) => (named(every[i], row.group.key) || { cells: null }).cells));
     if (found.reference) {
       children.push(matrices(against_, (i) => {
-        const group = named(every[i], row.group.key), reference = group && against(state, every[i], group);
+        const group = named(every[i], row.group.key), reference = group && against(state, every[i], group, rate);
         return reference && reference.cells;
       }));
     }
@@ -385,7 +408,7 @@
     const table = fitting(state).reduce((a, b) => (b.places.length > a.places.length ? b : a));
     const places = table.places, members = membersOf(state, table);
     const sides = { whole: members.whole, groups: members.groups.filter(({ key }) => key === group.key
-      || (Array.isArray(state.reference) && key === state.reference.join())) };
+      || state.reference in data.rules || (Array.isArray(state.reference) && key === state.reference.join())) };
     if (places.length < 3 || !rate.moves) return "";
     const W = 360, H = 170, left = 44, bottom = 22, top = 8;
     const low = thresholds[places[0]], high = thresholds[places[places.length - 1]];
@@ -394,7 +417,7 @@
     places.filter((_, k) => k % 2 === 0 || places.length < 40).forEach((place) => {
       const view = countedAt(sides, placeOf(table, place)), here = view.groups.find((g) => g.key === group.key);
       if (!here) return;
-      const reference = against(state, view, here), z = critical(state), fewest = adequate(state);
+      const reference = against(state, view, here, rate), z = critical(state), fewest = adequate(state);
       [here.cells, reference && reference.cells].forEach((cells, k) => {
         const result = cells && rateOf(rate, cells, z, fewest);
         if (result && Number.isFinite(result.value) && !Number.isNaN(result.low)) lines[k].push([x(place), result]);
@@ -444,7 +467,7 @@
     if (["rate", "difference", "ratio"].includes(show)) found.show = show;
     const known = Array.isArray(by) ? [...new Set(by.map(column))].filter((i) => i >= 0).sort((a, b) => a - b) : [];
     if (known.length) found.by = known;
-    found.reference = reference === "overall" ? "overall" : "others";
+    found.reference = ["overall", ...Object.keys(data.rules)].includes(reference) ? reference : "others";
     if (Array.isArray(reference) && !codes(reference).includes(-1)) found.reference = codes(reference);
     if (thresholds.includes(threshold)) found.threshold = thresholds.indexOf(threshold);
     for (const pair of Array.isArray(filter) ? filter : []) {
@@ -532,7 +555,7 @@
       select.value = String(state.filter[i]);
       select.disabled = state.by.includes(i) || (state.filter[i] < 0 && !tableOf({ ...state, filter: state.filter.map((c, k) => (k === i ? 0 : c)) }, state.threshold));
     }
-    options(one("reference"), [["others", "all others"], ["overall", "all rows"], ...shown.groups.map((g) => [g.key, g.name])],
+    options(one("reference"), [["others", "all others"], ["overall", "all rows"], ...Object.entries(data.rules), ...shown.groups.map((g) => [g.key, g.name])],
       Array.isArray(state.reference) ? state.reference.join() : state.reference);
     one("together").checked = state.together;
     const places = reachable(state), all = places.length === thresholds.length;
