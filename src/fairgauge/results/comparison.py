@@ -249,14 +249,18 @@ class Comparison(ResultOfMetrics):
 
     @property
     def incomplete(self) -> bool:
-        """Return whether a verdict of the old report has no counterpart in the new one.
+        """Return whether a verdict of the old report, or a fail of the new one, stands alone.
 
-        A group that is the reference of the new report is accounted for.
+        Its group, or its rule, is not in the other report. A group that is the reference there is
+        accounted for.
         """
-        return any(
-            each.report == "old" and each.reason.code is not ReasonCode.IS_REFERENCE
+        lonely = (
+            each.report == "old" or each.verdict.outcome is Outcome.FAIL
             for each in self.unmatched
+            if each.reason.code is not ReasonCode.IS_REFERENCE
         )
+        rules = (each.what == "rule" and each.report == "old" for each in self.alone)
+        return any(lonely) or any(rules)
 
     def __repr__(self) -> str:
         moved = sum(each.moved for each in self.changes)

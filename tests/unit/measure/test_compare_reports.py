@@ -286,13 +286,27 @@ def test_a_verdict_whose_group_is_gone_is_neither_better_nor_unchanged():
     assert found.turn is Turn.OTHER
     back = two({name: GROUPS[name] for name in "WB"}, GROUPS, reference={"race": "W"})
     assert unmatched(back) == [("new", "A", "fail", ReasonCode.ABSENT)]
-    assert not back.incomplete
+    assert (back.incomplete, back.worse) == (True, False)  # it fails, and nothing is known of then
+    assert "Find out why the old report has no verdict on A" in str(back)
+    for each in (found, back):
+        assert "Nothing changed" not in str(each)
     for text in (str(found), render(found, "markdown"), render(found, "html")):
         words = " ".join(re.sub(r"<[^>]*>|[*|\\]", " ", text).split())
         assert "1 has no counterpart in the new report" in words
         assert "A (race)" in words
         assert "the new report has no such group" in words
     assert Comparison.from_dict(json.loads(found.to_json())) == found
+
+
+def test_a_verdict_whose_rule_is_gone_is_no_green_light():
+    old, new = (
+        pairs.report(GROUPS, rules=rules, metrics="selection_rate.ratio", reference={"race": "W"})
+        for rules in (RATIO, [])
+    )
+    found = fg.compare(old, new)
+    assert (found.worse, found.incomplete) == (False, True)
+    assert "Nothing changed" not in str(found)
+    assert not fg.compare(new, old).incomplete  # a rule that is new has nothing to be held against
 
 
 def test_what_got_better_does_not_cover_a_failure_that_is_gone():

@@ -83,7 +83,11 @@ def _headline(comparison: Comparison, found: list[FoundChange]) -> Sentence:
     if not comparison.changes:
         return Sentence("The two reports have no comparison of groups in common", ("changes",))
     if not moved:
-        return Sentence("Nothing changed between the two reports", ("changes",))
+        alike = not (comparison.turn or comparison.flips or comparison.alone)
+        text = "Nothing changed between the two reports"
+        if not alike or comparison.unmatched or comparison.differences:
+            text = "No difference between groups that both reports compare has changed"
+        return Sentence(text, ("changes",))
     if comparison.refused is not None:
         text = "Differences changed; whether by more than sampling variation cannot be tested"
         return Sentence(text, ("refused",))
@@ -222,14 +226,17 @@ def _steps(comparison: Comparison) -> Iterator[Sentence]:
             "Compare the models on their rows, with paired intervals: fairgauge compare-models.",
             ("same_rows",),
         )
-    if comparison.incomplete:
+    for report, other in (("new", "old"), ("old", "new")):
         names = [
             called(each.verdict.group or each.verdict.feature or "all rows")
             for each in comparison.unmatched
-            if each.report == "old" and each.reason.code is not ReasonCode.IS_REFERENCE
+            if each.report == other and each.reason.code is not ReasonCode.IS_REFERENCE
+            if other == "old" or each.verdict.outcome is Outcome.FAIL
         ]
         named = listing(list(dict.fromkeys(names)), most=_MOST_NAMED)
-        yield Sentence(f"Find out why the new report has no verdict on {named}.", ("unmatched",))
+        if named:
+            text = f"Find out why the {report} report has no verdict on {named}."
+            yield Sentence(text, ("unmatched",))
     if comparison.worse:
         yield Sentence(
             "First find out what changed: the rows, the mix of groups (Data below), or the model."
