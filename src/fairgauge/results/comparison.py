@@ -249,10 +249,11 @@ class Comparison(ResultOfMetrics):
 
     @property
     def incomplete(self) -> bool:
-        """Return whether a verdict of the old report, or a fail of the new one, stands alone.
+        """Return whether something may have got worse that could not be compared.
 
-        Its group, or its rule, is not in the other report. A group that is the reference there is
-        accounted for.
+        A verdict of the old report, or a fail of the new one, whose group or rule is not in the
+        other report (a group that is the reference there is accounted for); or disparities that
+        moved where no change can be tested, and no verdicts stand beside them.
         """
         lonely = (
             each.report == "old" or each.verdict.outcome is Outcome.FAIL
@@ -260,7 +261,9 @@ class Comparison(ResultOfMetrics):
             if each.reason.code is not ReasonCode.IS_REFERENCE
         )
         rules = (each.what == "rule" and each.report == "old" for each in self.alone)
-        return any(lonely) or any(rules)
+        judged = self.stayed or self.flips
+        untested = self.refused is not None and not judged
+        return any(lonely) or any(rules) or (untested and any(each.moved for each in self.changes))
 
     def __repr__(self) -> str:
         moved = sum(each.moved for each in self.changes)

@@ -298,6 +298,18 @@ def test_a_verdict_whose_group_is_gone_is_neither_better_nor_unchanged():
     assert Comparison.from_dict(json.loads(found.to_json())) == found
 
 
+def test_disparities_that_moved_untested_are_no_green_light_without_verdicts():
+    """Groups of equal sizes are taken to be the same rows, of which no change has an interval."""
+    moved = GROUPS | {"B": {"tp": 100, "fn": 900}}
+    asked = {"metrics": "selection_rate.ratio", "reference": {"race": "W"}}
+    for rules, expected in (([], True), (RATIO, False)):
+        old, new = (pairs.report(of, rules=rules, **asked) for of in (GROUPS, moved))
+        found = fg.compare(old, new)
+        assert found.refused is not None
+        assert found.incomplete == expected
+        assert not fg.compare(old, old).incomplete
+
+
 def test_a_verdict_whose_rule_is_gone_is_no_green_light():
     old, new = (
         pairs.report(GROUPS, rules=rules, metrics="selection_rate.ratio", reference={"race": "W"})
