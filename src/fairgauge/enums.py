@@ -134,11 +134,12 @@ class Estimator(StrEnum):
 
 
 class Uncounted(StrEnum):
-    """Why a row could not be counted at all. The words are those of saved cubes."""
+    """Why a row, or a person, could not be counted at all. The words are those of saved cubes."""
 
     NO_COUNT = "missing count"
     NO_WEIGHT = "missing weight"
     SAME_PERSON = "further row of the same person"
+    UNDECIDED = "no known decision"
 
 
 class Person(StrEnum):

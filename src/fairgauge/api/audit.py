@@ -528,7 +528,7 @@ def _people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         return
     note, counted = DiagnosticCode.PEOPLE, str(spec.per_person)
     if spec.of_people:
-        people, rows = cube.cases, cube.rows
+        people, rows = cube.cases + cube.excluded.get(Uncounted.UNDECIDED, 0), cube.rows
         yield Diagnostic.note(note, column=spec.person, counted=counted, people=people, rows=rows)
     else:
         yield Diagnostic.note(note, column=spec.person, counted=counted)

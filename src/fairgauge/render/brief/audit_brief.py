@@ -32,6 +32,7 @@ from fairgauge.render.words.numbers import count, listing, percent, plural
 from fairgauge.render.words.question_sentences import (
     counts_people,
     cut_words,
+    every_case,
     subgroups_not_examined,
     unit,
 )
@@ -220,10 +221,11 @@ def _outside(report: Report, disparities: list[StatedFinding]) -> str | None:
 
 def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     data, spec = report.data, report.spec
-    whole = data.cases if counts_people(spec) else data.rows
+    whole = every_case(report) if counts_people(spec) else data.rows
     what = "" if counts_people(spec) else " rows"
     used = "all of them used" if data.used == whole else f"{count(data.used)}{what} used"
-    yield Sentence(f"{count(data.cases)} {words.unit}, {used}.", ("data.cases", "data.used"))
+    read = count(every_case(report))
+    yield Sentence(f"{read} {words.unit}, {used}.", ("data.cases", "data.excluded", "data.used"))
     features = dict.fromkeys(words.feature(each.feature) for each in report.groups)
     by = listing([f"by {each}" for each in features])
     decided, labelled = bool(spec.get("prediction") or spec.get("score")), bool(spec.get("label"))

@@ -147,7 +147,7 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
     builder = _Full(report, results) if full else _Summary(report, results)
     fields = question.document(report)
     rows = report.data.rows
-    cases = report.data.cases
+    cases = question.every_case(report)
     read = question.rows_words(report)
     if question.counts_people(report.spec):
         read = f"{numbers.numbered(cases, 'people')} in {read}"
@@ -451,7 +451,7 @@ class _Summary:
         excluded = question.excluded(report)
         if excluded:
             unit = question.unit(report)
-            every = report.data.cases if unit == "people" else report.data.rows
+            every = question.every_case(report) if unit == "people" else report.data.rows
             incomplete = every - report.data.used
             text = exclusions(excluded, question.missing_groups(report), incomplete, unit)
             yield Paragraph(text, Tone.SOFT)
