@@ -103,19 +103,22 @@ def unmet_needs_of_margins(spec: Spec) -> Iterator[Problem]:
 
 
 def _no_decisions(spec: Spec) -> Problem | None:
-    """Return that a preset compares decisions and has only a label, which may well hold them."""
-    if spec.preset is None or spec.label is None or "prediction" in given_columns(spec):
+    """Return that a preset compares decisions and none are given; a label may well hold them."""
+    if spec.preset is None or "prediction" in given_columns(spec):
         return None
     metrics = [each for each in preset(spec.preset).options["metrics"] if each in spec.metrics]
     rows = [row for each in metrics for row in spec.catalogue.expand([each])]
     if not any("prediction" in row.needs for row in rows):
         return None
-    message = (
-        f"preset {spec.preset} compares decisions, and none are given. Decisions, such as "
-        f"approvals or hirings, are a prediction, not a label: if {quote(spec.label)} holds them, "
-        f"use prediction in place of label (--prediction {quote(spec.label)})"
+    message = f"preset {spec.preset} compares decisions, and none are given"
+    if spec.label is None:
+        return Problem("prediction", f"{message}; add {_TO_ADD['prediction']}")
+    return Problem(
+        "prediction",
+        f"{message}. Decisions, such as approvals or hirings, are a prediction, not a label: if "
+        f"{quote(spec.label)} holds them, use prediction in place of label "
+        f"(--prediction {quote(spec.label)})",
     )
-    return Problem("prediction", message)
 
 
 def unmet_needs_of_rule(row: Metric | Statistic, spec: Spec, path: str) -> Iterator[Problem]:

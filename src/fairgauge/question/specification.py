@@ -283,9 +283,9 @@ def _wrong_decisions_of_people(spec: Spec) -> Iterator[Problem]:
         yield Problem("order", "has no effect unless the last decision counts (per_person last)")
     for name in ("count", "weight", "cluster", "score", "candidate"):
         if getattr(spec, name):
-            message = f"cannot be combined with people, who count once, without one; {each}"
+            message = f"cannot be combined with people, each of whom counts once; to use it, {each}"
             yield Problem(name, message)
-    if not spec.label and not spec.prediction:
+    if not (spec.label or spec.prediction or spec.score):
         yield Problem("person", "needs the decisions that count: a prediction or a label")
     if not last and spec.label and spec.prediction:
         message = (

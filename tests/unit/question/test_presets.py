@@ -273,6 +273,15 @@ def test_decisions_given_as_a_label_are_one_mistake_that_names_the_prediction():
     assert "use prediction in place of label (--prediction 'hired')" in str(caught.value)
 
 
+def test_a_preset_without_decisions_asks_for_them_and_not_for_what_its_metrics_need():
+    with pytest.raises(fg.SpecError) as caught:
+        fg.audit(applicants(), preset="nyc-ll144", sensitive="sex")
+    assert [each.path for each in caught.value.problems] == ["prediction"]
+    assert "compares decisions, and none are given; add prediction (--prediction COL), or" in str(
+        caught.value
+    )
+
+
 def test_an_impact_ratio_just_below_four_fifths_is_not_shown_as_it():
     decisions = [1] * 799 + [0] * 201 + [1] * 1000
     rows = pl.DataFrame({"g": ["a"] * 1000 + ["b"] * 1000, "ok": decisions})

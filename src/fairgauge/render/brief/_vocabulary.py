@@ -224,9 +224,13 @@ class Vocabulary:
     def feature(self, feature: str | None) -> str:
         """Return a feature in words: "sex", "sex and race together"."""
         found = self._features.get(str(feature))
-        if found is None or len(found.columns) == 1:
-            return called(feature)
-        return f"{listing([called(column) for column in found.columns])} together"
+        crossed = found is not None and len(found.columns) > 1
+        return f"{self.columns(feature)}{' together' if crossed else ''}"
+
+    def columns(self, feature: str | None) -> str:
+        """Return the columns of a feature: "sex", "sex and race"."""
+        found = self._features.get(str(feature))
+        return called(feature) if found is None else listing(list(map(called, found.columns)))
 
     def _by_pattern(self, pattern: str, feature: str, group: str) -> str:
         values: dict[str, str] = {"value": called(group), "noun": self.noun}

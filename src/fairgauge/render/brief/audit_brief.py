@@ -224,8 +224,11 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     whole = every_case(report) if counts_people(spec) else data.rows
     what = "" if counts_people(spec) else " rows"
     used = "all of them used" if data.used == whole else f"{count(data.used)}{what} used"
-    read = count(every_case(report))
-    yield Sentence(f"{read} {words.unit}, {used}.", ("data.cases", "data.excluded", "data.used"))
+    every = every_case(report)
+    excluded = ["data.excluded"] if every != data.cases else []
+    yield Sentence(
+        f"{count(every)} {words.unit}, {used}.", ("data.cases", *excluded, "data.used")
+    )
     features = dict.fromkeys(words.feature(each.feature) for each in report.groups)
     by = listing([f"by {each}" for each in features])
     decided, labelled = bool(spec.get("prediction") or spec.get("score")), bool(spec.get("label"))
@@ -493,7 +496,7 @@ def _steps(
             each["rows"] > _MANY_WITHOUT_GROUP * each["total"]
         ):
             yield Sentence(
-                f"Complete {called(each.feature or '')}: {each['rows']:,} of {each['total']:,} "
+                f"Complete {words.columns(each.feature)}: {each['rows']:,} of {each['total']:,} "
                 f"{unit(report)} have no group."
             )
     yield from _explaining_steps(spec, differs=remaining or bool(report.findings))

@@ -111,12 +111,13 @@ def _coverage(d: Diagnostic) -> str:
 
 def _adjusted(d: Diagnostic) -> str:
     tests = d.get("homogeneity") or 0
-    among = f", {tests:,} {plural(tests, 'test', 'tests')} of homogeneity among them" * bool(tests)
+    among = f", {tests:,} of homogeneity and {tests:,} of all pairs of groups among them"
     return (
-        "what is marked as statistically significant is adjusted for all "
-        f"{d['comparisons']:,} comparisons of the report that the data can decide{among} (Šidák): "
-        "together they mark a difference where there is none with a probability of at most one "
-        "minus the confidence level"
+        f"what is marked as statistically significant is adjusted for {d['comparisons']:,} tests, "
+        f"all that the data can decide{among * bool(tests)} (Šidák): together they mark a "
+        "difference where there is none with a probability of at most one minus the confidence "
+        "level. Difference and ratio of a rate are one test; so are all groups whose intervals "
+        "hold for all pairs (Tukey)"
     )
 
 

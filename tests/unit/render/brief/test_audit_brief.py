@@ -289,6 +289,19 @@ def test_the_unit_of_what_lacks_a_group_is_that_of_the_audit() -> None:
     assert "200 people in 400 rows, 120 used" in render(report, "text")
 
 
+def test_an_intersection_is_completed_column_by_column() -> None:
+    rows = pl.DataFrame(
+        {
+            "sex": [None if i % 10 < 2 else "FM"[i % 2] for i in range(400)],
+            "race": ["AB"[i % 3 > 1] for i in range(400)],
+            "y": [i % 7 % 2 for i in range(400)],
+        }
+    )
+    asked = {"sensitive": ["sex", "race"], "intersections": [("sex", "race")]}
+    report = fg.audit(rows, prediction="y", positive=1, **asked)
+    assert "Complete sex and race: 80 of 400 rows have no group." in map(str, report.brief().steps)
+
+
 def test_a_difference_that_disappears_is_headed_so() -> None:
     counts = fg.count(
         pl.DataFrame(

@@ -82,6 +82,18 @@ def test_the_family_of_p_values_is_stated() -> None:
     assert f"are adjusted for {size:,} comparisons and tests." in text
 
 
+def test_the_tests_that_a_report_adjusts_for_can_be_counted() -> None:
+    """Four ratios to a chosen reference are one test; beside them homogeneity, and all pairs."""
+    groups = {"A": (190, 400), "B": (150, 400), "C": (160, 400), "D": (155, 400)}
+    asked = {"reference": "best", "metrics": ["selection_rate.difference", "selection_rate.ratio"]}
+    report = audited(groups, **asked)
+    assert note(report, DiagnosticCode.ADJUSTED_P)["comparisons"] == 3
+    stated = (
+        "is adjusted for 3 tests, all that the data can decide, 1 of homogeneity and 1 of all pairs"
+    )
+    assert stated in shown(report, full=True)
+
+
 def test_every_fail_states_whether_it_remains() -> None:
     report = audited(HIRED, reference={"race": "White"}, rules=["selection_rate.ratio >= 0.98"])
     fails = [each for each in report.verdicts if each.outcome == "fail"]
