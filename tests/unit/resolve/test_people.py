@@ -58,8 +58,7 @@ def test_it_is_what_a_loop_over_people_counts(rows, counted):
         ({"weight": "day"}, "weight: cannot be combined with people"),
         (
             {"prediction": None, "score": "day"},
-            r"^score: cannot be combined with people, each of whom counts once; to use it, count "
-            r"each decision \(per_person, --per-person each\)$",
+            r"^score: cannot be combined with people, .* \(per_person, --per-person each\)$",
         ),
         ({"person": None, "per_person": "each"}, "per_person: needs the column"),
         ({"task": "multiclass"}, "per_person: no number or class is favourable"),
