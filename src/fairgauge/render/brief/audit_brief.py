@@ -226,9 +226,7 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     used = "all of them used" if data.used == whole else f"{count(data.used)}{what} used"
     every = every_case(report)
     excluded = ["data.excluded"] if every != data.cases else []
-    yield Sentence(
-        f"{count(every)} {words.unit}, {used}.", ("data.cases", *excluded, "data.used")
-    )
+    yield Sentence(f"{count(every)} {words.unit}, {used}.", ("data.cases", *excluded, "data.used"))
     features = dict.fromkeys(words.feature(each.feature) for each in report.groups)
     by = listing([f"by {each}" for each in features])
     decided, labelled = bool(spec.get("prediction") or spec.get("score")), bool(spec.get("label"))
