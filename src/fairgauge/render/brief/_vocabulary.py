@@ -221,16 +221,12 @@ class Vocabulary:
         listed = [f"{called(column)} {called(value)}" for column, value in parts.items()]
         return f"{self.noun} with {listing(listed)}"
 
-    def feature(self, feature: str | None) -> str:
+    def feature(self, feature: str | None, together: str = " together") -> str:
         """Return a feature in words: "sex", "sex and race together"."""
         found = self._features.get(str(feature))
-        crossed = found is not None and len(found.columns) > 1
-        return f"{self.columns(feature)}{' together' if crossed else ''}"
-
-    def columns(self, feature: str | None) -> str:
-        """Return the columns of a feature: "sex", "sex and race"."""
-        found = self._features.get(str(feature))
-        return called(feature) if found is None else listing(list(map(called, found.columns)))
+        if found is None or len(found.columns) == 1:
+            return called(feature)
+        return f"{listing([called(column) for column in found.columns])}{together}"
 
     def _by_pattern(self, pattern: str, feature: str, group: str) -> str:
         values: dict[str, str] = {"value": called(group), "noun": self.noun}

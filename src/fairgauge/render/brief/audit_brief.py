@@ -494,7 +494,7 @@ def _steps(
             each["rows"] > _MANY_WITHOUT_GROUP * each["total"]
         ):
             yield Sentence(
-                f"Complete {words.columns(each.feature)}: {each['rows']:,} of {each['total']:,} "
+                f"Complete {words.feature(each.feature, "")}: {each['rows']:,} of {each['total']:,} "
                 f"{unit(report)} have no group."
             )
     yield from _explaining_steps(spec, differs=remaining or bool(report.findings))
