@@ -28,7 +28,7 @@ from fairgauge.render.brief._stated_findings import (
 from fairgauge.render.brief._vocabulary import Vocabulary, joined
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.finding_sentences import describe_finding
-from fairgauge.render.words.numbers import count, listing, percent, plural
+from fairgauge.render.words.numbers import count, listing, numbered, percent, plural
 from fairgauge.render.words.question_sentences import (
     counts_people,
     cut_words,
@@ -493,10 +493,11 @@ def _steps(
         if each.code is DiagnosticCode.MISSING_GROUPS and (
             each["rows"] > _MANY_WITHOUT_GROUP * each["total"]
         ):
-            yield Sentence(
-                f"Complete {words.feature(each.feature, "")}: {each['rows']:,} of {each['total']:,} "
-                f"{unit(report)} have no group."
+            columns, every = (
+                words.feature(each.feature, together=""),
+                numbered(each["total"], unit(report)),
             )
+            yield Sentence(f"Complete {columns}: {each['rows']:,} of {every} have no group.")
     yield from _explaining_steps(spec, differs=remaining or bool(report.findings))
     led = (each.shares for each in led_by(disparities) if each.shares is not None)
     wronged = next(filter(None, map(_wronged, led)), None)
