@@ -271,10 +271,11 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float) -> _Tests
 
 def _years(crossed: CrossedStrata, common: Array) -> tuple[int, Array] | None:
     """Return the first column of several years, and the year of every stratum."""
-    for k in range(len(crossed.columns)):
-        names = [values[k].name() for values in crossed.strata]
+    for k, codes in enumerate(crossed.codes):
+        _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+        names = [crossed.strata[s][k].name() for s in first.tolist()]
         if all(_YEAR.fullmatch(name) for name in names):
-            times = np.array([float(name) for name in names])
+            times = np.array([float(name) for name in names])[place.ravel()]
             if len(np.unique(times[common])) > 1:
                 return k, times
     return None

@@ -727,8 +727,9 @@ def needs(
         return None
     cheapest: What = min(answers, key=lambda what: answers[what])
     return SwapNeeds(
-        names=wanted["names"], items=wanted["items"], runs=wanted["runs"], cheapest=cheapest
-    )
+        names=wanted["names"], items=wanted["items"], runs=wanted["runs"], cheapest=cheapest,
+        runs_known=runs_variance > 0,
+    )  # fmt: skip
 
 
 def _deviation(variance: float, times: float) -> float:

@@ -120,12 +120,14 @@ class SwapNeeds:
     names : names a side; None where no number would.
     items, runs : items, and runs of each, likewise.
     cheapest : which of them takes the fewest answers.
+    runs_known : whether it is known how far runs vary: not of single answers, whose runs are None.
     """
 
     names: int | None
     items: int | None
     runs: int | None
     cheapest: Literal["names", "items", "runs"]
+    runs_known: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -175,3 +175,22 @@ def test_the_exit_code_is_of_the_newest_release(tmp_path):
     alone = [each for each in options if each != "--by=release"]
     run = CliRunner().invoke(main, ["pairs", str(path), *alone, "--fail-on=changed"])
     assert run.exit_code == 2
+
+
+def test_the_first_page_counts_the_changes_of_the_newest_release():
+    found = audit(CHANGING, margins={"score": 0.5})
+    text = str(found.brief().verdict[0])
+    assert text == (
+        "Of 1 comparison of the newest release, v11, 1 differs. Since v10 1 is unchanged within "
+        "the margin."
+    )
+
+
+def test_of_single_answers_nothing_is_claimed_of_more_runs():
+    (single,) = fg.pairs(study((4, 4), runs=1, seed=1), **ASKED, reference=WHITE).differences
+    table = study((4, 4), runs=2, seed=1, delta=-0.15)
+    (twice,) = fg.pairs(table, **ASKED, reference=WHITE).differences
+    assert (single.reason, twice.reason) == (SwapReason.IMPRECISE,) * 2
+    assert (single.needed.runs, single.needed.runs_known) == (None, False)
+    assert "more runs" not in single.says
+    assert twice.needed.runs_known

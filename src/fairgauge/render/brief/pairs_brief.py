@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.render.words import swap_sentences as words
-from fairgauge.render.words.display_names import called, group_called
+from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.name_swaps import SwapReason, SwapVerdict
@@ -67,19 +67,28 @@ def _margin(audit: PairsAudit) -> str:
 
 
 def _verdict(audit: PairsAudit, by: dict[SwapVerdict, list[SwapDifference]]) -> str:
-    total = sum(map(len, by.values()))
-    parts = [
-        f"{count(len(by[verdict]))} {verb}"
-        for verdict, verb in (
-            (SwapVerdict.DIFFERS, plural(len(by[SwapVerdict.DIFFERS]), "differs", "differ")),
-            (SwapVerdict.EQUIVALENT, plural(len(by[SwapVerdict.EQUIVALENT]), "is", "are")
-             + " equivalent"),
-            (SwapVerdict.CANNOT_TELL, "cannot be decided"),
-        )
-        if by[verdict]
-    ]  # fmt: skip
     of = f" of the newest release, {called(audit.releases[-1])}," if audit.releases else ""
-    return f"Of {numbered(total, 'comparisons')}{of} {listing(parts)}."
+    text = f"Of {numbered(sum(map(len, by.values())), 'comparisons')}{of} {_counted(by)}."
+    changes = audit.newest(audit.distinct_changes)
+    if not changes:
+        return text
+    of_changes = {verdict: [d for d in changes if d.verdict is verdict] for verdict in SwapVerdict}
+    since = f"since {called(changes[0].since)}"
+    return f"{text} {capitalised(since)} {_counted(of_changes, changed=True)}."
+
+
+def _counted(by: dict[SwapVerdict, list[SwapDifference]], *, changed: bool = False) -> str:
+    """Return how many comparisons, or changes, came to what."""
+    differ, equal = (plural(len(by[v]), *verbs) for v, verbs in (
+        (SwapVerdict.DIFFERS, ("differs", "differ")), (SwapVerdict.EQUIVALENT, ("is", "are")),
+    ))  # fmt: skip
+    alike = "unchanged within the margin" if changed else "equivalent"
+    verbs = {
+        SwapVerdict.DIFFERS: "changed" if changed else differ,
+        SwapVerdict.EQUIVALENT: f"{equal} {alike}",
+        SwapVerdict.CANNOT_TELL: "cannot be decided",
+    }
+    return listing([f"{count(len(by[v]))} {verb}" for v, verb in verbs.items() if by[v]])
 
 
 def _looked_at(audit: PairsAudit) -> Iterator[Sentence]:

@@ -161,7 +161,8 @@ def _needed_sentence(d: SwapDifference) -> str:
     enough = [what for what in ways if getattr(needed, what) is not None]
     enough.sort(key=lambda what: what != needed.cheapest)
     listed = numbers.listing([ways[what] for what in enough], "or")
-    not_enough = [f"more {what}" for what in ways if what not in enough]
+    alike = [what for what in ways if what not in enough]
+    not_enough = [f"more {what}" for what in alike if what != "runs" or needed.runs_known]
     alone = f" ({numbers.listing(not_enough, 'or')} alone would not)" if not_enough else ""
     return (
         f"About {listed} would probably decide it{alone}, with 80% power, if the values are as "
