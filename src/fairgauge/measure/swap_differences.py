@@ -220,15 +220,14 @@ def _of_all_models(answers: Answers) -> _Cells | None:
     models = len(np.unique(answers.model[there]))
     if models < 2:
         return None
-    keys = np.stack([answers.item[there], answers.variant[there]], axis=1)
-    cells, cell, count = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    cell = cell.ravel()
+    keys = answers.item[there] * len(answers.variants) + answers.variant[there]
+    cells, cell, count = np.unique(keys, return_inverse=True, return_counts=True)
     mean = np.bincount(cell, answers.mean[there]) / count
     n = np.bincount(cell, answers.n[there])
     common = count == models
     if not common.any():
         return None
-    item, variant = cells[common].T
+    item, variant = np.divmod(cells[common], len(answers.variants))
     return _Cells(
         None, True, tuple(np.unique(answers.model[there]).tolist()), item, variant,
         answers.group_of[variant], mean[common], n[common],

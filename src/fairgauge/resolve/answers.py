@@ -130,8 +130,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         kept &= ~other
 
     keys = np.stack([model, codes[:, axes[Role.ITEM]], variant], axis=1)[kept]
-    cells, cell = np.unique(keys, axis=0, return_inverse=True)
-    cell = cell.ravel()
+    cells, cell = _distinct(keys)
     there = answered[kept]
 
     def total(values: Array) -> Array:
@@ -167,6 +166,17 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     if problems:
         raise SpecError(problems)
     return answers
+
+
+def _distinct(codes: Codes) -> tuple[Codes, Codes]:
+    """Return the distinct rows of codes in their order, and which of them each row is.
+
+    Sorting one number for each row is several times as fast as sorting the rows.
+    """
+    width = tuple((codes.max(axis=0, initial=-1) + 2).tolist())
+    keys = np.ravel_multi_index(tuple((codes + 1).T), width)
+    _, first, at = np.unique(keys, return_index=True, return_inverse=True)
+    return codes[first], at
 
 
 def _names(cube: Cube, axis: Axis) -> tuple[str, ...]:
@@ -223,8 +233,8 @@ def _groups(
         levels = cube.levels[axes[i]]
         marks = [any(matches(u, level) for u in question.spec.unknown) for level in levels]
         unknown |= np.array([*marks, True])[codes[:, i]]
-    combinations, group = np.unique(codes[:, features], axis=0, return_inverse=True)
-    group = np.where(unknown, -1, group.ravel())
+    combinations, group = _distinct(codes[:, features])
+    group = np.where(unknown, -1, group)
     parts = [axes[i].parts(cube.levels[axes[i]]) for i in features]
     ids = [
         GroupId.of(*(part[c] for part, c in zip(parts, row, strict=True)))
@@ -249,7 +259,7 @@ def _two_groups(
     question: SwapQuestion,
 ) -> Iterator[Problem]:
     """Yield the variants that belong to two groups."""
-    both = np.unique(np.stack([variant, group], axis=1), axis=0)
+    both, _ = _distinct(np.stack([variant, group], axis=1))
     several, count = np.unique(both[:, 0], return_counts=True)
     mixed = several[count > 1].tolist()
     for v in mixed[:_MOST_NAMED]:
@@ -317,8 +327,8 @@ def _repeated(codes: Codes, rows: Array, axes: Mapping[Role, int]) -> int:
     if Role.RUN not in axes:
         return 0
     by = [axes[r] for r in (Role.ITEM, Role.VARIANT, Role.MODEL, Role.RUN) if r in axes]
-    _, cell = np.unique(codes[:, by], axis=0, return_inverse=True)
-    return int(np.count_nonzero(np.bincount(cell.ravel(), rows) > 1)) if len(codes) else 0
+    _, cell = _distinct(codes[:, by])
+    return int(np.count_nonzero(np.bincount(cell, rows) > 1)) if len(codes) else 0
 
 
 def _not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Problem]:
@@ -336,7 +346,7 @@ def _not_comparable(answers: Answers, question: SwapQuestion) -> Iterator[Proble
     group = answers.group_of[answers.variant]
     kept = there & np.isin(group, named)
     keys = np.stack([answers.model, answers.item, group], axis=1)[kept]
-    of_item = np.unique(np.unique(keys, axis=0)[:, :2], axis=0, return_counts=True)[1]
+    of_item = np.bincount(_distinct(_distinct(keys)[0][:, :2])[1])
     if not (of_item > 1).any():
         yield Problem(
             "item",
