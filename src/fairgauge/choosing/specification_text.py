@@ -7,6 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from fairgauge.choosing.questions import QUESTIONS
+from fairgauge.question.probability_formats import recognised
 from fairgauge.question.spec_file import toml_value
 
 if TYPE_CHECKING:
@@ -55,8 +56,10 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
     <BLANKLINE>
     """
     keys: dict[str, Json] = {name: PLACEHOLDERS[name] for name in found.columns}
-    keys["sensitive"] = [PLACEHOLDERS["sensitive"]]
+    if "probabilities" not in (asked or {}):
+        keys["sensitive"] = [PLACEHOLDERS["sensitive"]]
     keys |= asked or {}
+    keys |= _recognised(keys)
     lines = [
         "# A specification for `fairgauge audit`, written by `fairgauge choose`.",
         "#",
@@ -77,6 +80,18 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
         "]",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _recognised(keys: Mapping[str, Json]) -> dict[str, Json]:
+    """Return features of probabilities in place of the columns that a common program writes."""
+    named = keys.get("sensitive")
+    columns = [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
+    found = recognised(columns)
+    if found is None or not isinstance(named, list):
+        return {}
+    _, by_group = found
+    rest = [each for each in named if each not in by_group.values()]
+    return {"sensitive": [*rest, {"name": "race", "probabilities": dict(by_group)}]}
 
 
 def _answers(found: Recommendation) -> Iterator[str]:

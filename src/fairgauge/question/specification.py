@@ -11,6 +11,7 @@ from fairgauge.question.features import Above, Ordered
 from fairgauge.question.options import BY_NAME, Spec
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.probabilities import separated
+from fairgauge.question.probability_formats import proposal
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
@@ -440,14 +441,16 @@ def _unknown_columns(spec: Spec, columns: Sequence[str] | None) -> list[Problem]
     if columns is None:
         return []
     return [
-        Problem(path, f"no column {quote(name)} in the data.{_instead(name, columns)}")
+        Problem(path, f"no column {quote(name)} in the data.{_instead(path, name, columns)}")
         for path, name in spec.columns()
         if name not in columns
     ]
 
 
-def _instead(name: str, columns: Sequence[str]) -> str:
+def _instead(path: str, name: str, columns: Sequence[str]) -> str:
     """Name the column that may have been meant, or the columns that there are."""
+    if path.startswith(("sensitive", "probabilities")) and (proposed := proposal(columns)):
+        return proposed
     parts = name.split(",")
     if len(parts) > 1 and all(part.strip() in columns for part in parts):
         return f" Name {listing(part.strip() for part in parts)} one by one"

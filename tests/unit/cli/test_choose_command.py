@@ -124,3 +124,22 @@ def test_the_file_that_is_written_can_be_audited(tmp_path, monkeypatch):
     assert "fairgauge audit DATA -c audit.toml" in written.stdout
     audited = CliRunner().invoke(main, ["audit", "loans.csv", "-c", "audit.toml", "--quiet"])
     assert audited.exit_code == 0, audited.stderr  # of both, half of those who repaid are approved
+
+
+def test_the_columns_of_a_program_for_probabilities_become_a_feature():
+    names = ["pred.whi", "pred.bla", "pred.his", "pred.asi", "pred.oth"]
+    result = run("--model", "none", "--label", "repaid", "--sensitive", "sex", *(
+        part for name in names for part in ("--sensitive", name)
+    ))  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    sex, race = tomllib.loads(result.stdout)["sensitive"]
+    assert sex == "sex"
+    assert race["name"] == "race"
+    assert list(race["probabilities"].values()) == names
+
+
+def test_probabilities_are_a_flag():
+    result = run("--model", "none", "--label", "repaid", "--probabilities", "race: A=p_a, B=p_b")
+    read = tomllib.loads(result.stdout)
+    assert read["probabilities"] == [{"name": "race", "probabilities": {"A": "p_a", "B": "p_b"}}]
+    assert "sensitive" not in read

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from fairgauge.values import Json
 
 _COLUMNS = (
-    "label", "prediction", "score", "score_of", "threshold", "positive", "sensitive", "strata",
-    "count", "weight", "cluster",
+    "label", "prediction", "score", "score_of", "threshold", "positive", "sensitive",
+    "probabilities", "strata", "count", "weight", "cluster",
 )  # fmt: skip
 _EXPECTED = {
     "rate": "Expected rate of the groups, for the rows needed (default 0.5).",
@@ -54,6 +54,7 @@ def command(path: str | None, **flags: Any) -> None:
     \b
     fairgauge choose -o audit.toml
     fairgauge choose --model decision --outcomes none --prediction approved --sensitive sex
+    fairgauge choose --model none --probabilities 'race: Black=p_black, White=p_white'
     fairgauge audit loans.csv -c audit.toml
     """  # noqa: D301 - the paragraph mark of click
     if path is not None:
@@ -129,7 +130,7 @@ def _ask_columns(found: Recommendation, flags: Mapping[str, Texts]) -> dict[str,
     positive = flags["positive"] or answers.get("positive", ())
     if "score" in found.columns and positive and not flags["score_of"]:
         answers["score_of"] = _ask_score_of(positive)
-    if not flags["sensitive"]:
+    if not flags["sensitive"] and not flags["probabilities"]:
         text = f"{BY_NAME['sensitive'].description}, separated by spaces"
         answers["sensitive"] = tuple(_ask_text(text, PLACEHOLDERS["sensitive"]).split())
     return answers
