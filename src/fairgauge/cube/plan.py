@@ -349,8 +349,7 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
 
 def _sums_of_probabilities(feature: Probabilities, i: int) -> tuple[Moment, ...]:
     """Return the sums of the probabilities of every group, and of the rows that are rounded."""
-    columns = [*map(feature.sum_of, feature.groups), feature.rounded]
-    return tuple(Moment(f"p{i}_{j}", (c,), ("x",)) for j, c in enumerate(columns))
+    return tuple(Moment(f"p{i}_{j}", (c,), ("x",)) for j, c in enumerate(feature.summed))
 
 
 def _axis_of(role: Role, column: Feature) -> Axis:

@@ -68,6 +68,11 @@ class Probabilities:
         return f"{self.name} (probability of {group})"
 
     @property
+    def summed(self) -> tuple[str, ...]:
+        """Return the names of the columns that are summed."""
+        return (*map(self.sum_of, self.groups), self.rounded)
+
+    @property
     def counted(self) -> Probabilities:
         """Return what decides the counts alone."""
         return replace(self, known_drawn=KnownDrawn.UNKNOWN, assume=Assume.BRACKET)

@@ -15,6 +15,7 @@ import numpy as np
 
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, Problem, SpecError, quote
+from fairgauge.scan._sql import identifier
 from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.scan.row_access import read_rows
 from fairgauge.scan.source import readable
@@ -56,22 +57,26 @@ def with_probabilities(source: Source, spec: Spec) -> Source:
 
 
 def _names(feature: Probabilities) -> list[str]:
-    return [*map(feature.sum_of, feature.groups), feature.rounded, feature.cell]
+    return [*feature.summed, feature.cell]
 
 
 def _with_feature(source: Source, feature: Probabilities) -> Source:
     if isinstance(source, DuckFiles):
-        written = _written(source.written, feature)
-        return replace(source, columns=(*source.columns, *_names(feature)), written=written)
+        written, relation = _written(source.written, feature), source.relation
+        for stage in _stages(source.written, feature):
+            made = ", ".join(f"{text} AS {name}" for name, text in stage.items())
+            relation = f"(SELECT *, {made} FROM {relation})"
+        columns = (*source.columns, *_names(feature))
+        return replace(source, columns=columns, relation=relation, written=written)
     from fairgauge.scan._duckdb_relation import Relation, open_relation
 
     if isinstance(source, Relation):
-        from fairgauge.scan._sql import identifier
-
-        columns = source.written()
-        made = _expressions(columns, feature)
-        chosen = [f"{text} AS {identifier(name)}" for name, text in made.items()]
-        return open_relation(source.relation.project(", ".join(["*", *chosen])), source.name)
+        rows, stages = source.relation, _stages(source.written(), feature)
+        for stage in stages:
+            made = ", ".join(f"{text} AS {name}" for name, text in stage.items())
+            rows = rows.project(f"*, {made}")
+        parts = ", ".join(name for stage in stages[:3] for name in stage)
+        return open_relation(rows.project(f"* EXCLUDE ({parts})"), source.name)
     from fairgauge.scan._narwhals import NarwhalsFrame
 
     if isinstance(source, NarwhalsFrame):
@@ -159,7 +164,7 @@ def _as_numbers(values: list[Any]) -> list[float]:
 
 def _written(own: Columns, feature: Probabilities) -> Columns:
     """Return how columns are written, those of probabilities among them."""
-    made = _expressions(own, feature)
+    made = {name: identifier(name) for name in _names(feature)}
     parts = [column for _, column in feature.columns]
 
     def key(column: str) -> str:
@@ -187,34 +192,49 @@ def _written(own: Columns, feature: Probabilities) -> Columns:
     )
 
 
-def _expressions(columns: Columns, feature: Probabilities) -> dict[str, str]:
-    """Write the columns of a feature in SQL."""
-    numbers = [f"({columns.number(column)})" for _, column in feature.columns]
-    total = f"({' + '.join(numbers)})"
-    known = " AND ".join(f"{each} IS NOT NULL" for each in numbers)
-    none = " AND ".join(f"{each} IS NULL" for each in numbers)
-    outside = " OR ".join(f"{each} < 0 OR {each} > 1" for each in numbers)
+def _stages(columns: Columns, feature: Probabilities) -> list[dict[str, str]]:
+    """Write the columns of a feature in SQL, each stage from the columns of those before.
+
+    DuckDB computes what is written twice inside of CASE twice, and so each part has a column.
+    """
+    size = len(feature.columns)
+    p = [identifier(f"{feature.name} (probability {i})") for i in range(size)]
+    total, least, most, state = (
+        identifier(f"{feature.name} ({part})") for part in ("total", "least", "most", "state")
+    )
     tolerance, whole = columns.constant(feature.tolerance), columns.constant(WHOLE)
-    off = f"abs({total} - 1) > {tolerance}"
-    right = f"{known} AND NOT ({outside}) AND NOT ({off})"
-    half = columns.constant(0.5)
-    sums = [f"floor({each} / {total} * {whole} + {half})" for each in numbers]
+    half, rounded = columns.constant(0.5), columns.constant(_ROUNDED)
+    sums = [identifier(feature.sum_of(group)) for group in feature.groups]
     cell = " + ".join(
         f"CAST(floor({each} * {GRID} / {whole}) AS BIGINT) * {BASE**i}"
         for i, each in enumerate(sums)
     )
-    rounded = f"abs({total} - 1) > {columns.constant(_ROUNDED)}"
-    return {
-        **{
-            feature.sum_of(group): f"CASE WHEN {right} THEN {text} ELSE 0 END"
-            for group, text in zip(feature.groups, sums, strict=True)
+    return [
+        {each: columns.number(c) for each, (_, c) in zip(p, feature.columns, strict=True)},
+        {
+            total: " + ".join(p),
+            least: f"least({', '.join(p)})",
+            most: f"greatest({', '.join(p)})",
         },
-        feature.rounded: f"CASE WHEN {right} AND {rounded} THEN 1 ELSE 0 END",
-        feature.cell: (
-            f"CASE WHEN {none} THEN NULL WHEN NOT ({known}) THEN {PARTLY_MISSING} "
-            f"WHEN {outside} THEN {OUTSIDE} WHEN {off} THEN {OFF} ELSE {cell} END"
-        ),
-    }
+        {
+            state: (  # of least and greatest missing values are no part, of a total they are
+                f"CASE WHEN {least} IS NULL THEN NULL WHEN {total} IS NULL THEN {PARTLY_MISSING} "
+                f"WHEN {least} < 0 OR {most} > 1 THEN {OUTSIDE} "
+                f"WHEN abs({total} - 1) > {tolerance} THEN {OFF} ELSE 0 END"
+            )
+        },
+        {
+            **{
+                sum_: f"CASE WHEN {state} = 0 THEN floor({each} / {total} * {whole} + {half}) "
+                "ELSE 0 END"
+                for sum_, each in zip(sums, p, strict=True)
+            },
+            identifier(feature.rounded): (
+                f"CASE WHEN {state} = 0 AND abs({total} - 1) > {rounded} THEN 1 ELSE 0 END"
+            ),
+        },
+        {identifier(feature.cell): f"CASE WHEN {state} = 0 THEN {cell} ELSE {state} END"},
+    ]
 
 
 def _derived(frame: Any, feature: Probabilities) -> Any:

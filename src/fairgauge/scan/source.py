@@ -154,6 +154,7 @@ def ranged_columns(plan: Plan) -> set[str]:
     """Return the columns whose least and greatest values must be checked."""
     bounded = {axis.column for axis in plan.axes if axis.bounds}
     summed = {column for moment in plan.moments for column in moment.columns}
+    summed -= {column for made in plan.asked.probabilities for column in made.summed}
     return bounded | summed | {column for column in (plan.count, plan.weight) if column}
 
 
