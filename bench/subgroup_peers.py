@@ -2,7 +2,9 @@
 
 Each searches the same table in a process of its own, down to the same size of a subgroup:
 ``fairgauge.find`` and SliceLine (0.3.0) conjunctions of three conditions of twelve features,
-``fairgauge.find`` and DivExplorer (0.2.6) all conjunctions of six. Neither peer has a guarantee,
+``fairgauge.find`` and DivExplorer (0.2.6) all conjunctions of six. With ``--rows 10000000``
+``fairgauge.find`` alone searches a Parquet file of so many rows, and of ten features of twenty
+values, whose rows it reads in batches. Neither peer has a guarantee,
 and their packages are no dependencies: ``pip install --target DIR --no-deps sliceline divexplorer``
 with DIR in PYTHONPATH. What is printed is CPU seconds and the memory above that before the search.
 """
@@ -13,6 +15,7 @@ import argparse
 import json
 import subprocess
 import sys
+import tempfile
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +71,28 @@ def divexplorer(frame: Any) -> None:
     print(f"{len(found):,} subgroups, {(found['wrong_t'] > 1.96).sum():,} with |t| > 1.96")
 
 
+def write_parquet(rows: int, path: str) -> None:
+    """Write rows of ten features of twenty values, with one subgroup whose rate is higher."""
+    values = ", ".join(f"'v' || hash(i * 16 + {k}) % 20 AS f{k}" for k in range(10))
+    planted = "f0 = 'v3' AND f1 = 'v4' AND hash(i * 16 + 11) % 10 = 0"
+    wrong = f"CAST(hash(i * 16 + 12) % 10 = 0 OR ({planted}) AS INTEGER)"
+    query = (
+        f"COPY (SELECT * EXCLUDE (i), {wrong} AS wrong "
+        f"FROM (SELECT i, {values} FROM range({rows}) AS r(i))) TO '{path}'"
+    )
+    # in a process of its own, whose memory is not that of the search
+    subprocess.run([sys.executable, "-c", f"import duckdb; duckdb.sql({query!r})"], check=True)
+
+
+def of_parquet(path: str) -> None:
+    """Search the rows of a file."""
+    import fairgauge as fg
+
+    found = fg.find(path, prediction="wrong", positive=1, rate="selection_rate", worse="higher",
+                    features=[f"f{i}" for i in range(10)])  # fmt: skip
+    print(f"{found.examined:,} subgroups, {len(found.worse)} worse: {found.summary}")
+
+
 def _runs() -> dict[str, tuple[int, Callable[[Any], None]]]:
     return {
         "fairgauge, depth 3": (12, partial(ours, depth=3)),
@@ -81,7 +106,15 @@ def main() -> None:
     """Run all, each in a fresh process, or one of them here."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--one")
+    parser.add_argument("--rows", type=int)
     asked = parser.parse_args()
+    if asked.rows:
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/rows.parquet"
+            write_parquet(asked.rows, path)
+            spent = timed(partial(of_parquet, path))
+        print(f"{spent['cpu']:.1f} s, {spent['memory'] / 2**20:,.0f} MiB")
+        return
     if asked.one:
         features, search = _runs()[asked.one]
         frame = table(features)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Plan
-    from fairgauge.scan.source import Source
     from fairgauge.values import Value
 
 BATCH = 65_536
@@ -50,11 +49,6 @@ class Streamed(Protocol):
 
     def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
         """Yield the rows in any order; at most ``limit`` values on an axis."""
-
-
-def streams(source: Source) -> bool:
-    """Return whether the rows of a source can be read in batches."""
-    return isinstance(source, Streamed) and source.streams
 
 
 def has_arrow() -> bool:
