@@ -11,6 +11,11 @@ from clarify_cases import after, both, config
 
 from fairgauge.compat.clarify.clarify_config import ConfigError, read_config
 
+ROWS = [("facet", "age", "label", "p"), *(
+    (facet, 20 + i % 25, (i + (facet == "d")) % 2, i % 3 % 2)
+    for i in range(500) for facet in ("a", "d")
+)]  # fmt: skip
+
 
 def mistakes(asked: Any, **given: bool) -> dict[str, str]:
     """Return what is wrong with a configuration: path to message."""
@@ -297,7 +302,7 @@ def test_a_folder_without_files_is_named(folder: Any) -> None:
 
 
 def test_a_good_configuration_checks_in_silence(folder: Any) -> None:
-    folder.csv("data.csv", [("facet", "label"), ("a", 1), ("d", 0)])
+    folder.csv("data.csv", ROWS)
     asked = config(predictor={"endpoint_name": "live"})
     asked["methods"]["shap"] = {"num_samples": 5}
     folder.json("good.json", asked)
@@ -328,3 +333,56 @@ def test_maps_must_name_folders(folder: Any) -> None:
 def test_a_configuration_nested_too_deeply_is_an_error(folder: Any) -> None:
     folder.text("deep.json", "[" * 100_000)
     assert "nested too deeply" in folder.fails("clarify", "deep.json")
+
+
+@pytest.mark.parametrize(
+    ("more", "path"),
+    [
+        ({"facet": [{"name_or_index": "facet", "value_or_threshold": ["D"]}]}, "facet[0]"),
+        ({"label_values_or_threshold": [7]}, "label_values_or_threshold"),
+    ],
+)
+def test_a_value_that_no_row_has_is_a_mistake_of_the_check(
+    folder: Any, more: Any, path: str
+) -> None:
+    """The first row of "d" may be far down: the check reads all rows."""
+    folder.csv("data.csv", ROWS)
+    asked = folder.json("bad.json", config(**more))
+    message = folder.fails("clarify", asked, "--check")
+    assert path in message
+    assert "no row has" in message
+
+
+def test_the_check_names_guesses_of_types(folder: Any) -> None:
+    folder.csv("data.csv", ROWS)
+    facet = [{"name_or_index": "age", "value_or_threshold": [40]}]
+    result = folder.run("clarify", folder.json("good.json", config(facet=facet)), "--check")
+    assert result.exit_code == 0
+    assert "is read as categories: 40 means equal to it" in result.stderr
+
+
+def test_facets_are_held_against_headers_beside_other_mistakes(folder: Any) -> None:
+    folder.csv("data.csv", ROWS)
+    asked = config(headers=list(ROWS[0]), lable="label")
+    asked["facet"] = [{"name_or_index": "facett", "value_or_threshold": ["d"]}]
+    message = folder.fails("clarify", folder.json("bad.json", asked), "--check")
+    assert "lable" in message
+    assert "facet[0].name_or_index: no column 'facett' in headers. Did you mean 'facet'?" in message
+
+
+def test_a_group_without_rows_has_no_interval_and_keeps_its_name(folder: Any) -> None:
+    folder.csv("data.csv", ROWS)
+    facet = [{"name_or_index": "facet", "value_or_threshold": ["D"]}]
+    asked = config(facet=facet, group_variable="age")
+    result = folder.run("clarify", folder.json("run.json", asked))
+    assert result.exit_code == 0
+    assert "d: the same share" not in result.stdout
+    additions = json.loads((folder.path / "fairgauge.json").read_text())
+    assert not [each for each in additions["intervals"] if each["value_or_threshold"] == "D"]
+
+
+def test_the_other_side_of_a_facet_are_other_people(folder: Any) -> None:
+    folder.csv("data.csv", [ROWS[0], *((f, a, int(f == "a"), p) for f, a, _, p in ROWS[1:])])
+    result = folder.run("clarify", folder.json("run.json", config()))
+    assert "other people" in result.stdout
+    assert "with facet others" not in result.stdout

@@ -5,12 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import sys
-from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from fairgauge.compat.uri_paths import STANDARD_INPUT
 from fairgauge.errors import DataError, MissingExtra, quote
-from fairgauge.scan.ordered_files import EVERYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +44,7 @@ def read_text(path: Path) -> str:
         raise DataError(f"cannot read {quote(path)}: {reason}") from None
 
 
-def json_lines(path: Path, limit: int = EVERYTHING) -> Iterator[object]:
+def json_lines(path: Path) -> Iterator[object]:
     """Return the values of a JSON lines file, one a line, without blank lines.
 
     Raises
@@ -55,7 +53,7 @@ def json_lines(path: Path, limit: int = EVERYTHING) -> Iterator[object]:
         A line is not JSON.
     """
     lines = (line for line in read_text(path).split("\n") if line.strip())
-    for number, line in enumerate(islice(lines, min(limit, sys.maxsize)), start=1):
+    for number, line in enumerate(lines, start=1):
         try:
             yield json.loads(line)
         except ValueError as error:

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 ColumnType = Literal["text", "integer", "float", "boolean"]
 Level: TypeAlias = str | bool | float
 
-EVERYTHING = 1 << 62
-"""More rows than a file can have."""
 MISSING_TEXTS = frozenset(
     {"", "NA", "N/A", "n/a", "<NA>", "#N/A", "nan", "NaN", "-nan", "-NaN", "null", "NULL", "None"}
 )
@@ -141,9 +139,7 @@ def local_copy(path: Path) -> Path:
     return standard_input() if str(path) == _STANDARD_INPUT else path
 
 
-def ordered_csv(
-    files: Sequence[tuple[Path, bool]], width: int, name: str, limit: int = EVERYTHING
-) -> OrderedFiles:
+def ordered_csv(files: Sequence[tuple[Path, bool]], width: int, name: str) -> OrderedFiles:
     """Read CSV files: comma-separated, UTF-8, every row as wide as the first.
 
     Parameters
@@ -154,39 +150,32 @@ def ordered_csv(
         The number of columns.
     name : str
         What is read, in messages.
-    limit : int
-        The most rows to read of each file.
     """
     types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
     # a blank line is no row; in a file of one column it reads as a missing cell
     blank = " WHERE c0 IS NOT NULL" if width == 1 else ""
-    cut = "" if limit >= EVERYTHING else f" LIMIT {limit}"
     parts = [
         f"(SELECT * FROM read_csv({listed(paths)}, delim=',', quote='\"', escape='\"', "
         f"header={str(header).lower()}, nullstr='', allow_quoted_nulls=false, auto_detect=false, "
         f"strict_mode=true, null_padding=false, max_line_size={_LONGEST_LINE}, "
-        f"buffer_size={_BUFFER}, columns={{{types}}}){blank}{cut})"
-        for header, paths in _alike(files, one_by_one=bool(cut))
+        f"buffer_size={_BUFFER}, columns={{{types}}}){blank})"
+        for header, paths in _alike(files)
     ]
     return OrderedFiles(name, f"({' UNION ALL '.join(parts)})", [None] * width)
 
 
-def _alike(
-    files: Sequence[tuple[Path, bool]], *, one_by_one: bool
-) -> list[tuple[bool, list[Path]]]:
+def _alike(files: Sequence[tuple[Path, bool]]) -> list[tuple[bool, list[Path]]]:
     """Put neighbouring files that are read alike together."""
     found: list[tuple[bool, list[Path]]] = []
     for path, header in files:
-        if found and found[-1][0] is header and not one_by_one:
+        if found and found[-1][0] is header:
             found[-1][1].append(path)
         else:
             found.append((header, [path]))
     return found
 
 
-def ordered_parquet(
-    paths: Sequence[Path], name: str, limit: int = EVERYTHING
-) -> tuple[OrderedFiles, list[str]]:
+def ordered_parquet(paths: Sequence[Path], name: str) -> tuple[OrderedFiles, list[str]]:
     """Read Parquet files; return also the names of their columns.
 
     Raises
@@ -203,8 +192,7 @@ def ordered_parquet(
                 f"{listing(schema)} in {quote(path)}"
             )
     columns = ", ".join(f"{_identifier(column)} AS c{i}" for i, column in enumerate(names))
-    cut = "" if limit >= EVERYTHING else f" LIMIT {limit}"
-    relation = f"(SELECT {columns} FROM read_parquet({listed(paths)}){cut})"
+    relation = f"(SELECT {columns} FROM read_parquet({listed(paths)}))"
     return OrderedFiles(name, relation, list(schemas[0].values())), names
 
 

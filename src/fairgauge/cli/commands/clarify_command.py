@@ -100,9 +100,9 @@ def command(
 
 
 def _check(asked: AnalysisConfig, places: Places, dataset: str | None, first_row: FirstRow) -> None:
-    from fairgauge.compat.clarify.inputs import check_dataset
+    from fairgauge.compat.clarify.analysis import check_job
 
-    for notice in [*asked.notices, *check_dataset(asked, places, dataset, first_row)]:
+    for notice in check_job(asked, places, dataset, first_row):
         print_message(notice, prefix="Note: ")
     print_result("no mistakes found")
 

@@ -33,7 +33,7 @@ _JOINED_INPUT, _JOINED_OUTPUT = "SageMakerInput", "SageMakerOutput"
 """How a batch transform calls an input that is no object, and the output, where it joins them."""
 
 
-def read_captured(config: AnalysisConfig, files: Sequence[Path], limit: int) -> Dataset:
+def read_captured(config: AnalysisConfig, files: Sequence[Path]) -> Dataset:
     """Read features, predictions and, where it was merged, ground truth of captured traffic.
 
     Predictions are read as those of a model: by ``predictor.label``, ``predictor.probability`` and
@@ -52,7 +52,7 @@ def read_captured(config: AnalysisConfig, files: Sequence[Path], limit: int) -> 
     answers: list[tuple[object, int]] = []
     truths: list[object] = []
     for path in files:
-        for number, record in enumerate(json_lines(path, limit), start=1):
+        for number, record in enumerate(json_lines(path), start=1):
             where = f"{quote(path)} line {number:,}"
             request, answer = _exchange(config, record, where)
             rows = _features(config, request, where)

@@ -84,9 +84,7 @@ class Dataset:
         return self.table.columns([name for name in self.names if name not in left_out])
 
 
-def read_dataset(
-    config: AnalysisConfig, files: list[Path], first_row: FirstRow, limit: int
-) -> Dataset:
+def read_dataset(config: AnalysisConfig, files: list[Path], first_row: FirstRow) -> Dataset:
     """Read features, label and predictions.
 
     Raises
@@ -96,15 +94,15 @@ def read_dataset(
     """
     kind = config.dataset_type
     if kind in ("application/jsonlines", "application/json"):
-        return _json(config, files, limit)
+        return _json(config, files)
     notices: list[str] = []
     if kind == "text/csv":
         asked = [config.label, config.predicted_label, config.group_variable]
         asked += [facet.name_or_index for facet in config.facet or []]
-        table, notices = read_csv(files, config.headers, asked, first_row, limit)
+        table, notices = read_csv(files, config.headers, asked, first_row)
     else:
         local = [local_copy(path) for path in files]
-        source, names = ordered_parquet(local, ", ".join(map(str, files)), limit)
+        source, names = ordered_parquet(local, ", ".join(map(str, files)))
         table = ColumnTable.of_files(source, _checked(config.headers or names, len(names)))
     label, predicted = find(table.names, config.label), find(table.names, config.predicted_label)
     return Dataset(shown(files), table, label, predicted, notices)
@@ -123,10 +121,10 @@ def _checked(headers: list[str], columns: int) -> list[str]:
     return headers
 
 
-def _json(config: AnalysisConfig, files: list[Path], limit: int) -> Dataset:
+def _json(config: AnalysisConfig, files: list[Path]) -> Dataset:
     assert config.features is not None
     lines = config.dataset_type == "application/jsonlines"
-    parts = [(_lines if lines else _document)(config, path, limit) for path in files]
+    parts = [(_lines if lines else _document)(config, path) for path in files]
     rows = [row for part in parts for row in part[0]]
     more = {
         key: [value for part in parts for value in part[1][key] or ()]
@@ -169,9 +167,9 @@ def _json_names(config: AnalysisConfig, features: int, more: list[str]) -> list[
 _JsonRows = tuple[list[list[object]], dict[str, list[object] | None]]
 
 
-def _lines(config: AnalysisConfig, path: Path, limit: int) -> _JsonRows:
+def _lines(config: AnalysisConfig, path: Path) -> _JsonRows:
     """Take features and labels out of every line."""
-    records = list(json_lines(path, limit))
+    records = list(json_lines(path))
     paths = {"label": config.label, PREDICTED: config.predicted_label}
     features = search(str(config.features), "features")
     rows = []
@@ -189,7 +187,7 @@ def _lines(config: AnalysisConfig, path: Path, limit: int) -> _JsonRows:
     return rows, more
 
 
-def _document(config: AnalysisConfig, path: Path, limit: int) -> _JsonRows:
+def _document(config: AnalysisConfig, path: Path) -> _JsonRows:
     """Take features and labels out of one document."""
     document = json_document(path)
     rows = search(str(config.features), "features").search(document)
@@ -207,8 +205,8 @@ def _document(config: AnalysisConfig, path: Path, limit: int) -> _JsonRows:
                 f"{key}: {quote(each)} gives {count} in {quote(path)}, but there are "
                 f"{len(rows)} rows of features"
             )
-        more[key] = _known(values, key, each, path)[:limit]
-    return rows[:limit], more
+        more[key] = _known(values, key, each, path)
+    return rows, more
 
 
 def _known(values: list[object], key: str, asked: str, path: Path) -> list[object]:

@@ -21,7 +21,7 @@ from fairgauge.compat._flip_test import Features
 from fairgauge.compat._service_metrics import ServiceMetrics, unsortable
 from fairgauge.compat._service_texts import result
 from fairgauge.enums import Profile
-from fairgauge.errors import DataError, listing, quote
+from fairgauge.errors import DataError, Problem, listing, quote
 from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
@@ -61,11 +61,14 @@ class Job:
         self.made = made
         self.profile = profile
         self.notes: list[str] = []
+        self.mistakes: list[Problem] = []
         self._cube: Cube | None = None
         self._options: Options = {}
         self.label, listed = self._label()
         self.prediction = self._prediction(listed)
-        self.sides = [self._side(facet) for facet in config.facet or []]
+        self.sides: list[Side] = []
+        for facet in config.facet or []:
+            self.sides.append(self._side(facet))
         self.measured = self._measured(options)
 
     @cached_property
@@ -110,11 +113,14 @@ class Job:
             made, listed = outcome(column, values, self.profile, _type(config.label_type))
         except ValueError as error:
             raise DataError(f"label_values_or_threshold: {error}") from None
+        doubt = self._doubt(column, values, made.of, config.label_type)
         if not made.positive.any():
-            self.notes.append(f"label: no row has {quote(made.text or values[0])}")
+            shown = quote(made.text or values[0])
+            is_number = made.of is DataType.CONTINUOUS
+            absent = f"no row lies above {shown}" if is_number else f"no row has {shown}"
+            self._note_absent("label", "label_values_or_threshold", absent, doubt)
         elif made.positive.all():
             self.notes.append(f"label: every row is positive, by {quote(made.text or values[0])}")
-        self._note_doubtful(column, values, made.of, config.label_type)
         return made, listed
 
     def _prediction(self, listed: list[object]) -> BinaryOutcome | None:
@@ -145,22 +151,30 @@ class Job:
         except ValueError as error:
             self.notes.append(f"facet {name}: {error}")
             return Side(facet, name, None, str(error))
-        self._note_doubtful(column, facet.value_or_threshold, blocks.of, facet.facet_type)
-        self.notes += _without_rows(blocks, column, facet.value_or_threshold)
+        doubt = self._doubt(column, facet.value_or_threshold, blocks.of, facet.facet_type)
+        path = f"facet[{len(self.sides)}].value_or_threshold"
+        for absent in _without_rows(blocks, column, facet.value_or_threshold):
+            self._note_absent(f"facet {name}", path, absent, doubt)
         return Side(facet, name, favoured(blocks) if facet.facet_role == "a" else blocks)
 
-    def _note_doubtful(
+    def _doubt(
         self,
         column: CodedColumn,
         values: Sequence[object] | None,
         found: DataType,
         stated: str | None,
-    ) -> None:
+    ) -> str | None:
+        """Note a type that is probably guessed wrong, and return the note."""
         why = looks_misread(column, values, found) if stated is None else None
-        if why and self.profile.rules.types_are_guessed:
-            self.notes.append(
-                f"{why}; facet_type, label_type or --profile documented overrides this"
-            )
+        if not why or not self.profile.rules.types_are_guessed:
+            return None
+        self.notes.append(f"{why}; facet_type, label_type or --profile documented overrides this")
+        return self.notes[-1]
+
+    def _note_absent(self, of: str, path: str, absent: str, doubt: str | None) -> None:
+        """Note a value that no row has, which is a mistake of the configuration."""
+        self.notes.append(f"{of}: {absent}")
+        self.mistakes.append(Problem(path, f"{absent} ({doubt})" if doubt else absent))
 
     def _document(self) -> Options:
         """Return the title of the report, if the configuration gives one."""
@@ -175,6 +189,9 @@ class Job:
         strata = None if group is None else self.made.column(self.made.find(group) or "")
         asked = FacetQuestion(blocks, self.label, self.prediction, strata)
         metrics = [metric for every in self.config.stages.values() for metric in every]
+        if "FT" in metrics:  # it compares rows, and the report is made of counts
+            metrics.remove("FT")
+            self.notes.append("FT is in analysis.json, and not in the report")
         problem = None
         if strata is not None and self.profile.rules.types_are_guessed:
             missing = [float("nan")] if (strata.codes < 0).any() else []
@@ -202,12 +219,12 @@ def _without_rows(
         return
     if blocks.of is DataType.CONTINUOUS:
         if not (blocks.codes == 0).any():
-            yield f"facet {blocks.name}: no row lies above {quote(listed[0])}"
+            yield f"no row lies above {quote(listed[0])}"
         return
     names = {name_of(canonical(level)) for level in column.used}
     absent = [value for value in listed if name_of(canonical(value)) not in names]
     if absent:
-        yield f"facet {blocks.name}: no row has {listing(absent)}; it has {listing(column.used)}"
+        yield f"no row has {listing(absent)}; it has {listing(column.used)}"
 
 
 def _type(word: str | None) -> DataType | None:

@@ -10,7 +10,6 @@ import numpy as np
 from fairgauge.compat.clarify._dataset import PREDICTED, find
 from fairgauge.compat.clarify.csv_inputs import read_csv
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
-from fairgauge.scan.ordered_files import EVERYTHING
 
 if TYPE_CHECKING:
     from fairgauge.compat._column_table import ColumnTable
@@ -26,7 +25,6 @@ def joined(
     main: Dataset,
     files: int,
     first_row: FirstRow,
-    limit: int,
 ) -> Dataset:
     """Put facets and predictions that are kept apart beside the data.
 
@@ -54,9 +52,9 @@ def joined(
         asked = [f.name_or_index for f in config.facet or []] if role == "facet" else []
         if role == PREDICTED and config.predicted_label is not None:
             asked = [config.predicted_label]
-        side, notices = read_csv(found, headers, [*asked, key], first_row, limit)
+        side, notices = read_csv(found, headers, [*asked, key], first_row)
         made.notices.extend(notices)
-        made = _beside(made, side, key, uri, whole=limit == EVERYTHING)
+        made = _beside(made, side, key, uri)
         if role == PREDICTED:
             made = _with_predicted(config, made, side, key)
         else:
@@ -64,11 +62,9 @@ def joined(
     return made if key is None else _without(made, key)
 
 
-def _beside(
-    main: Dataset, side: ColumnTable, key: str | int | None, uri: str, *, whole: bool
-) -> Dataset:
+def _beside(main: Dataset, side: ColumnTable, key: str | int | None, uri: str) -> Dataset:
     if key is None:
-        if side.rows != main.rows and whole:
+        if side.rows != main.rows:
             raise DataError(
                 f"{quote(uri)} has {side.rows:,} rows and the data {main.rows:,}; rows are matched "
                 "one by one without joinsource_name_or_index"

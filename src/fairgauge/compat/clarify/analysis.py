@@ -116,6 +116,26 @@ def analyse(
     return Analysis(results, _additions(job, notices), job.report, notices)
 
 
+def check_job(
+    config: AnalysisConfig,
+    places: Places,
+    dataset: str | None = None,
+    first_row: FirstRow = FirstRow.AUTO,
+) -> list[str]:
+    """Hold a configuration against its data, measure nothing, and return what is notable.
+
+    Raises
+    ------
+    SpecError, DataError
+        As `analyse`; and where no row has a value that the label or a facet names.
+    """
+    made = load_dataset(config, places, dataset, first_row)
+    job = Job(config, made, Profile.CLARIFY)
+    if job.mistakes:
+        raise SpecError(job.mistakes)
+    return [*config.notices, *made.notices, *job.notes]
+
+
 def _additions(job: Job, notices: tuple[str, ...]) -> dict[str, object]:
     found: dict[str, object] = {
         "tool": {"name": "fairgauge", "version": __version__},

@@ -33,7 +33,6 @@ def read_csv(
     headers: list[str] | None,
     asked: Sequence[str | int | None],
     first_row: FirstRow,
-    limit: int,
 ) -> tuple[ColumnTable, list[str]]:
     """Open CSV files; return also notices of how their header was found.
 
@@ -45,8 +44,6 @@ def read_csv(
         Names and indices that the configuration uses: a name means that there is a header.
     first_row : FirstRow
         Whether the first row is a header; ``auto`` decides by its cells.
-    limit : int
-        The most rows of each file.
 
     Raises
     ------
@@ -77,7 +74,7 @@ def read_csv(
             )
         names = found
         parts.append((path, is_header))
-    source = ordered_csv(parts, len(names), ", ".join(map(str, files)), limit)
+    source = ordered_csv(parts, len(names), ", ".join(map(str, files)))
     return ColumnTable.of_files(source, names), notices
 
 

@@ -10,7 +10,6 @@ from fairgauge.compat.clarify._joined_inputs import joined
 from fairgauge.compat.clarify.clarify_config import CAPTURED
 from fairgauge.compat.clarify.csv_inputs import FirstRow
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
-from fairgauge.scan.ordered_files import EVERYTHING
 
 if TYPE_CHECKING:
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 NO_FACET = "Unable to locate the facet."
 NO_LABEL = "Headers must contain label."
-_LOOK = 100
 
 
 def load_dataset(
@@ -26,7 +24,6 @@ def load_dataset(
     places: Places,
     dataset: str | None,
     first_row: FirstRow = FirstRow.AUTO,
-    limit: int = EVERYTHING,
 ) -> Dataset:
     """Read and join everything that a configuration names.
 
@@ -36,8 +33,6 @@ def load_dataset(
         The data, in the place of ``dataset_uri``; relative to the current folder.
     first_row : FirstRow
         Whether the first row of CSV files is a header.
-    limit : int
-        The most rows to read of each file, to look at a data set without reading all of it.
 
     Raises
     ------
@@ -51,10 +46,10 @@ def load_dataset(
     else:
         files = places.here.files(dataset)
     if config.dataset_type == CAPTURED:
-        main = read_captured(config, files, limit)
+        main = read_captured(config, files)
     else:
-        main = read_dataset(config, files, first_row, limit)
-    made = joined(config, places, main, len(files), first_row, limit)
+        main = read_dataset(config, files, first_row)
+    made = joined(config, places, main, len(files), first_row)
     _check_columns(config, made)
     made.table.columns(_used(config, made))
     if not made.rows:
@@ -69,23 +64,6 @@ def _used(config: AnalysisConfig, made: Dataset) -> list[str]:
     if config.group_variable is not None:
         asked.append(made.find(config.group_variable))
     return [name for name in (made.label, made.predicted, *asked) if name is not None]
-
-
-def check_dataset(
-    config: AnalysisConfig,
-    places: Places,
-    dataset: str | None,
-    first_row: FirstRow = FirstRow.AUTO,
-) -> list[str]:
-    """Look at the first rows of everything that a configuration names; return what is notable.
-
-    Raises
-    ------
-    SpecError, DataError
-        As `load_dataset`, but for what only all rows can show.
-    """
-    made = load_dataset(config, places, dataset, first_row, _LOOK)
-    return made.notices
 
 
 def _check_columns(config: AnalysisConfig, made: Dataset) -> None:

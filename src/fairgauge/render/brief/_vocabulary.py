@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP
-from fairgauge.enums import ClassKind, DiagnosticCode, Favourable, ReferenceKind, Threshold
+from fairgauge.enums import (
+    ClassKind,
+    DiagnosticCode,
+    Favourable,
+    GroupKind,
+    ReferenceKind,
+    Threshold,
+)
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.wording import Words, read_words
 from fairgauge.render.words.display_names import called
@@ -210,6 +217,9 @@ class Vocabulary:
     def group(self, feature: str | None, group: str | None) -> str:
         """Return what the people of a group are called: "women", "people with sex Female"."""
         feature, group = str(feature), str(group)
+        found = self._groups.get((feature, group))
+        if found is not None and found.kind is GroupKind.OTHERS:
+            return f"other {self.noun}"
         names = self.words.groups.get(feature)
         if isinstance(names, str):
             return self._by_pattern(names, feature, group)

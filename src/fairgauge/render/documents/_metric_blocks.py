@@ -469,7 +469,8 @@ def metric_sentence(each: Estimate) -> str:
     if each.value is None:
         reason = describe_reason(each.reason) if each.reason else str(each.status)
         return f"{words}: no value, because {reason}."
-    return shorten(printable(f"{capitalised(each.says)}."), _LONGEST_TEXT)
+    says = each.says if each.group else capitalised(each.says)  # "f" and "F" are two groups
+    return shorten(printable(f"{says}."), _LONGEST_TEXT)
 
 
 def overview_row(
