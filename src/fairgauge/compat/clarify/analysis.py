@@ -11,10 +11,10 @@ import numpy as np
 
 from fairgauge.compat._coded_column import as_float
 from fairgauge.compat._service_texts import CONDITIONAL, read, spelled
+from fairgauge.compat.clarify._inputs import load_dataset
 from fairgauge.compat.clarify._job import Job
 from fairgauge.compat.clarify.analysis_files import OF, SCHEMA, as_json, digest
 from fairgauge.compat.clarify.csv_inputs import FirstRow
-from fairgauge.compat.clarify.inputs import load_dataset
 from fairgauge.compat.smclarify.bias.performance import performance
 from fairgauge.enums import Profile
 from fairgauge.errors import Problem, SpecError, quote
