@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from fairgauge.catalogue.closed_forms import closed_form, coefficients, quotients
+from fairgauge.catalogue.closed_forms import FormKind, closed_form, coefficients, quotients
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes
@@ -23,6 +23,11 @@ from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.compared_counts import FEWEST_GROUPS
 from fairgauge.inference.interval import FEWEST_EXPECTED, FEWEST_ROWS
+from fairgauge.measure._views_together import (
+    FEWEST_OUTCOMES,
+    FEWEST_TOGETHER,
+    critical_of_views,
+)
 from fairgauge.measure.slices import Slice
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Ordered
@@ -36,7 +41,7 @@ from fairgauge.stats.intervals import critical
 from fairgauge.stats.many import tukey_level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -51,8 +56,6 @@ if TYPE_CHECKING:
 
 FEWEST_PERSONS = 10
 """A cell of fewer persons may show what one of them is."""
-FEWEST_TOGETHER = 30
-"""Rows of a side below which no interval far out in the tail is claimed: it is not exact there."""
 MOST_CELLS = 100_000
 _RULES = {ReferenceRule.LARGEST: "the largest group", ReferenceRule.BEST: "the best group"}
 """References that the page chooses in every view; the share of rows of a group is of an audit."""
@@ -112,9 +115,10 @@ def explored(cube: Cube, spec: Spec, *, unprotected: bool = False) -> dict[str, 
         "confidence": confidence,
         "z": critical(confidence),
         "together": {
-            "z": critical(1 - (1 - confidence) / count),
+            "z": _critical_together(tables, groupings, metrics, count, confidence),
             "count": count,
             "rows": FEWEST_TOGETHER,
+            "outcomes": FEWEST_OUTCOMES,
         },
         "fewest": {"rows": FEWEST_ROWS, "expected": FEWEST_EXPECTED, "persons": FEWEST_PERSONS},
         "rules": {} if spec.min_share else _RULES,
@@ -460,6 +464,32 @@ def _comparisons(tables: Sequence[_Table], groupings: Sequence[Grouping], rates:
         groups = prod(len(groupings[i].groups) for i in by)
         total += number * (groups + 2 * (2 * groups + groups * (groups - 1) // 2))
     return max(1, total * rates)
+
+
+def _critical_together(
+    tables: Sequence[_Table],
+    groupings: Sequence[Grouping],
+    rates: Iterable[Statistic],
+    count: int,
+    confidence: float,
+) -> float:
+    """Return the critical value for every interval of the page: drawn, or else Bonferroni's.
+
+    It is drawn for each table at its part of the error, where all rates are shares of rows.
+    """
+    forms = [closed_form(each) for each in rates]
+    found: list[float | None] = [None]
+    if all(form is not None and form.kind is FormKind.SHARE for form in forms):
+        part = 1 - (1 - confidence) / len(tables)
+        sums = [[coefficients(s, r.needs) for s in r.sums] for r in rates if isinstance(r, Rate)]
+        found = [
+            critical_of_views(
+                t.codes, t.counts, [len(groupings[i].groups) for i in t.columns], sums, part
+            )
+            for t in tables
+        ]
+    values = [each for each in found if each is not None]
+    return max(values) if len(values) == len(found) else critical(1 - (1 - confidence) / count)
 
 
 def _among(tables: Sequence[_Table], confidence: float) -> Iterator[float]:

@@ -136,7 +136,7 @@
     const named = Array.isArray(s.reference) ? view.groups.find((g) => g.key === s.reference.join()) : chosen(s, view, rate);
     return named && named.key !== group.key ? { cells: named.cells, others: null } : null;
   };
-  const adequate = (s) => (s.together ? { ...data.fewest, rows: data.together.rows } : data.fewest);
+  const adequate = (s) => (s.together ? { ...data.fewest, rows: data.together.rows, expected: data.together.outcomes, outcomes: data.together.outcomes } : data.fewest);
   const critical = (s) => (s.together ? data.together.z : data.z);
 
   // everything that one cell of the overview states
@@ -321,7 +321,7 @@
     const level = `${Number((100 * data.confidence).toPrecision(6))}%`;
     one("legend").textContent = `${what[state.show]} Bars: ${level} confidence intervals, ${state.together
       ? `simultaneous for ${count(data.together.count)} intervals (critical value ${fixed(data.together.z, 2)} instead of ${fixed(data.z, 2)})`
-      : "each taken alone"}. ${state.show === "rate" ? "" : "Bold and full: the interval excludes no difference. "}Pale: insufficient data (fewer than ${adequate(state).rows} rows, or fewer than ${data.fewest.expected} expected of an outcome). ${state.reference === "best" ? "The best group is that of each rate; intervals of differences and ratios allow for its choice by the data. " : ""}A heading sorts the groups by its rate.${shown.hidden ? ` The ${MOST_GROUPS} largest groups are shown; ${count(shown.hidden)} smaller ones are counted in all others and in all rows.` : ""}`;
+      : "each taken alone"}. ${state.show === "rate" ? "" : "Bold and full: the interval excludes no difference. "}Pale: insufficient data (fewer than ${adequate(state).rows} rows, or fewer than ${adequate(state).expected} expected of an outcome). ${state.reference === "best" ? "The best group is that of each rate; intervals of differences and ratios allow for its choice by the data. " : ""}A heading sorts the groups by its rate.${shown.hidden ? ` The ${MOST_GROUPS} largest groups are shown; ${count(shown.hidden)} smaller ones are counted in all others and in all rows.` : ""}`;
   };
 
   // ---- the detail of a cell

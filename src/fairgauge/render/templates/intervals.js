@@ -35,10 +35,11 @@ const few = (rows, expected, fewest) =>
   rows < fewest.rows * (1 - 1e-9) || expected < fewest.expected * (1 - 1e-9);
 
 const rateOf = (rate, cells, z, fewest) => {
-  const { estimate, limits } = sideOf(rate, cells);
+  const { estimate, limits, shares } = sideOf(rate, cells);
   const [low, high] = within(estimate, limits(z), rate.range);
   return { value: plain.valueOf(rate, cells), low, high,
-    few: few(smallest(rate.rows, cells), Infinity, fewest) };
+    few: few(smallest(rate.rows, cells), Infinity, fewest)
+      || shares.some(({ x, n }) => Math.min(x, n - x) < (fewest.outcomes || 0)) };
 };
 const plain = arithmetic(false);
 
