@@ -116,6 +116,7 @@ class ReasonCode(StrEnum):
     ALTERNATIVES = "alternatives"
     BOUNDS_CROSS = "bounds_cross"  # low, high
     MISSING_GROUPS = "missing_groups"  # rows, low, high, alone
+    MISSING_OUTCOMES = "missing_outcomes"  # likewise
     NO_ESTIMATE = "no_estimate"  # what, name, nearest
     NO_VALUE = "no_value"
     NO_INTERVAL = "no_interval"

@@ -78,11 +78,7 @@ def worst_cases(
     if not cases or not isinstance(metric, Contrast) or not isinstance(metric.of, Rate):
         return {}
     measure: Measure = "w" if counted.weighted else "n"
-    alone = {name: counts[None, None] for name, counts in counted.unknown.items()}
-    without = replace(counted, groups=(), strata=(), counts=alone, histogram=None)
-    sides, others = (
-        CountsBySide(each, outcome, profile, (), measure) for each in (counted, without)
-    )
+    sides, others = sides_and_unknown(counted, outcome, profile, measure)
     margin = np.zeros_like(compared[0])
     group, reference = (sides.pick(which, margin) for which in compared)
     unknown = others.pick(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
@@ -104,10 +100,20 @@ def worst_cases(
 
 def most_unknown(counted: GroupCounts, outcome: OutcomeMasks, profile: Profile) -> ConfusionCounts:
     """Return the most rows without a group that protected counts allow, as one side."""
+    zero = np.zeros(1, dtype=np.int64)
+    return sides_and_unknown(counted, outcome, profile, "high")[1].pick(zero, zero)
+
+
+def sides_and_unknown(
+    counted: GroupCounts, outcome: OutcomeMasks, profile: Profile, measure: Measure
+) -> tuple[CountsBySide, CountsBySide]:
+    """Return the sides of comparisons, and the rows without a group as the one group there is."""
     alone = {name: counts[None, None] for name, counts in counted.unknown.items()}
     without = replace(counted, groups=(), strata=(), counts=alone, histogram=None)
-    zero = np.zeros(1, dtype=np.int64)
-    return CountsBySide(without, outcome, profile, (), "high").pick(zero, zero)
+    known, unknown = (
+        CountsBySide(each, outcome, profile, (), measure) for each in (counted, without)
+    )
+    return known, unknown
 
 
 def worst_values(
@@ -132,6 +138,11 @@ def worst_values(
     ours = missing_bounds(x1, n1, x, n)
     fixed = quotient(x2 + x, n2 + n)
     theirs = (fixed, fixed) if everyone else missing_bounds(x2, n2, x, n)
+    return contrast_range(metric, ours, theirs)
+
+
+def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:
+    """Return the ends of a contrast from those of its group's and of its reference's share."""
     first, second = (ours, theirs) if metric.order == "group - reference" else (theirs, ours)
     if metric.by == "difference":
         return first[0] - second[1], first[1] - second[0]

@@ -2,7 +2,8 @@
 
 A rule passes where the whole interval is inside its limits, fails where it is outside, and is
 inconclusive otherwise: the absence of evidence is no evidence of absence. Where rows have no group,
-it must come to the same whichever groups they are in. A rule that matches nothing is not evaluated.
+it must come to the same whichever groups they are in, and it passes only if it would whatever the
+missing labels and predictions are. A rule that matches nothing is not evaluated.
 
 A verdict of its own fails falsely in at most half of one minus its confidence level. Holm's
 step-down procedure keeps all of them together at that. Passes are not adjusted: the overall verdict
@@ -17,7 +18,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.across import Across, is_smallest
-from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import (
     OF_PROBABILITIES,
     Decide,
@@ -397,7 +397,7 @@ def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
 
 
 def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
-    """Decide, but only if rows without a group could not change the verdict.
+    """Decide, but only if rows without a group, or a pass without an outcome, could not change it.
 
     Of a rule that the value alone decides, such rows are a note of the report. Groups that nobody
     recorded pass only if people of known group show that their probabilities distinguish them.
@@ -409,20 +409,19 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
         return Outcome.NONE, reason  # the parts without enough data may be more extreme
     if isinstance(each.extreme, Across) and outcome is Outcome.FAIL:
         reason = Reason.of(reason.code, limit=reason.get("limit"), sufficient=True)
-    worst = measured.worst_cases.get(each.estimate.key) if each.estimate else None
-    decided = outcome in (Outcome.PASS, Outcome.FAIL) and reason.code in _BY_INTERVAL
-    if worst is None or not decided:
+    if outcome not in (Outcome.PASS, Outcome.FAIL) or reason.code not in _BY_INTERVAL:
         return outcome, reason
-    low, high = _reached(each, worst, rule)
-    if _outcome(low, high, rule) is outcome:
-        return outcome, reason
-    return Outcome.INCONCLUSIVE, Reason.of(
-        ReasonCode.MISSING_GROUPS,
-        rows=worst.rows,
-        low=low,
-        high=high,
-        alone=str(outcome),
-    )
+    group = None if _of_all_groups(rule) else each.group
+    key = rule.metric, each.feature, group, OVERALL, each.class_scope, each.threshold
+    for worst in measured.worst_cases.get(key, ()):
+        if worst.outcomes and outcome is Outcome.FAIL:
+            continue  # to blank the predictions of a failing group must not take back the fail
+        low, high = _reached(each, worst, rule)
+        if _outcome(low, high, rule) is not outcome:
+            code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
+            made = Reason.of(code, rows=worst.rows, low=low, high=high, alone=str(outcome))
+            return Outcome.INCONCLUSIVE, made
+    return outcome, reason
 
 
 def _if_shown(each: _Subject, rule: Rule, measured: Measured, reason: Reason) -> Decision:
@@ -450,12 +449,11 @@ def _shows_extreme(part: _Subject, rule: Rule) -> bool:
 
 def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float]:
     """Return how far the interval goes in the worst cases."""
-    value, interval, estimate = each.value, each.interval, each.estimate
-    if value is None or interval is None or estimate is None:
+    value, interval = each.value, each.interval
+    if value is None or interval is None:
         return worst.low, worst.high
     low, high = interval
-    metric = rule.definition
-    if not (isinstance(metric, Contrast) and metric.by == "ratio"):
+    if not (rule.definition is not None and is_ratio(rule.definition)):
         return low + worst.low - value, high + worst.high - value
     known = 0 < value < math.inf
     below = low * worst.low / value if known and worst.low > 0 else min(low, worst.low)

@@ -31,6 +31,7 @@ from fairgauge.inference.groups.families import (
     reversed_ranking,
 )
 from fairgauge.inference.missing_groups import missing_groups
+from fairgauge.inference.missing_outcomes import missing_outcomes
 from fairgauge.measure._small_groups import (
     adequate_parts,
     mark_estimates,
@@ -143,7 +144,7 @@ def measure(
         mark_estimates(estimates, small), together, homogeneity, spec.confidence
     )
     pairs = [pair for part in parts for pair in part.compare_pairs(tested.family)]
-    worst: dict[ComparisonKey, WorstCase] = {}
+    worst: dict[ComparisonKey, tuple[WorstCase, ...]] = {}
     adequate: dict[ComparisonKey, Adequate] = {}
     for part in parts:
         worst |= part.worst_cases
@@ -203,7 +204,7 @@ class _MeasuredFeature:
         self._rates = central_rates(rates)
         self._every_group: FeatureGroups | None = None
         self.homogeneity: list[Diagnostic] = []
-        self.worst_cases: dict[ComparisonKey, WorstCase] = {}
+        self.worst_cases: dict[ComparisonKey, tuple[WorstCase, ...]] = {}
         measured = _multiclass if resolution.task is Task.MULTICLASS else _thresholds
         self.groups, self.totals, self.estimates = measured(slices, rates, resolution.metrics)
         self.together = {key: limits for each in slices for key, limits in each.together.items()}
@@ -212,6 +213,7 @@ class _MeasuredFeature:
             *_strata_coverage(slices[0], resolution.metrics),
             *_clusters_spanning_groups(counts, spec),
             *missing_groups(counts, ruled=bool(spec.rules), people=spec.of_people),
+            *missing_outcomes(counts, spec),
             *ties(slices, resolution.metrics),
         ]
         if counts.protected:
@@ -221,8 +223,11 @@ class _MeasuredFeature:
             ]
         ruled = {limit.metric for _, limit in spec.limits}
         for each, asked in product(slices, resolution.metrics):
-            if asked.metric.name in ruled and isinstance(asked.metric, Contrast):
-                self.worst_cases |= {} if asked.obstacle else each.worst_cases(asked.metric)
+            if asked.metric.name in ruled and asked.obstacle is None:
+                self.worst_cases |= each.worst_cases(asked.metric)
+        for each, rate in product(slices, rates):
+            if rate.name in ruled:
+                self.worst_cases |= each.worst_rates(rate)
         self.adequate = dict(adequate_parts(self.estimates, slices, small, ruled))
         if counts.protected:  # tests and other references would need the exact counts
             return

@@ -18,6 +18,7 @@ from fairgauge.identity import GroupId
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
 from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_groups import most_unknown, worst_cases
+from fairgauge.inference.missing_outcomes import metric_cases, rate_cases
 from fairgauge.inference.one.side_intervals import EveryGroup
 from fairgauge.inference.protected_counts import (
     bounds_at,
@@ -351,14 +352,26 @@ class Slice:
                     estimate, value=value, **certainty(intervals, i, self.spec.confidence)
                 )
 
-    def worst_cases(self, metric: Metric) -> dict[ComparisonKey, WorstCase]:
-        """Return how far a metric could move, whichever groups the rows without one are in."""
-        compared = self.compared(metric)
-        margin = compared.slots == 0
-        sides = compared.groups[margin], compared.references[margin]
-        if self.ranges is not None:
-            return self._bounded_worst_cases(metric, sides)
-        return worst_cases(self.counts, self.outcome, metric, sides, self.spec.profile)
+    def worst_cases(self, metric: Metric) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
+        """Return how far a metric could move, whatever rows without a group or an outcome are."""
+        sides, of_groups = None, {}
+        if isinstance(metric, Contrast):
+            compared = self.compared(metric)
+            margin = compared.slots == 0
+            sides = compared.groups[margin], compared.references[margin]
+            if self.ranges is not None:
+                return {k: (case,) for k, case in self._bounded_worst_cases(metric, sides).items()}
+            of_groups = worst_cases(self.counts, self.outcome, metric, sides, self.spec.profile)
+        of_outcomes = metric_cases(self.counts, self.outcome, metric, sides, self.spec)
+        return {
+            key: tuple(each[key] for each in (of_groups, of_outcomes) if key in each)
+            for key in of_groups | of_outcomes
+        }
+
+    def worst_rates(self, rate: Statistic) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
+        """Return how far the rates of groups could move, whatever missing outcomes are."""
+        cases = rate_cases(self.counts, self.outcome, rate, self.spec)
+        return {key: (case,) for key, case in cases.items()}
 
     def groups_at(self, at: Index) -> FeatureGroups:
         """Return some of the groups over all rows, to be compared with each other."""

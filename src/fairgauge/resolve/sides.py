@@ -109,6 +109,10 @@ class CountsBySide:
             overall=self.pick(np.full_like(which, self.whole), slots) if overall else None,
         )
 
+    def states(self, which: Index) -> Array:
+        """Return the rows of sides by label and prediction: positive, negative or missing."""
+        return self._states[which, 0]
+
     def _joint(self, raw: Array) -> Array:
         """Return the rows by class of label and prediction, where both are known."""
         labels, predictions = (

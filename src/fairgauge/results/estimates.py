@@ -350,17 +350,19 @@ class ThresholdReferences:
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
-    """The least and the greatest value of a comparison, whichever groups some rows are in.
+    """The least and the greatest value of a rate or comparison, whatever some rows do not state.
 
     Attributes
     ----------
     low, high : the values at the worst assignments.
-    rows : how many rows have no group.
+    rows : how many rows have no group; or no outcome.
+    outcomes : whether rows lack an outcome, which takes back a pass alone; else they lack a group.
     """
 
     low: float
     high: float
     rows: int
+    outcomes: bool = False
 
 
 ShownKey: TypeAlias = tuple[str, str | None, str | None, ClassScope, float | None]
@@ -403,7 +405,7 @@ class OtherReference:
     feature: str
     reference: str
     estimates: tuple[Estimate, ...]
-    worst_cases: Mapping[ComparisonKey, WorstCase]
+    worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,7 +425,7 @@ class Measured:
     threshold_references: tuple[ThresholdReferences, ...] = ()
     pairs: tuple[GroupPair, ...] = ()
     totals: tuple[Group, ...] = ()
-    worst_cases: Mapping[ComparisonKey, WorstCase] = field(default_factory=dict)
+    worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)
     adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)
     other_references: tuple[OtherReference, ...] = ()
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)

@@ -46,7 +46,7 @@ def worst_case(data, metric, group, **options):
     asked["rules"] = [fg.rule(metric, at_least=0)]  # without a rule nobody asks for them
     spec = make_spec(**asked)
     measured = measure(fg.count(data, **asked), spec)
-    (found,) = [case for key, case in measured.worst_cases.items() if key[2] == group]
+    ((found,),) = [cases for key, cases in measured.worst_cases.items() if key[2] == group]
     return found
 
 

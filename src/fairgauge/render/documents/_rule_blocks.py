@@ -39,6 +39,7 @@ from fairgauge.render.words.reason_sentences import describe_reason, insufficien
 from fairgauge.render.words.verdict_sentences import (
     describe_evidence,
     limits_of,
+    missing_outcome,
     outcome_word,
     rows_needed,
 )
@@ -194,13 +195,17 @@ def _details(verdict: Verdict, report: Report) -> str:
 
 
 def _unknown(verdict: Verdict) -> str:
-    """Return how many rows without a group leave a rule undecided, whatever its interval."""
+    """Return how many rows without a group or an outcome leave a rule open, whatever its CI."""
     reason = verdict.reason
-    if reason.code is not ReasonCode.MISSING_GROUPS:
+    if reason.code is ReasonCode.MISSING_GROUPS:
+        what = called(verdict.feature)
+    elif reason.code is ReasonCode.MISSING_OUTCOMES:
+        what = missing_outcome(verdict)
+    else:
         return ""
     rows = reason["rows"]
     noun = numbers.plural(rows, "row", "rows")
-    return f"{rows:,} {noun} without {called(verdict.feature)} could change it"
+    return f"{rows:,} {noun} without {what} could change it"
 
 
 def _compared_groups(verdict: Verdict, report: Report) -> str:

@@ -95,6 +95,22 @@ def _missing_groups(d: Diagnostic) -> str:
     )
 
 
+def _missing_outcomes(d: Diagnostic) -> str:
+    noun = d.get("unit") or "rows"
+    ends = [f"{d[f'{end}_share']:.1%} of {d[end]}" for end in ("most", "least")]
+    between = f"{ends[0]}, {ends[1]}" if d["groups"] == len(ends) else f"from {' to '.join(ends)}"
+    chance = "" if d["differs"] else ", which may be chance"
+    shares = f" ({between}{chance})" if d["groups"] > 1 else ""
+    rules = (
+        "; a rule on such a rate, or on a difference or ratio of two, passes only if it would "
+        "whatever is missing" * bool(d["ruled"])
+    )
+    return (
+        f"{d['rows'] / d['total']:.1%} of the {noun} ({d['rows']:,} of {d['total']:,}) have no "
+        f"{d['what']}{shares}; rates that need it are of the others{rules}"
+    )
+
+
 def _clusters(d: Diagnostic) -> str:
     return (
         f"{d['clusters']:,} of {d['total']:,} clusters ({d['column']}) have rows in several "
@@ -517,6 +533,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.ROUNDED_PROBABILITIES: _rounded_probabilities,
     DiagnosticCode.REPEATED_ID: _repeated_id,
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
+    DiagnosticCode.MISSING_OUTCOMES: _missing_outcomes,
     DiagnosticCode.CLUSTERS_SPAN_GROUPS: _clusters,
     DiagnosticCode.COVERAGE: _coverage,
     DiagnosticCode.ADJUSTED_P: _adjusted,

@@ -273,16 +273,25 @@ def _rounded(rows: float) -> int:
     return math.ceil(rows / unit) * unit
 
 
-def _missing_groups(verdict: Verdict) -> str:
+def _missing_rows(verdict: Verdict) -> str:
     reason = verdict.reason
     rows = reason["rows"]
     who = "the row" if rows == 1 else f"the {rows:,} rows"
+    outcomes = reason.code is ReasonCode.MISSING_OUTCOMES
+    what = missing_outcome(verdict) if outcomes else verdict.feature
+    depends = "what is missing" if outcomes else "their groups"
     return (
         f"{_measured(verdict)}: alone this would {reason['alone']}, but {who} without "
-        f"{verdict.feature} could change it: depending on their groups, "
+        f"{what} could change it: depending on {depends}, "
         f"the confidence interval could reach from {_shown(verdict, reason['low'])} to "
         f"{_shown(verdict, reason['high'])}"
     )
+
+
+def missing_outcome(verdict: Verdict) -> str:
+    """Return which outcomes rows lack that leave a verdict open."""
+    needs = verdict.definition.needs if verdict.definition else ()
+    return "a " + " or ".join(need for need in ("label", "prediction") if need in needs)
 
 
 def _counted_as(verdict: Verdict) -> str:
@@ -329,7 +338,8 @@ _DESCRIBED = {
     ReasonCode.SIGNIFICANT_OUTSIDE: _significance,
     ReasonCode.NOT_SIGNIFICANT: _significance,
     ReasonCode.CROSSES: _crosses,
-    ReasonCode.MISSING_GROUPS: _missing_groups,
+    ReasonCode.MISSING_GROUPS: _missing_rows,
+    ReasonCode.MISSING_OUTCOMES: _missing_rows,
     ReasonCode.COUNTED_AS: _counted_as,
     ReasonCode.FAMILYWISE: _familywise,
     ReasonCode.UNSHOWN_PROBABILITIES: _unshown,

@@ -1,0 +1,151 @@
+"""Rows without a label or a prediction: what they could change, by every value there is."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.measure.measure import measure
+from fairgauge.question.specification import ask as make_spec
+from fairgauge.reasons import ReasonCode
+from fairgauge.results.scopes import OVERALL
+
+KNOWN = {
+    "a": [(1, 1)] * 6 + [(1, 0)] * 3 + [(0, 1)] * 2 + [(0, 0)] * 5,
+    "b": [(1, 1)] * 5 + [(1, 0)] * 2 + [(0, 1)] * 3 + [(0, 0)] * 6,
+    "c": [(1, 1)] * 4 + [(1, 0)] * 4 + [(0, 1)] * 2 + [(0, 0)] * 4,
+}
+INCOMPLETE = {"a": [(1, None), (None, 1), (None, 0)], "b": [(0, None), (None, None)], "c": []}
+ASKED = {"label": "y", "prediction": "p", "sensitive": "g", "positive": 1}
+
+
+def frame(known, *more):
+    made = [(g, *row) for rows in (known, *more) for g, each in rows.items() for row in each]
+    return pd.DataFrame(made, columns=["g", "y", "p"])
+
+
+def worst_cases(data, metric):
+    spec = make_spec(**ASKED, metrics=metric, rules=[fg.rule(metric, at_least=0)])
+    measured = measure(fg.count(data, **ASKED, metrics=metric, rules=spec.rules), spec)
+    return {key[2]: cases[-1] for key, cases in measured.worst_cases.items()}
+
+
+def completions():
+    """Yield the rows with every value that the missing ones may have."""
+    slots = [(g, row) for g, rows in INCOMPLETE.items() for row in rows]
+    options = [
+        list(product(*([value] if value is not None else [0, 1] for value in row)))
+        for _, row in slots
+    ]
+    for chosen in product(*options):
+        more = {g: [c for (at, _), c in zip(slots, chosen, strict=True) if at == g] for g in KNOWN}
+        yield frame(KNOWN, more)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "selection_rate.difference", "TPR.ratio", "accuracy.difference", "base_rate.ratio",
+        "precision.difference", "selection_rate.largest_gap", "TPR.smallest_ratio",
+        "accuracy.minimum", "FPR.maximum",
+    ],
+)  # fmt: skip
+def test_the_worst_cases_are_what_some_values_attain(metric):
+    attained: dict[str | None, list[float]] = {}
+    cases = worst_cases(frame(KNOWN, INCOMPLETE), metric)
+    for data in completions():
+        report = fg.audit(data, **ASKED, metrics=metric)
+        for each in report.estimates:
+            if each.scope == OVERALL and each.metric == report.estimates[0].metric:
+                key = each.group if None not in cases else None
+                attained.setdefault(key, []).append(each.value)
+    assert attained.keys() == cases.keys()
+    for group, values in attained.items():
+        worst = cases[group]
+        assert (worst.low, worst.high) == pytest.approx((min(values), max(values)), abs=1e-12)
+
+
+@pytest.mark.parametrize("rate", ["accuracy", "TPR", "selection_rate", "base_rate", "precision"])
+def test_the_rates_of_groups_have_worst_cases_too(rate):
+    cases = worst_cases(frame(KNOWN, INCOMPLETE), rate)
+    attained: dict[str, list[float]] = {group: [] for group in KNOWN}
+    for data in completions():
+        for group in fg.audit(data, **ASKED).groups:
+            if group.group in attained and group.scope == OVERALL:
+                name = fg.rule(rate, at_least=0).metric
+                attained[group.group].append(group.rates[name].value)
+    for group, values in attained.items():
+        worst = cases[group]
+        assert (worst.low, worst.high) == pytest.approx((min(values), max(values)), abs=1e-12)
+
+
+def blanked(column, share=0.6, value=0, seed=3):
+    """Return rows of which those of one group that break a rule lack an outcome."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"g": np.repeat(["F", "M"], 2000)})
+    data["y"] = (rng.random(4000) < 0.6).astype(float)
+    data["p"] = (rng.random(4000) < np.where(data.g == "F", 0.48, 0.8)).astype(float)
+    at = data.index[(data.g == "F") & (data[column] == value)]
+    whole = data.copy()
+    data.loc[at[: int(share * len(at))], column] = np.nan
+    return whole, data
+
+
+RULE = "selection_rate.ratio >= 0.8"
+
+
+@pytest.mark.parametrize(
+    "rule", [RULE, "selection_rate.smallest_ratio >= 0.8", "selection_rate >= 0.6"]
+)
+def test_nothing_passes_because_failing_predictions_are_blank(rule):
+    whole, data = blanked("p", share=0.9)
+    assert fg.audit(whole, **ASKED, rules=rule).verdict is Outcome.FAIL
+    report = fg.audit(data, **ASKED, rules=rule)
+    assert report.verdict is Outcome.INCONCLUSIVE
+    verdict = next(v for v in report.verdicts if v.outcome is Outcome.INCONCLUSIVE)
+    assert verdict.reason.code is ReasonCode.MISSING_OUTCOMES
+    assert "rows without a prediction could change it" in verdict.says
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9, 1.0])
+@pytest.mark.parametrize("column", ["y", "p"])
+def test_blanking_outcomes_turns_no_fail_into_a_pass(column, share):
+    rules = ["selection_rate.ratio >= 0.8", "TPR.difference >= -0.1"]
+    whole, data = blanked(column, share)
+    before = fg.audit(whole, **ASKED, rules=rules)
+    after = fg.audit(data, **ASKED, rules=rules)
+    assert [v.outcome for v in before.verdicts] == [Outcome.FAIL] * 2
+    assert Outcome.PASS not in [v.outcome for v in after.verdicts]
+
+
+def test_a_fail_stays_one_whatever_is_missing():
+    _, data = blanked("p", share=0.1, value=1)
+    assert fg.audit(data, **ASKED, rules=RULE).verdict is Outcome.FAIL
+
+
+def notes(report):
+    return [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_OUTCOMES]
+
+
+def test_a_warning_names_the_groups_and_their_shares():
+    _, data = blanked("p")
+    (note,) = notes(fg.audit(data, **ASKED, rules=RULE))
+    lacking = int(data.p.isna().sum())
+    assert (note.level, note["rows"], note["most"], note["least"]) == (
+        "warning", lacking, "F", "M",
+    )  # fmt: skip
+    assert f"({lacking:,} of 4,000) have no prediction" in note.message
+    assert f"({lacking / 2000:.1%} of F, 0.0% of M)" in note.message
+
+
+def test_a_few_rows_that_are_missing_alike_are_no_warning():
+    whole, _ = blanked("p")
+    few, many = (whole.assign(p=whole.p.mask(whole.index % nth == 0)) for nth in (50, 5))
+    assert notes(fg.audit(few, **ASKED)) == []
+    (note,) = notes(fg.audit(many, **ASKED))
+    assert note["differs"] is False
