@@ -111,7 +111,8 @@ class CountsBySide:
 
     def states(self, which: Index) -> Array:
         """Return the rows of sides by label and prediction: positive, negative or missing."""
-        return self._states[which, 0]
+        states: Array = self._states[which, 0]
+        return states
 
     def _joint(self, raw: Array) -> Array:
         """Return the rows by class of label and prediction, where both are known."""
