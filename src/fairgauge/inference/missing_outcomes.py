@@ -85,7 +85,7 @@ def rate_cases(
     counted: GroupCounts, outcome: OutcomeMasks, rate: Statistic, spec: Spec
 ) -> dict[ComparisonKey, WorstCase]:
     """Return the least and the greatest rate of every group, whatever the missing outcomes are."""
-    cases = _Completed(counted, outcome, rate, spec)
+    cases = _CompletedShares(counted, outcome, rate, spec)
     if not cases.rows:
         return {}
     low, high = cases.of(np.arange(len(counted.groups)))
@@ -114,7 +114,7 @@ def metric_cases(
     """
     if not isinstance(metric, (Contrast, Spread)):
         return {}
-    cases = _Completed(counted, outcome, metric.of, spec)
+    cases = _CompletedShares(counted, outcome, metric.of, spec)
     if not cases.rows:
         return {}
     scope = outcome.class_scope
@@ -134,7 +134,7 @@ def metric_cases(
     }
 
 
-class _Completed:
+class _CompletedShares:
     """The ends of a share of rows over all values that missing outcomes may have.
 
     ``rows`` is how many rows lack one that the share needs, in any group or none.
