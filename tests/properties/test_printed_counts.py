@@ -113,15 +113,23 @@ def test_a_weighted_table_to_publish_sums_the_weights_of_the_rows_that_have_a_ra
 
 
 def test_the_weight_of_a_rate_is_of_its_denominator_whatever_the_unit_of_weights():
+    """The weight of the group is that of all its rows, beside it in every table."""
     rows = applicants().with_columns(pl.Series("y", np.arange(6_000) % 2))
     for unit in (1.0, 250.0):
         rows = rows.with_columns(w=unit * (1 + pl.Series(np.arange(6_000) % 3)))
         report = fg.audit(rows, label="y", prediction="hired", sensitive="sex", weight="w")
         for group in report.groups:
             own = rows.filter((pl.col("sex") == group.group) & pl.col("hired").is_not_null())
-            assert group.rates["selection_rate"].weight == pytest.approx(own["w"].sum())
+            assert group.rates["selection_rate"].weighted_denominator == pytest.approx(
+                own["w"].sum()
+            )
             positive = own.filter(pl.col("y") == 1)["w"].sum()
-            assert group.rates["true_positive_rate"].weight == pytest.approx(positive)
+            assert group.rates["true_positive_rate"].weighted_denominator == pytest.approx(positive)
+            whole = rows.filter(pl.col("sex") == group.group)["w"].sum()
+            assert group.weight == pytest.approx(whole)
+            flat = report.to_polars("groups").filter(group=group.group, rate="selection_rate")
+            assert flat["weight"].item() == pytest.approx(whole)
+            assert flat["weighted_denominator"].item() == pytest.approx(own["w"].sum())
 
 
 @pytest.mark.parametrize("name", SELECTING)

@@ -181,7 +181,7 @@ class Slice:
             for row in (each for each in rates if isinstance(each, Rate)):
                 among = given(row.among.count(side.counts(row.needs))).tolist()
                 values[row.name] = [
-                    rate and replace(rate, weight=weight)
+                    rate and replace(rate, weighted_denominator=weight)
                     for rate, weight in zip(values[row.name], among, strict=True)
                 ]
         for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):

@@ -158,7 +158,8 @@ class RateValue:
     numerator, denominator : of a share of rows, the rows (or cases) that it counts, and those among
         which, without weights; None of anything else. Rows that lack what the rate needs, such as a
         prediction, are in neither. Of protected counts they are as rounded as these.
-    weight : the sum of the weights of the rows of the denominator; None without weights.
+    weighted_denominator : the sum of the weights of the rows of the denominator; None without
+        weights.
     bounds : the range of the value over all tables that agree with protected counts; None where the
         counts are exact.
     interval : its confidence interval, None where there is none.
@@ -172,7 +173,7 @@ class RateValue:
     value: float | None
     numerator: Finite | None = None
     denominator: Finite | None = None
-    weight: Finite | None = None
+    weighted_denominator: Finite | None = None
     interval: Inline[Interval | None] = None
     partially_pooled: Finite | None = None
     error: float | None = None

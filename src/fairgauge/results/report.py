@@ -20,6 +20,7 @@ from fairgauge.results.estimators import ByEstimator
 from fairgauge.results.finding import Finding
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
+from fairgauge.results.shown_rows import ShownRows
 from fairgauge.results.verdicts import RulesNotMet, Verdict, exit_code, results_by_rule, unmet
 from fairgauge.values import Saved
 
@@ -142,6 +143,10 @@ class Report(ResultOfMetrics, _FurtherQuestions):
     """The cube that it was made from; a report that was saved holds none."""
     estimators: tuple[ByEstimator, ...] = ()
     """Of features of which only probabilities are known, every comparison by every estimator."""
+
+    def __post_init__(self) -> None:
+        for name in ("groups", "totals", "estimates", "pairs", "findings", "verdicts"):
+            object.__setattr__(self, name, ShownRows(getattr(self, name)))
 
     @property
     def catalogue(self) -> Catalogue:

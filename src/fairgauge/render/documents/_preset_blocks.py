@@ -218,10 +218,14 @@ def _row(
         reason = rate.reason and describe_reason(rate.reason)
         below = f"({reason or ends})" if reason or ends else ""
         numbers: tuple[Cell, ...] = (Cell(value, below=below),)
-    elif rate.weight is None:
+    elif rate.weighted_denominator is None:
         numbers = (Cell(count(rate.denominator)), Cell(count(rate.numerator)), Cell(value))
     else:
-        numbers = (Cell(count(rate.denominator)), Cell(f"{rate.weight:,.1f}"), Cell(value))
+        numbers = (
+            Cell(count(rate.denominator)),
+            Cell(f"{rate.weighted_denominator:,.1f}"),
+            Cell(value),
+        )
     compared = [(metric, section.any_of(metric, group.group)) for metric in metrics]
     compared += [(each, _adjusted(section, each).get(group.group)) for each in adjusted]
     cells = (

@@ -35,7 +35,8 @@ ESTIMATES = ("metric", "set", *_SUBJECT, *_INTERVAL, "p_value", "p_adjusted", "n
              "n_reference", "rate_group", "rate_reference", "status", "reason", "says")  # fmt: skip
 GROUPS = ("feature", "group", "reference_kind", "scope", "stratum", "class_scope", "class",
           "average", "threshold", "n", "weight", "share", "tp", "fp", "fn", "tn", "rate", "value",
-          "numerator", "denominator", "low", "high", "status", "reason")  # fmt: skip
+          "numerator", "denominator", "weighted_denominator", "low", "high", "status",
+          "reason")  # fmt: skip
 VERDICTS = ("rule", "metric", "feature", "group", "class_scope", "class", "average", "threshold",
             "outcome", "value", "low", "high", "reason")  # fmt: skip
 PAIRS = ("feature", "rate", "group", "other", "class_scope", "class", "average", "threshold",
