@@ -12,6 +12,7 @@ from fairgauge.enums import Outcome, Profile, Task, Threshold
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.results._estimate_lookup import find_estimate
 from fairgauge.results._older_reports import report_of_1, report_of_2
+from fairgauge.results._shown_rows import ShownRows
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import NOT_SAVED
 from fairgauge.results.describers import function_at, in_words
@@ -20,7 +21,6 @@ from fairgauge.results.estimators import ByEstimator
 from fairgauge.results.finding import Finding
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
-from fairgauge.results.shown_rows import ShownRows
 from fairgauge.results.verdicts import RulesNotMet, Verdict, exit_code, results_by_rule, unmet
 from fairgauge.values import Saved
 

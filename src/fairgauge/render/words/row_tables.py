@@ -1,6 +1,6 @@
 """The rows of a result as a table to look at: of a few columns, those that are filled.
 
-Whoever computes with them takes `to_pandas`, which has every column.
+To compute with them there is `to_pandas`, which has every column.
 """
 
 from __future__ import annotations
