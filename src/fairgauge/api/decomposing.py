@@ -237,9 +237,6 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
         )
         problems.append(Problem("reference", message))
     task = decide_task(cube, spec)
-    if task is Task.REGRESSION and spec.cluster is not None:
-        message = "clusters are known to the decomposition of rates, not of means; remove it"
-        problems.append(Problem("cluster", message))
     if (
         task is Task.MULTICLASS
         or len(getattr(spec.positive, "levels", ()))

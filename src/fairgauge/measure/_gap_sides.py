@@ -78,7 +78,9 @@ def gap_sides(part: Slice, group: int, reference: int, of: Statistic) -> tuple[G
     elif sampling is not None:
         y_d, e_d, q_d = effective(x_d, n_d, sampling.group, rates=False)
         y_a, e_a, q_a = effective(x_a, n_a, sampling.reference, rates=False)
-        counts, squares = (y_d, e_d, y_a, e_a), (q_d, q_a)
+        raised_d, raised_a = _raised(sampling, (x_d, n_d), (x_a, n_a))
+        counts = y_d / raised_d, e_d / raised_d, y_a / raised_a, e_a / raised_a
+        squares = q_d / raised_d, q_a / raised_a
     rows_d, rows_a = (_sums(of, each.cases)[1][order] for each in evidence)
     return GapSides(x_d, n_d, x_a, n_a, rows_d, rows_a, squares, sampling, counts), order
 
@@ -109,13 +111,9 @@ def _sampling(
         values, rows, squares = (sums[order] for sums in _sums(of, each.squares or each.side))
         squared.append(SquaredWeights(rows, values, squares))
     clusters = None
-    if part.clusters is not None and isinstance(of, Rate):
-        group, cluster, stratum, cell, rows = part.clusters.cells(of.needs)
+    if part.clusters is not None:
+        group, cluster, stratum, x, m = _cluster_sums(part, of)
         groups = len(part.counts.groups)
-        x, m = (
-            np.append(np.array(cells.coefficients, dtype=float), 0.0)[cell] * rows
-            for cells in (of.of, of.among)
-        )
         on = [
             group != side - side_of_others(groups) if side >= side_of_others(groups)
             else group == side
@@ -132,3 +130,52 @@ def _sampling(
             x[kept],
         )
     return Sampling(squared[0], squared[1], clusters)
+
+
+def _cluster_sums(part: Slice, of: Statistic) -> tuple[Index, Index, Index, Array, Array]:
+    """Return group, cluster and stratum of sums by cluster, with values and weights."""
+    assert part.clusters is not None
+    assert part.counts.clusters is not None
+    if isinstance(of, Rate):
+        group, cluster, stratum, cell, rows = part.clusters.cells(of.needs)
+        x, m = (
+            np.append(np.array(cells.coefficients, dtype=float), 0.0)[cell] * rows
+            for cells in (of.of, of.among)
+        )
+        return group, cluster, stratum, x, m
+    cells, of_label = part.counts.clusters, of.needs == {"label"}
+    axis, codes = (2, cells.label) if of_label else (3, cells.prediction)
+    known = codes < part.counts.counts["rows"].shape[axis] - 1
+    rows = np.where(known, cells.counts.get("w", cells.counts["n"]), 0.0)
+    sums = cells.counts["y" if of_label else "p"]
+    return cells.group, cells.cluster, cells.stratum, sums, rows
+
+
+def _raised(
+    sampling: Sampling, group: tuple[Array, Array], reference: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    """Return by how much clusters raise the variance of the mean of each side of every stratum.
+
+    The rows of a cluster that is alone there are one: nothing shows how alike clusters are.
+    """
+    found = sampling.clusters
+    if found is None:
+        return np.ones_like(group[1]), np.ones_like(reference[1])
+    raised = []
+    for side, ((x, n), squared) in enumerate(
+        ((group, sampling.group), (reference, sampling.reference))
+    ):
+        on = found.side == side
+        key = found.stratum[on] * (1 + int(found.cluster.max(initial=0))) + found.cluster[on]
+        _, first, entry = np.unique(key, return_index=True, return_inverse=True)
+        stratum = found.stratum[on][first]
+        rows, values = (np.bincount(entry, each[on]) for each in (found.rows, found.values))
+        mean = np.divide(x, n, out=np.zeros_like(x), where=n > 0)
+        clusters = np.bincount(stratum, minlength=len(n))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            moved = (values - mean[stratum] * rows) / (1 - rows / n[stratum])
+            between = np.bincount(stratum, moved**2, len(n)) * (clusters - 1) / clusters
+            ratio = between / squared.about(mean).squares
+        ratio = np.where((clusters > 1) & np.isfinite(ratio), np.maximum(ratio, 1.0), np.inf)
+        raised.append(np.where(n > 0, np.minimum(ratio, np.maximum(n, 1.0)), 1.0))
+    return raised[0], raised[1]

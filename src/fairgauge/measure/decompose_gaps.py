@@ -554,7 +554,8 @@ def _parts(
     if sides.squares is None:
         common = _mantel_haenszel(sides, metric, confidence)
         yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.STRATIFIED_SCORE)
-    else:
+    elif sides.sampling is None or sides.sampling.clusters is None:
+        # of clusters that are in several strata this interval would be too narrow
         _, common = mean_differences(*sides.counts, sides.squares, critical(confidence))
         yield made(GapPartKind.WITHIN, common, pooled)
 

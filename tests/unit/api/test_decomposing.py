@@ -396,7 +396,6 @@ def test_rows_without_a_stratum_are_excluded_and_counted():
             "margins: are of differences",
         ),
         ({"reference": "overall"}, "between different people"),
-        ({"cluster": "n", "task": "regression"}, "of rates, not of means"),
     ],
 )
 def test_what_has_no_decomposition_is_refused(options, message):
@@ -451,8 +450,10 @@ def test_weights_move_values_and_equal_ones_change_nothing():
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
-def test_repeated_rows_of_a_person_are_one(weight):
+@pytest.mark.parametrize("task", [None, "regression"])
+def test_repeated_rows_of_a_person_are_one(weight, task):
     asked = {"label": "admitted", "sensitive": "sex", "strata": "dept", "weight": weight}
+    asked |= {"task": task}
     (once,) = fg.why(survey(), cluster="person", **asked).gaps
     nine = pl.concat([survey()] * 9)
     (found,) = fg.why(nine, cluster="person", **asked).gaps
@@ -467,9 +468,9 @@ def test_repeated_rows_of_a_person_are_one(weight):
     for one, other in zip(once.strata, found.strata, strict=True):
         assert other.interval.high == pytest.approx(one.interval.high, abs=0.01)
     assert found.heterogeneity.p_value == pytest.approx(once.heterogeneity.p_value, abs=0.05)
-    assert found.adjusted[0].odds_ratio_interval.low == pytest.approx(
-        once.adjusted[0].odds_ratio_interval.low, rel=0.02
-    )
+    low, expected = ([a.odds_ratio_interval.low for a in gap.adjusted[:1]] for gap in (found, once))
+    assert low == pytest.approx(expected, rel=0.02)
+    assert bool(low) == (task is None)
     cube = fg.count(survey(), cluster="person", **asked)
     assert fg.why(cube).gaps == (once,)
 
@@ -483,6 +484,10 @@ def test_strata_that_are_clusters_are_not_tested(metrics):
     assert gap.verdict is GapVerdict.INCONCLUSIVE or gap.verdict is GapVerdict.NO_GAP
     assert all(each.p_value is None for each in gap.strata)
     render(fg.why(rows, strata="dept", **asked), "html")
+    asked["metrics"] = asked["metrics"].replace("base_rate", "mean_label")
+    (of_means,) = fg.why(rows, strata="dept", task="regression", **asked).gaps
+    assert of_means.verdict is GapVerdict.INCONCLUSIVE
+    assert all(each.interval.high - each.interval.low > 1 for each in of_means.strata)
 
 
 def lending(rows=12_000):

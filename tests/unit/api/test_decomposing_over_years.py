@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import fairgauge as fg
-from fairgauge.enums import ColumnEffects, WhyInconclusive
+from fairgauge.enums import ColumnEffects, GapPartKind, StratumWeights, WhyInconclusive
 from fairgauge.render import render
 from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.stats.outlying_strata import rate_variances, trend
@@ -133,6 +133,47 @@ def test_means_are_adjusted_by_linear_regression(tmp_path):
     assert "odds ratio" not in gap.says
     found.save(tmp_path / "why.json")
     assert fg.load(tmp_path / "why.json") == found
+
+
+def of_firms(rng, firms=40, rows=25):
+    """Return pay of people in firms that pay unlike, each of one sex; women earn 1 less."""
+    firm, sex = np.repeat(np.arange(firms), rows), np.repeat(rng.choice(["F", "M"], firms), rows)
+    grade = rng.integers(0, 3, firms * rows)
+    pay = 30 + 3 * grade - (sex == "F") + rng.normal(0, 1.5, firms)[firm]
+    pay = pay + rng.normal(0, 3, firms * rows)
+    return pl.DataFrame({"firm": firm, "sex": sex, "grade": grade, "pay": pay})
+
+
+def test_means_of_clustered_rows_are_covered():
+    rng = np.random.default_rng(6)
+    asked = {"label": "pay", "task": "regression", "sensitive": "sex", "strata": "grade",
+             "reference": {"sex": "M"}}  # fmt: skip
+    covered, naive = 0, 0
+    for _ in range(80):
+        table = of_firms(rng)
+        for cluster in ("firm", None):
+            (gap,) = fg.why(table, cluster=cluster, **asked).gaps
+            end = gap.part(GapPartKind.WITHIN).interval
+            covered += cluster is not None and end.low <= -1 <= end.high
+            naive += cluster is None and end.low <= -1 <= end.high
+    assert covered >= 70
+    assert naive < 60
+    kinds = [(part.part, part.weights) for part in fg.why(table, cluster="firm", **asked)
+             .gaps[0].parts]  # fmt: skip
+    assert (GapPartKind.WITHIN, StratumWeights.MANTEL_HAENSZEL) not in kinds
+
+
+def test_clusters_of_rows_without_a_label_take_no_part():
+    table = of_firms(np.random.default_rng(7))
+    asked = {"label": "pay", "task": "regression", "sensitive": "sex", "strata": "grade",
+             "cluster": "firm"}  # fmt: skip
+    missing = table.with_columns(pay=pl.lit(None, pl.Float64), firm=pl.col("firm") + 1_000)
+    (alone,), (beside,) = (
+        fg.why(each, **asked).gaps for each in (table, pl.concat([table, missing]))
+    )
+    for one, other in zip(alone.parts, beside.parts, strict=True):
+        assert one.value == pytest.approx(other.value)
+        assert one.interval.low == pytest.approx(other.interval.low)
 
 
 def test_weighted_means_have_no_regression():
