@@ -551,11 +551,12 @@ def _parts(
     yield made(GapPartKind.WITHIN, found.within_group, StratumWeights.GROUP)
     yield made(GapPartKind.WITHIN, found.within_reference, StratumWeights.REFERENCE)
     pooled = StratumWeights.MANTEL_HAENSZEL
+    if sides.sampling is not None and sides.sampling.clusters is not None:
+        return  # of clusters that are in several strata these intervals would be too narrow
     if sides.squares is None:
         common = _mantel_haenszel(sides, metric, confidence)
         yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.STRATIFIED_SCORE)
-    elif sides.sampling is None or sides.sampling.clusters is None:
-        # of clusters that are in several strata this interval would be too narrow
+    else:
         _, common = mean_differences(*sides.counts, sides.squares, critical(confidence))
         yield made(GapPartKind.WITHIN, common, pooled)
 

@@ -158,9 +158,17 @@ def test_means_of_clustered_rows_are_covered():
             naive += cluster is None and end.low <= -1 <= end.high
     assert covered >= 70
     assert naive < 60
-    kinds = [(part.part, part.weights) for part in fg.why(table, cluster="firm", **asked)
-             .gaps[0].parts]  # fmt: skip
-    assert (GapPartKind.WITHIN, StratumWeights.MANTEL_HAENSZEL) not in kinds
+
+
+@pytest.mark.parametrize("task", ["regression", None])
+def test_clustered_rows_have_no_average_by_mantel_haenszel(task):
+    """Its interval would regard the rows of a cluster in several strata as independent."""
+    table = of_firms(np.random.default_rng(8)).with_columns(pay=(pl.col("pay") > 33).cast(int))
+    asked = {"label": "pay", "task": task, "sensitive": "sex", "strata": "grade"}
+    for cluster in ("firm", None):
+        (gap,) = fg.why(table, cluster=cluster, **asked).gaps
+        weights = {part.weights for part in gap.parts}
+        assert (StratumWeights.MANTEL_HAENSZEL in weights) == (cluster is None)
 
 
 def test_clusters_of_rows_without_a_label_take_no_part():
