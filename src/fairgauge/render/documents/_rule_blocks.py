@@ -139,18 +139,35 @@ def outcome_words(verdicts: Sequence[Verdict], report: Report) -> str:
     return "; ".join([text, ", ".join(others)]) if others else text
 
 
+_DECISIVE = frozenset({
+    ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE, ReasonCode.POINT_INSIDE,
+    ReasonCode.POINT_OUTSIDE, ReasonCode.SIGNIFICANT_OUTSIDE, ReasonCode.NOT_SIGNIFICANT,
+    ReasonCode.ALTERNATIVES, ReasonCode.COUNTED_AS, ReasonCode.TEXT,
+})  # fmt: skip
+"""Why a verdict is a pass or a fail, other than that its rule counts insufficient data as one."""
+
+
 def counting_words(verdicts: Sequence[Verdict]) -> str:
     """Return what undecided verdicts count as, in brackets; nothing where none is so counted."""
+    parts = []
     counted = [each for each in verdicts if each.reason.code is ReasonCode.COUNTED_AS]
-    if not counted:
-        return ""
-    undecided = dict.fromkeys(outcome_word(before_counting(each)) for each in counted)
-    verb = numbers.plural(len(undecided), "counts", "count")
-    outcome = counted[0].outcome
-    return (
-        f" ({numbers.listing([*undecided])} {verb} as {outcome_word(outcome).upper()}, as asked by "
-        f"--inconclusive {outcome})"
-    )
+    if counted:
+        undecided = dict.fromkeys(outcome_word(before_counting(each)) for each in counted)
+        verb = numbers.plural(len(undecided), "counts", "count")
+        outcome = counted[0].outcome
+        parts.append(
+            f"{numbers.listing([*undecided])} {verb} as {outcome_word(outcome).upper()}, as asked "
+            f"by --inconclusive {outcome}"
+        )
+    for outcome in (Outcome.PASS, Outcome.FAIL):
+        few = sum(v.outcome is outcome and v.reason.code not in _DECISIVE for v in verdicts)
+        if few:
+            parts.append(
+                f"{few:,} {numbers.plural(few, 'comparison', 'comparisons')} that the data cannot "
+                f"decide {numbers.plural(few, 'counts', 'count')} as "
+                f"{outcome_word(outcome).upper()}, as the rule asks"
+            )
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _insufficient(verdict: Verdict) -> bool:

@@ -513,3 +513,17 @@ def test_notes_that_all_charts_have_are_stated_once():
     charts = text.split('id="charts-0"')[1].split("</details>")[0]
     assert charts.count("<table") > 1
     assert charts.count("The confidence intervals are simultaneous") == 1
+
+
+@pytest.mark.parametrize("counted", ["pass", "fail"])
+def test_what_insufficient_data_counts_as_stands_beside_the_verdict(counted):
+    """9 people, of whom 1 is selected, pass a rule on 80 % only because the rule asks so."""
+    cells = {"A": (480, 520), "B": (500, 500), "C": (1, 8), "D": (0, 3)}
+    table = fg.confusion("g", {g: {"tp": tp, "fn": fn} for g, (tp, fn) in cells.items()})
+    words = f"2 comparisons that the data cannot decide count as {counted.upper()}, as the rule"
+    for insufficient in (counted, "report"):
+        report = fg.audit(
+            table, reference={"g": "B"}, metrics=["selection_rate.ratio"],
+            rules=[fg.rule("selection_rate.ratio", at_least=0.8, insufficient=insufficient)],
+        )  # fmt: skip
+        assert (words in " ".join(str(report).split())) == (insufficient == counted)
