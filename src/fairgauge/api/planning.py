@@ -12,6 +12,7 @@ from fairgauge.api.audit import audit
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.errors import Problem, SpecError, shown
 from fairgauge.inference.needed_rows import POWER, detectable_disparity
+from fairgauge.question.probabilities import read_probabilities, refuse_probabilities
 from fairgauge.question.readers import is_finite
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import ask
@@ -165,6 +166,13 @@ def plan(
         return _planned(confidence, power, needed=tuple(goals))
     if data is not None:
         report = audit(data, confidence=confidence, **options)
+        estimated = read_probabilities(report.spec.get("probabilities", ()), "probabilities", [])
+        refuse_probabilities(
+            estimated,
+            "what a table can show",
+            "plan how many people of known group decide by themselves (--rate), and name the "
+            "column of their answers (known)",
+        )
         return _planned(confidence, power, smallest=_smallest(report, power), own=report.own)
     assert rate is not None
     design = float(design_effect(cluster_size, icc))

@@ -45,6 +45,7 @@ class Asked:
         from fairgauge.cube.cube import Cube
         from fairgauge.cube.plan import plan
         from fairgauge.scan.column_types import check_types
+        from fairgauge.scan.probability_columns import with_probabilities
 
         if data is None:
             return self._ask()
@@ -52,7 +53,7 @@ class Asked:
             return self._ask(base=data.asked)
         spec = self._ask(data.columns)
         # the types of columns are the same wherever scores are cut: their median is not read here
-        check_types(data, plan(spec, median=spec.score_range[0]))
+        check_types(with_probabilities(data, spec), plan(spec, median=spec.score_range[0]))
         return spec
 
     def read(self, data: Sequence[str], at: Where | None = None) -> object:

@@ -31,6 +31,7 @@ from fairgauge.measure._views_together import (
 from fairgauge.measure.slices import Slice
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Ordered
+from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import toml_value
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import group_columns
@@ -87,6 +88,7 @@ def explored(cube: Cube, spec: Spec, *, unprotected: bool = False) -> dict[str, 
     SpecError
         The question has no rate with a closed form, or is no binary audit.
     """
+    refuse_probabilities(spec.probabilities, "a page that computes again", RECORD)
     _refuse(cube, spec)
     models = list(_models(cube, spec))
     resolution = models[0][1]

@@ -7,8 +7,10 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import fairgauge as fg
+from fairgauge.cli import main
 
 GROUPS = {"Black": "p_black", "White": "p_white", "other": "p_other"}
 COLUMNS = list(GROUPS.values())
@@ -365,6 +367,12 @@ def test_other_questions_refuse_probabilities_by_name(tmp_path):
         fg.why(data, strata="other", **of)
     with pytest.raises(fg.SpecError, match="'race': a search of subgroups needs recorded"):
         fg.find(data, features=feature, rate="selection_rate", prediction="chosen", positive=1)
+    with pytest.raises(fg.SpecError, match="'race': what a table can show needs recorded"):
+        fg.plan(data, **of)
+    with pytest.raises(fg.SpecError, match="'race': a page that computes again needs recorded"):
+        fg.explore(data, **of)
+    with pytest.raises(fg.SpecError, match="'race': a scorer needs recorded"):
+        fg.scorer("selection_rate.ratio", sensitive=feature)
     report = audited(data)
     with pytest.raises(fg.SpecError, match="'race': estimates from probabilities"):
         fg.compare(report, report)
@@ -382,6 +390,27 @@ def test_a_sealed_report_is_verified(tmp_path):
     )  # fmt: skip
     fg.seal(fg.audit(cube), cube, f"{tmp_path}/race.fairgauge")
     assert str(fg.verify(f"{tmp_path}/race.fairgauge").finding) == "reproduced"
+
+
+def test_commands_take_counts_of_shards(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = people(1_200)
+    feature = f"race: {', '.join(f'{group}={column}' for group, column in GROUPS.items())}"
+    asked = ["--prediction", "chosen", "--positive", "1", "--probabilities", feature]
+
+    def run(*arguments):
+        result = CliRunner().invoke(main, list(arguments))
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    for name, part in (("one", data[:500]), ("two", data[500:]), ("all", data)):
+        part.write_csv(f"{name}.csv")
+        run("validate", f"{name}.csv", *asked)
+        run("count", f"{name}.csv", *asked, "-o", f"{name}.cube.json")
+    run("merge", "one.cube.json", "two.cube.json", "-o", "sum.cube.json")
+    assert fg.load("sum.cube.json").digest == fg.load("all.cube.json").digest
+    run("audit", "sum.cube.json", "-o", "report.json")
+    assert "not from people's own answers" in " ".join(run("render", "report.json").split())
 
 
 def test_the_json_has_every_estimator():
