@@ -252,6 +252,8 @@ def find(
     )
 
 
+_SHARE_OF = {"f1": "jaccard_index", "selection_odds": "selection_rate"}
+"""Rates that are functions of a share, which has the same worse subgroups."""
 _CALIBRATION = (
     "of calibration the mean score of each subgroup is compared with its own labels, and alpha is "
     "the chance of any wrong claim: state neither reference nor multiplicity"
@@ -332,9 +334,11 @@ def _searched_rate(
         return row
     if isinstance(row, ScoreMean) and row.of is ScoreTerm.CALIBRATION_GAP:
         return row
+    share = _SHARE_OF.get(row.name)
+    instead = f"{share}, with which it rises and falls" if share else listing(shares, len(shares))
     message = (
-        f"{quote(row.name)} is no share of rows, and exact probabilities are of shares; search one "
-        f"of {listing(shares, len(shares))}"
+        f"{quote(row.name)} is no share of rows, and exact probabilities are of shares; search "
+        f"{'' if share else 'one of '}{instead}"
     )
     problems.append(Problem("rate", message))
     return None

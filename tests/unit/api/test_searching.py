@@ -271,7 +271,8 @@ def test_own_rates_and_scores_are_searched():
     ("options", "message"),
     [
         ({"rate": None}, "rate: name the rate to search"),
-        ({"rate": "lift"}, "no share of rows"),
+        ({"rate": "lift"}, "no share of rows.* search one of 'base_rate'"),
+        ({"rate": "f1"}, "no share of rows.* search jaccard_index, with which it rises"),
         ({"rate": "false_positiv_rate"}, "false_positive_rate"),
         ({"rate": "base_rate"}, "state which is worse"),
         ({"features": None}, "features: name the columns"),
