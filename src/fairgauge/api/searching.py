@@ -478,8 +478,7 @@ def _counts_of(
 def _too_many(cells: float, *, batches: bool) -> str:
     """Return that features make too many cells to be counted together, and what can be done."""
     only = (
-        "only frames in memory and files are read in batches, with pyarrow installed and without "
-        "conditions (where)"
+        "only frames in memory and files are read in batches, with pyarrow installed"
         if batches
         else "calibration, and one-hot columns as one feature, are searched in counts of all "
         "features together"

@@ -7,24 +7,26 @@ other values are omitted, so that a value means the same as it does for groups.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairgauge.cube.cube import Cube, aggregate, settled
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.identity import Bin
 from fairgauge.scan.row_access import read_rows
+from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed
 from fairgauge.scan.source import Readable
 from fairgauge.values import matches, name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from fairgauge.cube.cube import CountTable
-    from fairgauge.cube.plan import Plan
     from fairgauge.question.conditions import RowCondition
     from fairgauge.question.specification import Spec
     from fairgauge.scan.source import Fetched, Source
@@ -100,15 +102,20 @@ class _ChosenRows:
         """Return the names of the columns."""
         return self.source.columns
 
-    def count(self, plan: Plan, limit: int) -> Cube:
-        """Count the rows once; at most ``limit`` values on an axis."""
-        axes = tuple(
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """Return the axes of the conditions."""
+        return tuple(
             Axis(
                 Role.CONDITION, each.column, each.cuts, each.closed,
                 recoding=None if each.cuts else self.spec.recoding(each.column),
             )
             for each in self.spec.where
         )  # fmt: skip
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Count the rows once; at most ``limit`` values on an axis."""
+        axes = self.axes
         cube = self.source.count(_with_axes(plan, axes), limit)
         if cube.excluded:
             reasons = listing(
@@ -133,6 +140,35 @@ class _ChosenRows:
 @dataclass(frozen=True, slots=True)
 class _ReadableRows(_ChosenRows):
     """The same of a source whose rows can be read."""
+
+    @property
+    def streams(self) -> bool:
+        """Return whether rows can be read in batches."""
+        return isinstance(self.source, Streamed) and self.source.streams
+
+    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+        """Yield the rows, which were counted before."""
+        assert isinstance(self.source, Streamed)
+        axes = self.axes
+        tables = tuple((i,) for i in range(len(axes)))
+        levels = self.source.count(Plan(axes, tables, plan.asked), limit).levels
+        kept = {
+            axis: _kept(axis, each, levels[axis])
+            for axis, each in zip(axes, self.spec.where, strict=True)
+        }
+        places = {axis: PositionsInLevels(axis, levels[axis]) for axis in axes if not axis.bins}
+        for batch in self.source.batches(_with_axes(plan, axes), limit):
+            codes: dict[Axis, NDArray[np.integer[Any]]] = {
+                axis: each.of(*batch.keys[axis]) for axis, each in places.items()
+            }
+            codes |= {axis: batch.intervals(axis) for axis in axes if axis not in places}
+            meet = np.logical_and.reduce([mask[codes[axis]] for axis, mask in kept.items()])
+            keys = {
+                axis: (values, positions[meet])
+                for axis, (values, positions) in batch.keys.items()
+                if axis not in kept
+            }
+            yield Batch(keys, {column: each[meet] for column, each in batch.numbers.items()})
 
     @property
     def at_hand(self) -> bool:

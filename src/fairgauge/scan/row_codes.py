@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Axis, Plan
     from fairgauge.values import Value
 
+_ABSENT = -2
+"""The place of a value that no row may have."""
 BATCH = 65_536
 """Rows of a batch: what is computed from them stays in the processor's cache."""
 
@@ -37,6 +39,11 @@ class Batch:
 
     keys: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]]
     numbers: dict[str, NDArray[np.float64]]
+
+    def intervals(self, axis: Axis) -> NDArray[np.int64]:
+        """Return the position of every row among the intervals of an axis with cuts."""
+        numbers = self.numbers[axis.column]
+        return np.where(np.isnan(numbers), -1, axis.bins_of(numbers))
 
 
 @runtime_checkable
@@ -79,27 +86,22 @@ def coded_rows(source: Streamed, cube: Cube, limit: int) -> Iterator[CodedRows]:
         A value is none of the levels: the data changed since they were counted.
     """
     places = {
-        axis: _PositionsInLevels(axis, cube.levels[axis])
-        for axis in cube.plan.axes
-        if not axis.bins
+        axis: PositionsInLevels(axis, cube.levels[axis]) for axis in cube.plan.axes if not axis.bins
     }
     count = cube.plan.count
     for batch in source.batches(cube.plan, limit):
         codes: dict[Axis, NDArray[np.integer[Any]]] = {
             axis: places[axis].of(*found) for axis, found in batch.keys.items()
         }
-        for axis in cube.plan.axes:
-            if axis.bins:
-                numbers = batch.numbers[axis.column]
-                codes[axis] = np.where(np.isnan(numbers), -1, axis.bins_of(numbers))
+        codes |= {axis: batch.intervals(axis) for axis in cube.plan.axes if axis.bins}
         cases = None if count is None else batch.numbers[count]
         if cases is not None:
             cases = np.where(np.isfinite(cases), cases, 0.0)
         yield CodedRows(codes, cases)
 
 
-class _PositionsInLevels:
-    """Where the values of one axis are in its levels."""
+class PositionsInLevels:
+    """Where the values of one axis of plain values are in its levels."""
 
     def __init__(self, axis: Axis, levels: Sequence[Value]) -> None:
         self._axis = axis
@@ -113,7 +115,15 @@ class _PositionsInLevels:
         if self._known is None or self._known[0] is not values:
             places = [self._place(value) for value in [*values, None]]
             self._known = values, np.array(places, dtype=np.int32)
-        return np.take(self._known[1], positions)  # a position below 0 reads the last entry
+        found = np.take(self._known[1], positions)  # a position below 0 reads the last entry
+        if (found == _ABSENT).any():
+            value = values[int(positions[np.argmax(found == _ABSENT)])]
+            raise DataError(
+                f"column {quote(self._axis.column)} has the value {quote(str(value))}, which it "
+                "had not when it was counted first: the data change while they are read; search a "
+                "copy of them"
+            )
+        return found
 
     def _place(self, raw: object) -> int:
         value = canonical(raw)
@@ -124,13 +134,7 @@ class _PositionsInLevels:
         place = self._position.get(name_of(value))
         if place is None and isinstance(value, str):  # a number of a file of texts
             place = self._position.get(name_of(plain_number(value)))
-        if place is None:
-            raise DataError(
-                f"column {quote(self._axis.column)} has the value {quote(name_of(value))}, which "
-                "it had not when it was counted first: the data change while they are read; "
-                "search a copy of them"
-            )
-        return place
+        return _ABSENT if place is None else place
 
 
 def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batch:

@@ -114,6 +114,31 @@ def test_of_any_question_what_is_found_is_the_same(
     assert content(streamed) == content(counted)
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet", "pandas"])
+def test_the_rows_that_meet_conditions_are_read_alone(monkeypatch, tmp_path, kind):
+    data = FRAME.to_pandas() if kind == "pandas" else file_of(kind)(FRAME, tmp_path)
+    where = ["20 < age <= 85", "sex = F or woman", "town != t3 or t4", "income > 30"]
+    recode = {"sex": {"woman": ["M"]}}
+    counted, streamed = found_both_ways(data, monkeypatch, where=where, recode=recode)
+    assert content(streamed) == content(counted)
+    assert 0 < streamed.overall.rows < len(FRAME)
+
+
+def test_data_that_change_while_they_are_read_are_refused(tmp_path, monkeypatch):
+    from fairgauge.scan.duckdb_files import DuckFiles
+
+    path = file_of("csv")(FRAME, tmp_path)
+    read = DuckFiles.batches
+
+    def changed(self, plan, limit):
+        FRAME.with_columns(sex=pl.lit("X")).write_csv(path)
+        return read(self, plan, limit)
+
+    monkeypatch.setattr(DuckFiles, "batches", changed)
+    with pytest.raises(fg.DataError, match="'sex' has the value 'X', which it had not"):
+        found_both_ways(path, monkeypatch)
+
+
 def test_sets_of_features_that_do_not_fit_together_are_counted_one_after_the_other(monkeypatch):
     from fairgauge.measure import _subgroup_counts
 
@@ -148,7 +173,6 @@ def test_the_fingerprint_is_of_all_counts_in_any_order_of_rows(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"where": ["sex = F"]}, "without conditions"),
         ({"one_hot": True}, "one-hot columns as one feature"),
         ({"rate": "calibration_gap", "score": "s", "prediction": None}, "calibration"),
     ],
