@@ -450,11 +450,12 @@ class DiagnosticCode(StrEnum):
     MISSING_MARKER = "missing_marker"  # value, rows
     SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest
+    ONE_GROUP = "one_group"  # group
     PEOPLE = "people"  # column, counted; rows, people where known
     PEOPLE_UNCLEAR = "people_unclear"  # columns, people: of several values in their rows
     NOT_RECODED = "not_recoded"  # values, rows
     RECODING = "recoding"  # line: a recoding that spellings suggest
-    LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high, allowed
+    LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
     FAILS_TOGETHER = "fails_together"  # comparisons, confidence, fails, remaining, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows

@@ -155,11 +155,16 @@ def alternatives(texts: Iterable[str]) -> str:
 def closest(name: object, allowed: Iterable[object]) -> str | None:
     """Return the allowed name that is closest to another, if any is close.
 
-    >>> closest("female", ["Female", "Male"])
-    'Female'
+    >>> closest("female", ["Female", "Male"]), closest("F", ["Female", "Male"])
+    ('Female', 'Female')
     """
     names = {str(each).casefold(): str(each) for each in allowed}
-    close = difflib.get_close_matches(str(name)[:200].casefold(), names, n=1, cutoff=0.6)
+    wanted = str(name)[:200].casefold()
+    close = difflib.get_close_matches(wanted, names, n=1, cutoff=0.6)
+    if not close and wanted:  # an abbreviation, if it is of one name alone
+        begun = [each for each in names if each and each.startswith(wanted)]
+        begun += [each for each in names if each and wanted.startswith(each)]
+        close = begun if len(begun) == 1 else []
     return names[close[0]] if close else None
 
 

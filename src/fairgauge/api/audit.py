@@ -31,6 +31,7 @@ from fairgauge.resolve.data_checks import (
     many_strata,
     missing_markers,
     numeric_groups,
+    one_group,
     prediction_is_label,
     predictions_that_are_no_label,
     recodings,
@@ -345,6 +346,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
         *same_names(cube, asked, rows_by_level),
         *recodings(cube, asked, rows_by_level),
         *_unmatched(cube, spec),
+        *(note for feature in features for note in one_group(feature)),
         *unmatched_rules(spec, group_texts(features)),
         *limits_outside_range(spec),
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.derived import comparison_of
 from fairgauge.enums import Better, Profile, Task
 from fairgauge.reasons import Reason, ReasonCode, all_of
@@ -193,7 +194,8 @@ class Rate(Statistic):
         return self.among.count(side.counts(self.needs))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
-        del side, at
+        if self.among == ALL and side.size[at] > 0:
+            return Reason.of(ReasonCode.NO_ROWS, of=" and ".join(sorted(self.needs)))
         return none_of(self.among)
 
 

@@ -12,7 +12,6 @@ is a pass only where every one is, which is an intersection-union test.
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -28,6 +27,7 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
 )
+from fairgauge.errors import closest
 from fairgauge.identity import is_named, texts_of
 from fairgauge.inference.needed_rows import POWER, detectable_disparity, needed_rows
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, all_of
@@ -390,10 +390,7 @@ def _undecided(rule: Rule, reason: Reason) -> Outcome:
 
 def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
     """Return that there is no estimate of a group or a metric, with the nearest name."""
-    names = {each.casefold(): each for each in known}
-    close = difflib.get_close_matches(name.casefold(), names, n=1, cutoff=0.6)
-    nearest = names[close[0]] if close else None
-    return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=nearest)
+    return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=closest(name, known))
 
 
 def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
@@ -402,6 +399,9 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
     Of a rule that the value alone decides, such rows are a note of the report. Groups that nobody
     recorded pass only if people of known group show that their probabilities distinguish them.
     """
+    if each.value is None and _is_alone(each, rule, measured):
+        reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
+        return _undecided(rule, reason), reason
     outcome, reason = _decide(each, rule)
     if outcome is Outcome.PASS and _of_probabilities(each):
         return _if_shown(each, rule, measured, reason)
@@ -422,6 +422,13 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
             made = Reason.of(code, rows=worst.rows, low=low, high=high, alone=str(outcome))
             return Outcome.INCONCLUSIVE, made
     return outcome, reason
+
+
+def _is_alone(each: _Subject, rule: Rule, measured: Measured) -> bool:
+    """Return whether a comparison lacks the other group: its feature has only one."""
+    if rule.definition is None or rule.definition.scope not in _OF_FEATURES:
+        return False
+    return len(measured.group_ids.get(each.feature or "", ())) == 1
 
 
 def _if_shown(each: _Subject, rule: Rule, measured: Measured, reason: Reason) -> Decision:

@@ -49,6 +49,7 @@ from fairgauge.measure.slices import Slice
 from fairgauge.question.features import Ordered
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
+from fairgauge.resolve.data_checks import one_group
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import admissible_groups
 from fairgauge.resolve.resolution import resolve
@@ -214,6 +215,7 @@ class _MeasuredFeature:
             *_clusters_spanning_groups(counts, spec),
             *missing_groups(counts, ruled=bool(spec.rules), people=spec.of_people),
             *missing_outcomes(counts, spec),
+            *one_group(counts),
             *ties(slices, resolution.metrics),
         ]
         if counts.protected:

@@ -36,6 +36,9 @@ _TWO_SIDED = re.compile(
 )
 
 
+_PERCENT = re.compile(rf"(?P<number>{_NUMBER})\s*%")
+
+
 class LimitKeys(TypedDict, total=False):
     """The keys of a limit in a specification file."""
 
@@ -268,6 +271,11 @@ def _split_limit(text: str) -> tuple[str, float, float]:
         bound = float(one["bound"])
         above = one["sign"] == ">="
         return (one["metric"], bound, math.inf) if above else (one["metric"], -math.inf, bound)
+    if (percent := _PERCENT.search(stripped)) is not None:
+        share = f"{float(percent['number']) / 100:g}"
+        fraction = f"{stripped[: percent.start()]}{share}{stripped[percent.end() :]}"
+        message = f"cannot read {quote(text)}; shares are written as {share}: {quote(fraction)}"
+        raise SpecError(Problem("rule", message))
     shapes = "'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"
     raise SpecError(Problem("rule", f"cannot read {quote(text)}; write {shapes}"))
 
@@ -337,6 +345,7 @@ def check_rule(keys: Mapping[str, object], path: str) -> tuple[Rule | None, list
     if metric:
         problems += _too_narrow(rule, path)
         problems += _undecidable(rule, path)
+        problems += _always_met(rule, path)
     return (None if problems else rule), problems
 
 
@@ -366,6 +375,21 @@ def _undecidable(rule: Rule, path: str) -> Iterator[Problem]:
         if rule.alternatives and metric is not None and metric.scope not in _OF_GROUPS:
             message = f"{each.metric} is no number of a single group, and has no alternatives"
             yield Problem(f"{path}.alternatives", message)
+
+
+def _always_met(rule: Rule, path: str) -> Iterator[Problem]:
+    """Yield a limit that no value is beyond, as of 10 in place of 0.1: it could never fail."""
+    low, high = rule.row.range
+    beyond = [limit for limit in (rule.low, rule.high) if math.isfinite(limit) and
+              not low <= limit <= high]  # fmt: skip
+    if beyond and rule.low <= low and high <= rule.high:
+        message = (
+            f"can never fail: {rule.metric} is between {low:g} and {high:g}, and every value of it "
+            "is allowed"
+        )
+        if low <= beyond[0] / 100 <= high:
+            message += f"; {beyond[0]:g}% is written as {beyond[0] / 100:g}"
+        yield Problem(path, message)
 
 
 def _too_narrow(rule: Rule, path: str) -> Iterator[Problem]:

@@ -6,7 +6,6 @@ was not meant.
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -504,6 +503,13 @@ def _alike(texts: Iterable[_TextValue], feature: str | None = None) -> Iterator[
             )
 
 
+def one_group(counts: GroupCounts) -> Iterator[Diagnostic]:
+    """Warn of a feature with one group and no other values: it has nothing to be compared with."""
+    if len(counts.groups) == 1 and not counts.has_others and counts.feature_id.columns:
+        made = Diagnostic.warning
+        yield made(DiagnosticCode.ONE_GROUP, counts.feature, group=counts.groups[0])
+
+
 def group_texts(features: Iterable[GroupCounts]) -> dict[FeatureId, set[str]]:
     """Return what a user may write for the groups of every feature."""
     return {
@@ -577,21 +583,20 @@ def _with_estimated(
 
 
 def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of rules that every value, or no value, of the metric meets: 80 instead of 0.8."""
+    """Warn of rules that no value of the metric meets: 80 instead of 0.8.
+
+    Those that every value meets are refused where they are read.
+    """
     for i, rule in spec.limits:
         row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
         low, high = row.range
-        none = rule.low > high or rule.high < low
-        beyond = -math.inf < rule.low < low or high < rule.high < math.inf
-        every = rule.low <= low and high <= rule.high
-        if none or (every and beyond):
+        if rule.low > high or rule.high < low:
             yield Diagnostic.warning(
                 DiagnosticCode.LIMITS_OUTSIDE_RANGE,
                 path=f"rules[{i}]",
                 metric=rule.metric,
                 low=low,
                 high=high,
-                allowed=not none,
             )
 
 

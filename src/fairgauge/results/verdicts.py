@@ -19,7 +19,7 @@ from fairgauge.results.disparities import is_ratio
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval, SavedFeatureId, SavedGroupId
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,8 @@ class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, not
 def counted_as(verdicts: Iterable[Verdict], outcome: Outcome) -> tuple[Verdict, ...]:
     """Return the verdicts, with the undecided ones counted as a pass or a fail.
 
-    A rule that matches no group or metric of the data is never a pass: it stays not evaluated.
+    A rule that matches no group or metric of the data, or none of whose comparisons has a value, is
+    never a pass: it stays not evaluated.
 
     Examples
     --------
@@ -97,12 +98,14 @@ def counted_as(verdicts: Iterable[Verdict], outcome: Outcome) -> tuple[Verdict, 
     >>> print(counted_as([undecided], Outcome.FAIL)[0].says)
     there is no confidence interval; inconclusive counts as fail
     """
-    return tuple(_counted_as(verdict, outcome) for verdict in verdicts)
+    listed = tuple(verdicts)
+    measured = {each.rule for each in listed if each.value is not None}
+    return tuple(_counted_as(verdict, outcome, measured) for verdict in listed)
 
 
-def _counted_as(verdict: Verdict, outcome: Outcome) -> Verdict:
+def _counted_as(verdict: Verdict, outcome: Outcome, measured: Collection[str]) -> Verdict:
     undecided = verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
-    unmatched = verdict.reason.code in NOT_EVALUABLE
+    unmatched = verdict.reason.code in NOT_EVALUABLE or verdict.rule not in measured
     if not undecided or (unmatched and outcome is Outcome.PASS):
         return verdict
     reason = Reason.of(

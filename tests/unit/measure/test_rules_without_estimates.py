@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.verdicts import counted_as, overall
 
 random = np.random.default_rng(3)
@@ -100,7 +101,8 @@ def test_nothing_that_a_rule_names_passes_by_absence(metric, groups, features, s
 
     A pass has a value. What is in no feature that is named is never passed over.
     """
-    rule = fg.rule(metric, between=(-5, 50), groups=groups, features=features)
+    low, high = fg.rule(metric, at_least=0.1).row.range
+    rule = fg.rule(metric, between=(max(low, -5), min(high, 50)), groups=groups, features=features)
     options = {"strata": "s"} if strata else {}
     data = TABLE.with_columns(s=(pl.col("s") * 3).floor())
     found = verdicts(
@@ -150,21 +152,95 @@ def test_a_rule_of_another_task_is_refused(options, message):
     assert str(caught.value).startswith(message)
 
 
+def test_a_rule_that_always_fails_is_warned_of():
+    report = fg.audit(TABLE, **ASKED, rules=["accuracy >= 80"])
+    (each,) = [d for d in report.diagnostics if d.code is DiagnosticCode.LIMITS_OUTSIDE_RANGE]
+    message = "rules[0]: no value of accuracy, which is between 0 and 1, is allowed; "
+    assert each.message.startswith(message)
+
+
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (
-            "accuracy >= 80",
-            "rules[0]: no value of accuracy, which is between 0 and 1, is allowed; ",
-        ),
-        ("-10 <= RD <= 10", "rules[0]: every value of RD, which is between -1 and 1, is allowed; "),
-        ("accuracy >= -1", "rules[0]: every value of accuracy, which is between 0 and 1, is allow"),
+        ("RD <= 10", "rules[0]: can never fail: RD is between -1 and 1, and every value of it is"),
+        ("RD <= 10", "allowed; 10% is written as 0.1"),
+        ("-10 <= RD <= 10", "rules[0]: can never fail: RD is between -1 and 1"),
+        ("accuracy >= -1", "rules[0]: can never fail: accuracy is between 0 and 1"),
+        ("RD <= 0.1 or RD <= 10", "can never fail: RD is between -1 and 1"),
+        ("accuracy >= 8%", "rules[0]: cannot read 'accuracy >= 8%'; shares are written as 0.08: "),
+        ("accuracy >= 8%", "'accuracy >= 0.08'"),
     ],
 )
-def test_limits_that_decide_without_data_are_warned_of(rule, message):
-    report = fg.audit(TABLE, **ASKED, rules=[rule])
-    (each,) = [d for d in report.diagnostics if d.code is DiagnosticCode.LIMITS_OUTSIDE_RANGE]
-    assert each.message.startswith(message)
+def test_a_rule_that_can_never_fail_is_refused(rule, message):
+    with pytest.raises(fg.SpecError) as caught:
+        fg.audit(TABLE, **ASKED, rules=[rule])
+    assert message in str(caught.value)
+
+
+@given(
+    limit=st.floats(-1e3, 1e3), above=st.booleans(),
+    name=st.sampled_from(["accuracy", "RD", "DI", "selection_rate.largest_gap", "KL"]),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_a_rule_is_refused_only_where_it_allows_every_value(limit, above, name):
+    low, high = fg.rule(name, at_least=0.01).row.range
+    bounds = {"at_least" if above else "at_most": limit}
+    if limit < low if above else limit > high:
+        with pytest.raises(fg.SpecError, match="can never fail"):
+            fg.rule(name, **bounds)
+    else:
+        assert limit in (fg.rule(name, **bounds).low, fg.rule(name, **bounds).high)
+
+
+def test_a_feature_of_one_group_never_passes():
+    rules = ["selection_rate.ratio >= 0.8", "TPR.difference >= -0.1"]
+    for options in ({}, {"inconclusive": "pass"}):
+        report = fg.audit(TABLE, **ASKED | {"sensitive": "one"}, rules=rules, **options)
+        assert [v.outcome for v in report.verdicts] == [Outcome.NOT_EVALUATED] * 2
+        assert report.exit_code == 3
+        with pytest.raises(AssertionError):
+            report.check()
+    (note,) = [d for d in report.diagnostics if d.code is DiagnosticCode.ONE_GROUP]
+    assert note.message.startswith("'one' has one group, 'only': there is nothing to compare")
+    text = str(report)
+    assert "could be tested: one has one group, only" in " ".join(text.split())
+    assert "fairgauge plan" not in text
+    rule = fg.rule("TPR.difference", at_least=-0.1, insufficient="pass")
+    (each,) = verdicts(sensitive="one", rules=[rule])
+    assert each.outcome is Outcome.NOT_EVALUATED
+
+
+def test_a_rule_of_which_no_comparison_has_a_value_never_passes():
+    data = TABLE.with_columns(y=pl.when(pl.col("g") == "a").then(pl.col("y"))).filter(
+        pl.col("g") != "c"
+    )
+    report = fg.audit(
+        data,
+        **ASKED,
+        rules=["TPR.difference >= -0.1", "selection_rate.difference >= -0.9"],
+        inconclusive="pass",
+    )
+    by_rule = {v.rule: v.outcome for v in report.verdicts}
+    assert set(by_rule.values()) == {Outcome.NOT_EVALUATED, Outcome.PASS}
+    assert report.exit_code == 3
+
+
+def test_a_group_without_labels_has_rows():
+    data = TABLE.with_columns(y=pl.when(pl.col("g") != "a").then(pl.col("y")))
+    report = fg.audit(data, **ASKED, metrics=["base_rate.difference"])
+    (each,) = [e for e in report.estimates if e.group == "a"]
+    assert describe_reason(each.reason) == "the group has no rows with a label"
+
+
+def test_an_abbreviated_group_has_a_nearest_one():
+    data = TABLE.with_columns(g=pl.col("g").replace({"a": "female", "b": "male", "c": "other"}))
+    rule = fg.rule("selection_rate.ratio", at_least=0.1, groups=["F", "M", "x"])
+    said = [v.says for v in verdicts(data, rules=[rule])]
+    assert said == [
+        "there is no estimate of the group 'F'; the nearest group is 'female'",
+        "there is no estimate of the group 'M'; the nearest group is 'male'",
+        "there is no estimate of the group 'x'",
+    ]
 
 
 @pytest.mark.parametrize("rule", ["accuracy >= 0.8", "-1 <= RD <= 1", "DI >= 1000", "RD <= 0"])

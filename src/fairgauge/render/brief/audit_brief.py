@@ -73,11 +73,18 @@ def audit_brief(report: Report) -> Brief:
 # ---- the headline and the verdict ---------------------------------------------------------------
 
 
+def _alone(report: Report) -> str:
+    """Return which features have one group alone, as the reason why nothing was tested."""
+    alone = [d for d in report.diagnostics if d.code is DiagnosticCode.ONE_GROUP]
+    has = [f"{called(d.feature or '')} has one group, {called(d['group'])}" for d in alone]
+    return f": {listing(has)}" if has else ""
+
+
 def _headline(report: Report, disparities: list[StatedFinding]) -> Sentence:
     if not disparities:
         tested = any(each.p_value is not None for each in report.estimates)
         if not tested:
-            return Sentence("No difference between groups could be tested")
+            return Sentence(f"No difference between groups could be tested{_alone(report)}")
         found = [each for each in report.estimates if is_significant(each)]
         pairs = any(pair.significant for pair in report.pairs)
         if any(each.reference is not None for each in found) or (found and not pairs):
@@ -523,5 +530,5 @@ def _steps(
         yield Sentence("Publish the tables of this page as the preset calls for, and sign them.")
     elif not report.verdicts:
         yield Sentence("State which difference is tolerable: --rule 'METRIC >= LIMIT'.")
-    else:
+    elif any(each.value is not None for each in report.verdicts):
         yield Sentence("Plan how many rows would decide the rules: fairgauge plan.")

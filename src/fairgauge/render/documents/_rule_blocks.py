@@ -170,6 +170,9 @@ def counting_words(verdicts: Sequence[Verdict]) -> str:
     return f" ({'; '.join(parts)})" if parts else ""
 
 
+_ABSENT = {ReasonCode.NO_ESTIMATE, ReasonCode.FEWER_THAN_TWO_GROUPS}
+
+
 def _insufficient(verdict: Verdict) -> bool:
     """Return whether a verdict has a value and decides nothing, for want of data."""
     return before_counting(verdict) is Outcome.NOT_EVALUATED and verdict.value is not None
@@ -198,9 +201,7 @@ def _details(verdict: Verdict, report: Report) -> str:
     significance = _SIGNIFICANCE.get(verdict.reason.code, "")
     needed = rows_needed(verdict.reason)
     alone = "not with all comparisons judged together" if verdict.remains is False else ""
-    absent = (
-        describe_reason(verdict.reason) if verdict.reason.code is ReasonCode.NO_ESTIMATE else ""
-    )
+    absent = describe_reason(verdict.reason) if verdict.reason.code in _ABSENT else ""
     parts = [
         ", ".join(filter(None, [held, significance])),
         alone,

@@ -409,9 +409,8 @@ def _same_names(d: Diagnostic) -> str:
 
 
 def _limits(d: Diagnostic) -> str:
-    which = "every value" if d["allowed"] else "no value"
     return (
-        f"{d['path']}: {which} of {d['metric']}, which is between {d['low']:g} and {d['high']:g}, "
+        f"{d['path']}: no value of {d['metric']}, which is between {d['low']:g} and {d['high']:g}, "
         "is allowed; shares are written as 0.8, not as 80"
     )
 
@@ -420,6 +419,13 @@ def _unmatched(d: Diagnostic) -> str:
     near = d.get("nearest")
     hint = "" if near is None else f"; the nearest name is {quote(near)}"
     return f"{d['path']}: the data have no {quote(d['name'])}{hint}"
+
+
+def _one_group(d: Diagnostic) -> str:
+    return (
+        f"{quote(d.feature)} has one group, {quote(d['group'])}: there is nothing to compare it "
+        "with, and a rule on a difference or ratio is not evaluated"
+    )
 
 
 def _text(d: Diagnostic) -> str:
@@ -563,6 +569,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.NOT_RECODED: _not_recoded,
     DiagnosticCode.RECODING: _recoding,
     DiagnosticCode.UNMATCHED: _unmatched,
+    DiagnosticCode.ONE_GROUP: _one_group,
     DiagnosticCode.LIMITS_OUTSIDE_RANGE: _limits,
     DiagnosticCode.FAILS_TOGETHER: _fails_together,
     DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
