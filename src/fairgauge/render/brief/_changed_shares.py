@@ -73,7 +73,7 @@ class ChangedShares:
     ) -> None:
         self.change, self.row = change, row
         contrast = _contrast(change)
-        self.words = RateWords(words.at(contrast.class_scope), row)
+        self.words = RateWords(words.at(contrast.class_scope, contrast.threshold), row)
         group = words.group(contrast.feature, contrast.group)
         sides = [(group, mine), (words.reference(contrast), theirs)]
         gap = float(mine[1].rate - theirs[1].rate)

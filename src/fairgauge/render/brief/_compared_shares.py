@@ -116,7 +116,7 @@ class ComparedShares:
         *,
         turn: bool = True,
     ) -> None:
-        words = words.at(contrast.class_scope)
+        words = words.at(contrast.class_scope, contrast.threshold)
         self.contrast, self.row, self.words = contrast, row, words
         self.rate = RateWords(words, row)
         group = words.group(contrast.feature, contrast.group)

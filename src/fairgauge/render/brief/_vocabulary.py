@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -94,7 +95,8 @@ class Vocabulary:
         self.unit = self.words.unit or unit
         self.noun = self.words.noun or noun
         self.which = "that" if self.noun == self.unit and not counts_people(spec) else "who"
-        self._decisions = decisions
+        self.decisions = decisions
+        self._decisions_by_cut: dict[float, tuple[str, str]] = {}
         self.cut: str | None = None
         named = list(groups)
         self._features = {feature: feature_id for feature, _, feature_id, _ in named}
@@ -103,22 +105,37 @@ class Vocabulary:
     @classmethod
     def of_report(cls, report: Report) -> Vocabulary:
         """Return the words of a report of an audit."""
-        scores = (f"a score {cut_words(report)}", f"a score not {cut_words(report)}")
+        given = report.spec.get("threshold") or ()
+        several_cuts = () if isinstance(given, str) or len(given) == 1 else tuple(given)
+        scores, *by_cut = (
+            (f"a score {cut}", f"a score not {cut}")
+            for cut in (cut_words(report, at) for at in (None, *several_cuts))
+        )
         several = any(each.code is DiagnosticCode.REPEATED_ID for each in report.diagnostics)
-        return cls(
+        words = cls(
             report.spec,
             ((g.feature, g.group, g.feature_id, g.group_id) for g in report.groups),
             decisions=None if report.spec.get("prediction") else scores,
             unit=unit(report, "cases" if report.data.cases != report.data.rows else "rows"),
             noun="rows" if several else "people",
         )
+        if words.decisions is not None:
+            words._decisions_by_cut = dict(zip(several_cuts, by_cut, strict=True))
+        return words
 
-    def at(self, scope: ClassScope) -> Vocabulary:
-        """Return the words of one cut of ordered levels: its events are the levels above it."""
-        if scope.kind is not ClassKind.SELECTION:
+    def at(self, scope: ClassScope, threshold: float | None = None) -> Vocabulary:
+        """Return the words of one cut of ordered levels, or of one threshold of several.
+
+        Its events are the levels above it, or the scores beyond it.
+        """
+        decisions = self._decisions_by_cut.get(math.nan if threshold is None else threshold)
+        if scope.kind is not ClassKind.SELECTION and decisions is None:
             return self
         words = copy.copy(self)
-        words.cut = scope.name
+        if decisions is not None:
+            words.decisions = decisions
+        else:
+            words.cut = scope.name
         return words
 
     @property
@@ -147,8 +164,8 @@ class Vocabulary:
         if word and self.cut is None:
             which = f"{self.which} were {word}"
             return Event(f"were {word}", which, f"are {word}", True, positive)
-        if self._decisions is not None:
-            equals = self._decisions[0 if positive else 1]
+        if self.decisions is not None:
+            equals = self.decisions[0 if positive else 1]
         else:
             equals = self._equals(self.spec.get("prediction") or "prediction", positive=positive)
         return Event(f"had {equals}", f"with {equals}", f"have {equals}", True, positive)

@@ -426,8 +426,11 @@ def _only_scored(report: Report) -> bool:
     return not (spec.get("label") or spec.get("prediction") or spec.get("positive"))
 
 
-def cut_words(report: Report) -> str:
-    """Return which scores are predicted positive; low ones where they are of the negative."""
+def cut_words(report: Report, at: float | None = None) -> str:
+    """Return which scores are predicted positive; low ones where they are of the negative.
+
+    Of several thresholds all are listed, or the one ``at`` which a rate is.
+    """
     turned = any(each.turned is not None for each in report.scores)
     if report.profile.rules.threshold_is_exclusive:
         sign = "<=" if turned else ">"
@@ -438,7 +441,8 @@ def cut_words(report: Report) -> str:
         found = {group.threshold for group in report.groups} - {None}
         value = f" ({found.pop():.4g})" if len(found) == 1 else ""
         return f"{'<' if turned else '>'} the median of the scores{value}"
-    return f"{sign} {listing([_text(each) for each in threshold], 'or')}"
+    listed = threshold if at is None else (at,)
+    return f"{sign} {listing([_text(each) for each in listed], 'or')}"
 
 
 def _features(spec: Mapping[str, Any]) -> list[str]:

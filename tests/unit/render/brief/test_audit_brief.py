@@ -477,3 +477,29 @@ def test_a_key_of_a_file_can_be_unset(tmp_path: Path) -> None:
     (path := tmp_path / "a.toml").write_text('label = "y"\nprediction = "y"\nsensitive = "g"\n')
     report = fg.audit(rows, config=path, positive=1, prediction=None, score="s")
     assert (report.spec["prediction"], report.spec["score"]) == (None, "s")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_each_sentence_names_the_threshold_of_its_counts(seed: int) -> None:
+    """Of several thresholds, a count at one is not what holds "at 0.5 or 0.6"."""
+    rng = np.random.default_rng(seed)
+    data = loans(seed, women=0.3, men=0.8)
+    score = (rng.random(len(data)) + data["approved"].to_numpy()) / 2
+    data = data.with_columns(score=score, sex=pl.col("sex").replace({"F": "women", "M": "men"}))
+    report = fg.audit(
+        data, label="repaid", score="score", positive=1, sensitive="sex", threshold=[0.5, 0.6]
+    )
+    brief = report.brief()
+    assert not any(" or 0.6" in str(each) for each in (brief.headline, *brief.found))
+    stated = [
+        each
+        for sentence in map(str, brief.found)
+        for each in re.findall(
+            r"(women|men)(?: and repaid = 1)?, (\d+) had a score >= (0\.\d)", sentence
+        )
+        if sentence.startswith("Of 100 ") and "repaid" not in sentence
+    ]
+    assert stated
+    for sex, count, threshold in stated:
+        held = data.filter(pl.col("sex") == sex)["score"] >= float(threshold)
+        assert int(count) == round(100 * float(held.mean()))  # type: ignore[arg-type]
