@@ -319,7 +319,10 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
     ][:_MOST_NAMED]
     notes += list(map(describe_sparse_group, report.sparse_groups))[:_MOST_NAMED]
     notes += [
-        f"{name_of(each)}. {text}" for each in report.undefined for text in describe_undefined(each)
+        f"{name_of(each)}. {text}"
+        for each in report.undefined
+        for text in describe_undefined(each)
+        if not {point.period for point in each.undefined} <= set(report.overdue)  # see _labels
     ][:_MOST_NAMED]
     notes += _excluded(report)
     if report.absent:
@@ -340,7 +343,8 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
 def _labels(report: MonitorReport) -> Iterator[str]:
     """Yield which periods entered without all labels, and which wait: for labels, or in turn."""
     within = report.spec["monitor"].get("labels_within")
-    entered = [each for each in report.unlabelled if each not in report.waiting]
+    absent = {*report.waiting, *report.overdue}
+    entered = [each for each in report.unlabelled if each not in absent]
     if entered:
         yield (
             f"Decided without all labels, which {within:,} later "
@@ -350,8 +354,9 @@ def _labels(report: MonitorReport) -> Iterator[str]:
     if report.overdue:
         named = numbers.listing(list(report.overdue), most=_MOST_NAMED)
         yield (
-            f"Labels that are due and missing: of {named}. {_when_due(report)} Add the periods "
-            "again with their labels (--replace), or find out why they are missing."
+            f"Labels that are due and missing: of {named}. {_when_due(report)} Rules that need "
+            "labels wait. Add the periods again with their labels (--replace), or find out why "
+            "they are missing."
         )
     if report.waiting:
         count = len(report.waiting)
