@@ -173,7 +173,7 @@ def audit(
         diagnostics=(
             *_protection(cube),
             *_overrides(data, spec),
-            *_people(cube, spec),
+            *counted_people(cube, spec),
             *_notes(measured.task, excluded, spec, stated=_task_is_stated(spec, options)),
             *assumed_positive(cube, spec, measured.task),
             *_likely_mistakes(cube, spec, measured, rows_by_level),
@@ -524,7 +524,7 @@ def _protection(cube: Cube) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
 
 
-def _people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """State what was counted of people, and warn of those whose rows differ."""
     if spec.person is None:
         return

@@ -11,7 +11,12 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fairgauge.api.audit import check_held, check_same_rows, repeated_people
+from fairgauge.api.audit import (
+    check_held,
+    check_same_rows,
+    counted_people,
+    repeated_people,
+)
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, metric_or_name
 from fairgauge.catalogue.score_statistics import ScoreMean, ScoreTerm
@@ -68,6 +73,8 @@ _MOST_VALUES = 1_000_000
 _MOST_CELLS = 100_000
 """Cells of all features together up to which these are counted; beyond, rows are read in batches,
 which takes less time and memory."""
+_MOST_UNCLEAR = 0.02
+"""Share of people with several values of a feature up to which these are taken for mistakes."""
 _MOST_JOINT_CELLS = 2_000_000
 """The same where rows cannot be read in batches: a cell takes about 2 KB."""
 _OF_AUDITS = ("rules", "margins", "population", "reference", "exclude_groups", "words", "features")
@@ -246,6 +253,7 @@ def find(
         diagnostics=(
             *assumed_positive(cube, spec, decide_task(cube, spec)),
             *repeated_people(source, spec, "find"),
+            *counted_people(cube, spec),
         ),
         own=(row,) if row.own else (),
         **{"fingerprint": cube.digest} | search(question),
@@ -463,7 +471,9 @@ def _counts_of(
     joint = Plan(axes, (tuple(range(len(axes))),), every.asked, sums)
     if spec.of_people:
         rows = source.count(by_person(joint, spec), _MOST_VALUES)
-        return _Counted(replace(count_people(rows, joint, spec), question=spec), source, spec)
+        people = replace(count_people(rows, joint, spec), question=spec)
+        _check_people(people, columns)
+        return _Counted(people, source, spec)
     apart = replace(source.count(_each_alone(joint), _MOST_VALUES), question=spec)
     one_hot = _one_hot(prefixes, columns)
     cells = most_cells(apart, one_hot)
@@ -473,6 +483,22 @@ def _counts_of(
     if cells > _MOST_JOINT_CELLS:
         raise SpecError(Problem("features", _too_many(cells, batches=batches)))
     return _Counted(replace(source.count(joint, _MOST_VALUES), question=spec), source, spec)
+
+
+def _check_people(people: Cube, columns: Sequence[str]) -> None:
+    """Refuse features of which many people have several values, as those of their decisions.
+
+    Their value would be unknown of them, so that a subgroup would be of those with one decision.
+    """
+    allowed = _MOST_UNCLEAR * people.cases
+    for column, several in people.conflicts:
+        if column in columns and several > allowed:
+            raise SpecError(Problem(
+                "features",
+                f"{several:,} people have rows with different values of {quote(column)}, and a "
+                "person counts once; remove it, or count each of their decisions (--per-person "
+                f"each), or search the rows of one value (--where {quote(f'{column} = VALUE')})",
+            ))  # fmt: skip
 
 
 def _too_many(cells: float, *, batches: bool) -> str:

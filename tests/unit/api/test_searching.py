@@ -504,3 +504,26 @@ def test_what_a_warning_of_repeated_people_advises_is_accepted():
     assert "person='applicant_id'" in warning
     assert "cluster" not in warning.partition(";")[2]
     assert fg.find(rows, **asked, person="applicant_id").overall.n == 200
+
+
+def _applications(rows):
+    """Return applications, two of each person, to places that differ for so many people."""
+    return pl.DataFrame({
+        "person": [i // 2 for i in range(800)],
+        "sex": ["F" if i // 2 % 2 else "M" for i in range(800)],
+        "place": ["north" if i % 2 or i // 2 >= rows else "south" for i in range(800)],
+        "hired": [int(i % 3 == 0) for i in range(800)],
+    })  # fmt: skip
+
+
+def test_a_feature_with_several_values_for_a_person_is_refused():
+    """It is unknown of them, so that a value would be that of people with one application."""
+    asked = {"prediction": "hired", "positive": 1, "rate": "selection_rate", "person": "person"}
+    features = ["sex", "place"]
+    with pytest.raises(SpecError, match="40 people have rows with different values of 'place'"):
+        fg.find(_applications(40), **asked, features=features)
+    found = fg.find(_applications(4), **asked, features=features)
+    assert any("4 people have rows with different" in each.message for each in found.diagnostics)
+    assert "400 people" in render(found, "text")
+    north = fg.find(_applications(40), **asked, features=["sex"], where="place = north")
+    assert north.overall.n == 400

@@ -16,6 +16,7 @@ from fairgauge.render.documents.search_document import (
     guaranteed,
     nothing_shown,
     of_scores,
+    of_whom,
 )
 from fairgauge.render.words.command_line import command_inside
 from fairgauge.render.words.display_names import called
@@ -39,7 +40,7 @@ def search_brief(found: SubgroupSearch) -> Brief:
         verdict=(),
         looked_at=(
             Sentence(
-                f"{numbered(found.overall.rows, 'rows')}: {examined(found)}",
+                f"{numbered(found.overall.rows, of_whom(found))}: {examined(found)}",
                 ("overall", "examined", "question"),
             ),
         ),

@@ -30,6 +30,7 @@ from fairgauge.render.documents.report_notes import opening_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.command_line import command_inside
 from fairgauge.render.words.display_names import called, capitalised, printable
+from fairgauge.render.words.question_sentences import counts_people
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.results.codec import to_dict
 
@@ -83,7 +84,7 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> DocumentTree
     question, overall = found.question, found.overall
     beside = f"{numbers.count(overall.n)} {counted(found)}"
     if overall.n != overall.rows:
-        beside += f" of {numbers.numbered(overall.rows)}"
+        beside += f" of {numbers.numbered(overall.rows, of_whom(found))}"
     beside += f", {numbers.percent(overall.rate)} overall" if overall.rate is not None else ""
     return document_of(
         found,
@@ -135,7 +136,13 @@ def bad_words(question: SearchQuestion) -> str:
 def counted(found: SubgroupSearch) -> str:
     """Return what the rate is a share of: ``observed negatives``."""
     rate = found.question.definition
-    return rate.among.described if isinstance(rate, Rate) else "rows with a label and a score"
+    described = rate.among.described if isinstance(rate, Rate) else "rows with a label and a score"
+    return of_whom(found) if described == "rows" else described
+
+
+def of_whom(found: SubgroupSearch) -> str:
+    """Return what is counted: people, or rows."""
+    return "people" if counts_people(found.spec) else "rows"
 
 
 def examined(found: SubgroupSearch) -> str:
