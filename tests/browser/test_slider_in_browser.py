@@ -215,6 +215,14 @@ def test_profile_clarify_has_no_slider_where_scores_are_missing(opened):
     assert page.locator("#tool").count() == 0
 
 
+def test_numbers_are_rounded_as_in_the_report(opened):
+    """Python rounds halves to even, which a browser does not by itself."""
+    page = opened(audited())
+    for value, digits in ((6.25, 1), (-6.25, 1), (6.35, 1), (18.75, 1), (0.0625, 3), (-0.04, 1)):
+        expected = f"{value:.{digits}f}".replace("-0.0", "0.0").replace("-", "−")
+        assert page.evaluate(f"minus(fixed({value}, {digits}))") == expected
+
+
 def test_a_threshold_between_edges_is_moved_to_the_nearest_with_a_notice(opened):
     page = opened(audited())
     box = page.locator("#tool-sliders input[type=number]")

@@ -156,13 +156,7 @@
   const excludes = (by, result) => result && !result.few
     && (result.low > neutral[by] || result.high < neutral[by]);
 
-  // ---- numbers as Python writes them: halves to even
-  const fixed = (value, digits) => {
-    const scaled = value * 10 ** digits;
-    const tie = Math.abs(scaled % 1) === 0.5 && scaled / 10 ** digits === value;
-    return (tie ? 2 * Math.round(scaled / 2) / 10 ** digits : value).toFixed(digits);
-  };
-  const minus = (text) => (/^-0(\.0*)?$/.test(text) ? text.slice(1) : text.replace("-", "\u2212"));
+  // ---- numbers in words
   const number = (value, show, rate, sign = true) => {
     if (Number.isNaN(value)) return "undefined";
     if (!Number.isFinite(value)) return value > 0 ? "\u221e" : "\u2212\u221e";

@@ -57,16 +57,15 @@
   };
 
   // numbers as the page shows them
-  const minus = (text) => text.replace("-", "−");
   const sign = (value, signed) => (signed && value > 0 ? "+" : "");
   const asNumber = (value, signed) => {
     if (value === null || Number.isNaN(value)) return "-";
     if (!Number.isFinite(value)) return `${value < 0 ? "−" : sign(value, signed)}∞`;
-    return value === 0 ? "0" : sign(value, signed) + minus(value.toFixed(3));
+    return value === 0 ? "0" : sign(value, signed) + minus(fixed(value, 3));
   };
   const asPoints = (value) => (value === null || Number.isNaN(value) ? "-"
-    : `${sign(value, true)}${minus((value * 100).toFixed(1))}`);
-  const asPercent = (value) => (Number.isNaN(value) ? "-" : `${(value * 100).toFixed(1)}%`);
+    : `${sign(value, true)}${minus(fixed(value * 100, 1))}`);
+  const asPercent = (value) => (Number.isNaN(value) ? "-" : `${minus(fixed(value * 100, 1))}%`);
   const asCount = (n) => n.toLocaleString("en", { maximumFractionDigits: 1 });
   const asScore = (k) => String(Number(edge(k).toPrecision(6)));
 
