@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.render.words import swap_sentences as words
-from fairgauge.render.words.display_names import called, capitalised, group_called
+from fairgauge.render.words.display_names import called, group_called
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.name_swaps import SwapReason, SwapVerdict
@@ -73,8 +73,9 @@ def _verdict(audit: PairsAudit, by: dict[SwapVerdict, list[SwapDifference]]) -> 
     if not changes:
         return text
     of_changes = {verdict: [d for d in changes if d.verdict is verdict] for verdict in SwapVerdict}
-    since = f"since {called(changes[0].since)}"
-    return f"{text} {capitalised(since)} {_counted(of_changes, changed=True)}."
+    total = numbered(len(changes), "changes")
+    since = called(changes[0].since)
+    return f"{text} Of {total} since {since}, {_counted(of_changes, changed=True)}."
 
 
 def _counted(by: dict[SwapVerdict, list[SwapDifference]], *, changed: bool = False) -> str:
