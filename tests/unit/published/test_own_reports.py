@@ -43,6 +43,26 @@ def test_a_report_is_read_again(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+def test_people_of_unknown_category_are_read_again(tmp_path, suffix):
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame(FRAME)
+    rows.loc[::9, "sex"] = None
+    asked = {
+        "preset": "nyc-ll144",
+        "prediction": "hired",
+        "positive": 1,
+        "sensitive": ["sex", "race"],
+    }
+    report = fg.audit(rows, **asked, document={"source": "ATS", "audit_date": "2026-11-21"})
+    path = tmp_path / f"audit.{suffix}"
+    report.save(path)
+    found = fg.check(path)
+    missing = int(rows["sex"].isna().sum())
+    assert [table.unknown for table in found.tables] == [missing, None, missing]
+    assert found.errors == 0
+
+
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 @pytest.mark.parametrize("preset", ["nyc-ll144", "ugesp", "us-lending"])
 def test_weighted_reports_keep_their_tables(tmp_path, preset, suffix):
     """Rates of weights are not those of a number of selected people, which stands nowhere."""

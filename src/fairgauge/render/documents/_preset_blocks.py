@@ -5,9 +5,11 @@ The metrics of a preset are called what the text, or practice, calls them: its t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import ReferenceRule, Status
+from fairgauge.enums import DiagnosticCode, ReferenceRule, Status
+from fairgauge.question.category_words import is_unknown
 from fairgauge.question.features import strata_named
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render._document_tree import (
@@ -43,7 +45,7 @@ from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.sections import reference_group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
@@ -57,6 +59,7 @@ QUOTED = (
     "It does not state that the audit, or what was audited, meets a law."
 )
 _RATE, _RATIO = "selection_rate", "selection_rate.ratio"
+_UNKNOWN = "Unknown"
 _NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
 _OF_SELECTION = ("selection_rate.", "selection_odds.", "selection_smd")
 """How the names of metrics begin that compare selections."""
@@ -109,7 +112,6 @@ def preset_blocks(name: str, report: Report, sections: Sequence[FeatureResults])
     if tables := tables_to_publish(report, sections):
         yield Heading("Tables to publish")
         yield from tables
-        yield Paragraph(unknown_sentence(report))
     yield Paragraph(QUOTED)
 
 
@@ -121,12 +123,14 @@ def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> lis
     metrics = [each for each in preset(name).options["metrics"] if each.startswith(_OF_SELECTION)]
     column = called(strata_named(report.spec.get("strata")) or "the strata")
     weight = report.spec.get("weight")
-    tables = (
+    every = (
         _table(each, metrics, report, weight and called(weight), column)
         for each in sections
         if each.class_scope.is_single
     )
-    return [table for table in tables if table is not None]
+    tables = [table for table in every if table is not None]
+    last = [replace(each, notes=(*each.notes, unknown_sentence(report))) for each in tables[-1:]]
+    return [*tables[:-1], *last]
 
 
 def _table(
@@ -162,16 +166,27 @@ def _table(
         _heading(section.metric_row(each), terms, f" adjusted for {column}") for each in adjusted
     ]
     lacking = () if estimated else _rows_without_rate(groups, rate, report, weight)
+    compared = [
+        *({each.group: each for each in section.estimates if each.metric == m} for m in metrics),
+        *(_adjusted(section, each) for each in adjusted),
+    ]
+    together = [_hold_together(each.values()) for each in compared]
+    which = _which_intervals(heads[-len(compared) :], together)
+    unknown = [] if estimated or weight else _unknown_row(section, report, len(compared))
     return Table(
         caption=f"Groups of {called(section.name)}",
         columns=(Column("group", numeric=False), *map(Column, heads)),
-        rows=tuple(
-            _row(group, section, metrics, adjusted, estimated=estimated) for group in groups
+        rows=(
+            *(
+                _row(each, section, metrics, adjusted, together, estimated=estimated)
+                for each in groups
+            ),
+            *unknown,
         ),
         titled=True,
         notes=(
             *([_ESTIMATED] if estimated else []),
-            f"In parentheses: {level} confidence intervals, or why data are insufficient.",
+            f"In parentheses: {level} confidence intervals{which}, or why data are insufficient.",
             *lacking,
             *([f"Rates and what compares them are weighted by {weight}."] if weight else []),
         ),
@@ -184,6 +199,41 @@ _ESTIMATED = (
 )
 
 
+def _hold_together(estimates: Collection[Estimate]) -> bool | None:
+    """Return whether all intervals of a column hold for all comparisons of the report together.
+
+    None where the column has no interval.
+    """
+    held = [each.simultaneous is not None for each in estimates if _has_interval(each)]
+    return all(held) if held else None
+
+
+def _has_interval(estimate: Estimate) -> bool:
+    """Return whether the interval of an estimate is printed, and not why data are insufficient."""
+    return estimate.interval is not None and estimate.status is not Status.TOO_FEW
+
+
+def _which_intervals(heads: Sequence[str], together: Sequence[bool | None]) -> str:
+    """Return whether intervals hold for all comparisons together, or each for its own alone."""
+    if True not in together:
+        return ", each for its comparison alone" if False in together else ""
+    alone = [head for head, held in zip(heads, together, strict=True) if held is False]
+    but = f" (those of {listing(alone)} each alone)" if alone else ""
+    return f", for all comparisons of the report together{but}"
+
+
+def _unknown_row(
+    section: FeatureResults, report: Report, compared: int
+) -> Iterator[tuple[Cell, ...]]:
+    """Yield the row of who is of unknown category, unless a group has such a name."""
+    if any(is_unknown(str(each.group)) for each in section.groups):
+        return
+    for each in report.diagnostics:
+        if each.code is DiagnosticCode.MISSING_GROUPS and each.feature == section.feature:
+            number = Cell(count(each.get("cases") or each["rows"]))
+            yield Cell(_UNKNOWN, name=True), number, *[Cell("-")] * (2 + compared)
+
+
 def _rows_without_rate(
     groups: Sequence[Group], of: Statistic, report: Report, weight: str | None
 ) -> Iterator[str]:
@@ -191,7 +241,7 @@ def _rows_without_rate(
     rates = [(group, group.rates[_RATE].denominator) for group in groups]
     lacking = sum(group.n - rows for group, rows in rates if rows is not None)
     if lacking:
-        which = "n counts the"
+        which = "n of a group counts the"
         if weight:
             which = f"Unweighted rows, and the sum of {weight}, are of the"
         more = f"{count(lacking)} more {plural(lacking, 'lacks', 'lack')} it"
@@ -208,6 +258,7 @@ def _row(
     section: FeatureResults,
     metrics: Sequence[str],
     adjusted: Sequence[str],
+    together: Sequence[bool | None],
     *,
     estimated: bool,
 ) -> tuple[Cell, ...]:
@@ -229,8 +280,10 @@ def _row(
     compared = [(metric, section.any_of(metric, group.group)) for metric in metrics]
     compared += [(each, _adjusted(section, each).get(group.group)) for each in adjusted]
     cells = (
-        Cell("reference") if group.group == reference_group(section, metric) else _compared(each)
-        for metric, each in compared
+        Cell("reference")
+        if group.group == reference_group(section, metric)
+        else _compared(each, together=bool(held))
+        for (metric, each), held in zip(compared, together, strict=True)
     )
     return (Cell(called(group.group), name=True), *numbers, *cells)
 
@@ -240,8 +293,11 @@ def _adjusted(section: FeatureResults, metric: str) -> dict[str | None, Estimate
     return {each.group: each for each in section.adjusted if each.metric == metric}
 
 
-def _compared(estimate: Estimate | None) -> Cell:
-    """Return the value of a comparison, with its interval or what stands against relying on it."""
+def _compared(estimate: Estimate | None, *, together: bool) -> Cell:
+    """Return the value of a comparison, with its interval or what stands against relying on it.
+
+    ``together`` is whether the interval is the one that holds for all comparisons of the report.
+    """
     if estimate is None or estimate.value is None:
         reason = estimate.reason if estimate is not None else None
         return Cell("-", below=f"({describe_reason(reason)})" if reason else "")
@@ -249,8 +305,8 @@ def _compared(estimate: Estimate | None) -> Cell:
     below = ""
     if estimate.status is Status.TOO_FEW and estimate.reason is not None:
         below = f"({describe_reason(estimate.reason)})"
-    elif estimate.interval is not None:
-        ends = (_number(end, kind, sign=sign) for end in estimate.interval)
+    elif interval := estimate.simultaneous if together else estimate.interval:
+        ends = (_number(end, kind, sign=sign) for end in interval)
         below = f"({' to '.join(ends)})"
     return Cell(_number(estimate.value, kind, sign=sign), below=below)
 

@@ -58,7 +58,7 @@ def write(document: DocumentTree, shown: ShownResult) -> bytes:
         book.set_properties({"title": printable(document.title), "created": made})
         writer = _Workbook(book)
         if document.to_publish:
-            writer.to_publish(document.to_publish)
+            writer.to_publish(document.to_publish, document.cover)
         writer.summary(document)
         for name in shown.KIND.tables:
             table = table_of(shown, name)
@@ -130,8 +130,8 @@ class _Workbook:
             yield "What no report shows", ""
             yield from _pairs(Items(LIMITS))
 
-    def to_publish(self, tables: Sequence[Table]) -> None:
-        """Write the tables that a preset calls for, with the numbers as they are printed."""
+    def to_publish(self, tables: Sequence[Table], cover: Sequence[tuple[str, str]]) -> None:
+        """Write the tables that a preset calls for as they are printed, and then the cover."""
         sheet = self.book.add_worksheet(TO_PUBLISH)
         sheet.hide_gridlines(2)
         sheet.set_column(0, 0, 30)
@@ -155,6 +155,8 @@ class _Workbook:
                 row += 1
                 sheet.write_string(row, 0, _text(note))
             row += 2
+        for i, (word, text) in enumerate(cover, row):
+            sheet.write_string(i, 0, _text(f"{word}: {text}"))
 
     def _printed(self, sheet: Any, row: int, column: int, cell: Cell, style: Any) -> None:
         """Write what is printed: a number as the number that is printed, with its format."""

@@ -94,6 +94,17 @@ def test_the_tests_that_a_report_adjusts_for_can_be_counted() -> None:
     assert stated in shown(report, full=True)
 
 
+def test_tables_to_publish_have_the_intervals_of_the_first_page() -> None:
+    """One interval of a ratio in all of a report, and what it holds for beside it."""
+    report = audited(HIRED, preset="nyc-ll144")
+    text = shown(report, full=True)
+    finding = report.findings[0]
+    low, high = finding.estimate.simultaneous
+    assert f"({low:.3f} to {high:.3f})" in text[text.index("Tables to publish") :]
+    assert "95% confidence intervals, for all comparisons of the report together, or why" in text
+    assert f"{low:.2f} and {high:.2f} times as often" in text
+
+
 def test_every_fail_states_whether_it_remains() -> None:
     report = audited(HIRED, reference={"race": "White"}, rules=["selection_rate.ratio >= 0.98"])
     fails = [each for each in report.verdicts if each.outcome == "fail"]

@@ -106,7 +106,7 @@ def test_the_table_to_publish_comes_first_as_it_is_printed(tmp_path):
     )
     book = workbook(report, tmp_path)
     assert book.sheetnames[:2] == ["To publish", "Summary"]
-    _, heads, female, male, small, _, lacking = book["To publish"].iter_rows()
+    _, heads, female, male, small, _, lacking, unknown = book["To publish"].iter_rows()
     assert [cell.value for cell in heads][:5] == [
         "group", "n", "selected", "selection rate", "impact ratio",
     ]  # fmt: skip
@@ -121,3 +121,24 @@ def test_the_table_to_publish_comes_first_as_it_is_printed(tmp_path):
     assert [cell.value for cell in small][:5] == ["X", 2, 1, 0.5, 1]
     assert small[5].value.startswith("(n = 3 in the group, below the minimum of ")
     assert "1 more lacks it" in lacking[0].value
+    assert unknown[0].value == "Of unknown category: no rows."
+
+
+def test_the_sheet_to_publish_states_what_a_published_audit_does(tmp_path):
+    polars = pytest.importorskip("polars")
+    rows = {"sex": ["F", "M"] * 300 + [None] * 7, "hired": [1, 0, 0, 1, 0, 1] * 100 + [1] * 7}
+    stated = {"source": "ATS export", "audit_date": "2026-11-21", "first_used": "2026-01-05"}
+    report = fg.audit(
+        polars.DataFrame(rows), preset="nyc-ll144", prediction="hired", positive=1,
+        sensitive="sex", document=stated,
+    )  # fmt: skip
+    sheet = workbook(report, tmp_path)["To publish"]
+    lines = [row[0].value for row in sheet.iter_rows() if row[0].value]
+    (unknown,) = [row for row in sheet.iter_rows() if row[0].value == "Unknown"]
+    assert unknown[1].value == 7
+    assert "Of unknown category: 7 rows in sex." in lines
+    assert lines[-3:] == [
+        "date of the audit: 2026-11-21",
+        "date the tool was first used: 2026-01-05",
+        "source: ATS export",
+    ]
