@@ -434,6 +434,7 @@ def _cell(value: object, number_format: str) -> str:
 
 _MARKDOWN = re.compile(r"^\*\*Tables to publish\*\*\s*$(.*?)(?=^#|\Z)", re.DOTALL | re.MULTILINE)
 _HTML = re.compile(r"<h\d[^>]*>\s*Tables to publish\s*</h\d>(.*?)(?=<h[123]\b|\Z)", re.DOTALL)
+_TEXT = re.compile(r"^Tables to publish\s*$.*^In parentheses: ", re.DOTALL | re.MULTILINE)
 _ALL_GROUPS = re.compile(r"feature,group,reference_kind,scope,\S*\bshare,\S*\bvalue,")
 """The header of the CSV of all groups, whose share is one of people, and no selection rate."""
 
@@ -455,7 +456,8 @@ def tables_to_publish(text: str) -> str:
     Raises
     ------
     DataError
-        The text is the CSV of all groups of a report: numbers of several features and rates.
+        The text is the CSV of all groups of a report: numbers of several features and rates; or a
+        report as text, of which no line need be a whole row of a table.
     """
     if _ALL_GROUPS.match(text):
         raise DataError(
@@ -463,4 +465,9 @@ def tables_to_publish(text: str) -> str:
             "tables to publish: save the report as .md or .html"
         )
     found = _MARKDOWN.search(text) or _HTML.search(text)
+    if found is None and _TEXT.search(text):
+        raise DataError(
+            "this is a report of fairgauge as text, whose columns may be broken over several "
+            "blocks of lines; save the report as .md, .html or .xlsx, and check that"
+        )
     return text if found is None else found[1]

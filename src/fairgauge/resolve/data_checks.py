@@ -417,13 +417,16 @@ _MOST_SPELLED = 200
 
 
 def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
-    """Return values that may be one category, by the most frequent spelling, and unknown ones.
+    """Return values that may be one category, by the best spelling, and unknown ones.
 
-    They differ in case, blanks, punctuation, "or" and "and" alone, or one is the first letter of
-    the other and of no third.
+    The best is the most frequent one in mixed case; single letters come last. Spellings differ in
+    case, blanks, punctuation, "or" and "and" alone, or one is the first letter of the other and of
+    no third.
 
     >>> _suggested({"Male": 9, "M": 3, "male ": 2, "F": 1, "Decline to answer": 4})
     {'Male': ['Male', 'male ', 'M'], 'unknown': ['Decline to answer']}
+    >>> _suggested({"asian": 9, "Asian": 8, "ASIAN ": 9})
+    {'Asian': ['Asian', 'ASIAN ', 'asian']}
     """
     if len(rows) > _MOST_SPELLED:
         return {}
@@ -440,11 +443,15 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
     found = {}
     for values in alike.values():
         if len(values) > 1:
-            by_rows = sorted(values, key=lambda value: (len(value) == 1, -rows[value], value))
+            by_rows = sorted(values, key=lambda v: (len(v) == 1, _is_of_one_case(v), -rows[v], v))
             found[by_rows[0].strip()] = by_rows
     if not found:
         return {}  # `missing_markers` reports unknown values, one by one
     return found | ({UNKNOWN: unknown} if unknown else {})
+
+
+def _is_of_one_case(value: str) -> bool:
+    return value in (value.lower(), value.upper())
 
 
 def _joined(recoding: Recoding, more: Mapping[str, list[str]]) -> dict[str, list[str]]:

@@ -96,7 +96,7 @@ def test_what_reaches_over_a_limit_says_what_would_decide():
     assert reason["power"] == 0.8
     rounded, least = (math.ceil(float(n) / 200) * 100 for n in (needed.rows, needed.fewest))
     assert (
-        f"about {rounded:,} rows of the group ({least:,} or more), and of its reference in "
+        f"about {rounded:,} of the group (plausible: {least:,} or more), and of its reference in "
         "proportion, would decide the rule with 80% power; there are 200"
     ) in found.says
     assert (

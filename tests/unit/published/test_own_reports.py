@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fairgauge as fg
+from fairgauge.render import render
 
 HIRED = {("F", "A"): (80, 31), ("F", "B"): (100, 20), ("M", "A"): (100, 40), ("M", "B"): (13, 4)}
 ROWS = [
@@ -87,6 +88,17 @@ def test_weighted_reports_keep_their_tables(tmp_path, preset, suffix):
     }
     rates = {group.group: group.rates["selection_rate"].value for group in report.groups}
     assert {group.name: group.rate for group in table.groups} == pytest.approx(rates, abs=5e-4)
+
+
+def test_a_report_as_text_asks_for_another_format(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    report = fg.audit(
+        pandas.DataFrame(FRAME), preset="nyc-ll144", prediction="hired", positive=1, sensitive="sex"
+    )
+    path = tmp_path / "audit.txt"
+    path.write_text(render(report, "text", full=True), encoding="utf-8")
+    with pytest.raises(fg.DataError, match=r"save the report as \.md, \.html or \.xlsx"):
+        fg.check(path)
 
 
 def test_a_column_of_intervals_names_no_category():

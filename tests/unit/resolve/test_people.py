@@ -187,3 +187,12 @@ def test_spellings_and_markers_are_numbered_in_people():
     found = {each.code.value: each.message for each in notes}
     assert "'F' (50 people) and 'f' (50 people)" in found["same_names"]
     assert "with 50 people; if it means" in found["missing_marker"]
+
+
+def test_a_rate_of_people_is_a_share_of_people():
+    rows = pl.DataFrame(
+        {"who": range(400), "sex": ["F", "M"] * 200, "y": [0, 1, 1, 1, 0, 1, 0, 1] * 50}
+    )
+    text = " ".join(render(fg.audit(rows, **ASKED), "text", full=True).split())
+    assert "Selection rate: the share of people that are predicted positive." in text
+    assert "share of rows" not in text

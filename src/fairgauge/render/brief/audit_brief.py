@@ -13,10 +13,12 @@ from fairgauge.enums import (
     DiagnosticCode,
     Favourable,
     Outcome,
+    ReferenceKind,
     ScopeKind,
     Status,
     Task,
 )
+from fairgauge.errors import quote
 from fairgauge.question.features import strata_named
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.brief._stated_findings import (
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from fairgauge.render.brief._compared_shares import ComparedShares
     from fairgauge.results.report import Report
 
+_CHOSEN = (ReferenceKind.BEST, ReferenceKind.LARGEST)
 _MOST_FINDINGS, _MOST_LIMITS, _MOST_STEPS = 2, 4, 3
 _MANY_WITHOUT_GROUP = 0.05
 _PAIR = 2
@@ -485,6 +488,37 @@ def _explaining_steps(spec: Mapping[str, Any], *, differs: bool) -> Iterator[Sen
         )
 
 
+def _recoding_steps(report: Report) -> Iterator[Sentence]:
+    """Yield which values to recode first: a reference that is no group, and other spellings."""
+    references = {
+        (each.feature, each.reference.group)
+        for each in report.estimates
+        if each.reference is not None and each.reference.kind in _CHOSEN
+    }
+    unknown = [
+        each
+        for each in report.diagnostics
+        if each.code is DiagnosticCode.MISSING_MARKER
+        and (each.feature, each["value"]) in references
+    ]
+    for each in unknown:
+        value = quote(each["value"])
+        yield Sentence(
+            f"{value} is the reference of {called(each.feature or '')}; if it means that the "
+            f"value is missing, it cannot be: --unknown {value}."
+        )
+    respelled = [
+        called(each.feature or "")
+        for each in report.diagnostics
+        if each.code is DiagnosticCode.RECODING
+    ]
+    if respelled:
+        yield Sentence(
+            f"Recode {listing(respelled)} first: some values look like spellings of one category, "
+            "or like unknown; the notes (--full) have what to write after --recode."
+        )
+
+
 def _steps(
     report: Report, words: Vocabulary, disparities: list[StatedFinding]
 ) -> Iterator[Sentence]:
@@ -496,6 +530,7 @@ def _steps(
     )
     if _is_positive_assumed(report):
         yield Sentence("State which value is the favourable outcome: --positive VALUE.")
+    yield from _recoding_steps(report)
     for each in report.diagnostics:
         if each.code is DiagnosticCode.MISSING_GROUPS and (
             each["rows"] > _MANY_WITHOUT_GROUP * each["total"]

@@ -47,14 +47,20 @@ _Lowest = tuple[int, int]
 
 
 def _lowest(check: Check) -> _Lowest | None:
-    """Return where the lowest ratio is that has an interval."""
+    """Return where the lowest ratio is that has an interval, of large categories before others."""
     found = [
-        (group.ratio, i, j)
+        (_is_small(check, table, group), group.ratio, i, j)
         for i, table in enumerate(check.tables)
         for j, group in enumerate(table.groups)
         if not group.is_reference and group.ratio is not None and shown_interval(group) is not None
     ]
-    return min(found)[1:] if found else None
+    return min(found)[2:] if found else None
+
+
+def _is_small(check: Check, table: CheckedTable, group: CheckedGroup) -> bool:
+    """Return whether a category has a smaller share of the people than the smallest reference."""
+    people = sum(each.n or 0 for each in table.groups) + (table.unknown or 0)
+    return group.n is not None and group.n < check.smallest_reference.share * people
 
 
 def _at(check: Check, lowest: _Lowest) -> tuple[CheckedTable, CheckedGroup, tuple[str, ...]]:
@@ -95,9 +101,19 @@ def _found(check: Check, lowest: _Lowest | None) -> Iterator[Sentence]:
     if table.reference is not None and group.ratio is not None:
         per_hundred = _of_hundred(check, group.ratio)
         where = f" ({table_title(table, check)})" if len(check.tables) > 1 else ""
+        lower = any(
+            other.ratio is not None and other.ratio < group.ratio
+            for each in check.tables
+            for other in each.groups
+            if not other.is_reference and shown_interval(other) is not None
+        )
+        large = (
+            f" of categories of {100 * check.smallest_reference.share:.4g}% of the people or more"
+        )
         yield Sentence(
-            f"The lowest impact ratio{where}: of equally many people, {per_hundred} of "
-            f"{called(group.name)} are selected for every 100 of {called(table.reference)}.",
+            f"The lowest impact ratio{large if lower else ''}{where}: of equally many people, "
+            f"{per_hundred} of {called(group.name)} are selected for every 100 of "
+            f"{called(table.reference)}.",
             source,
         )
 

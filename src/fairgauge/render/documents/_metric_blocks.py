@@ -90,8 +90,11 @@ BY_ITSELF = (
 )
 
 
-def finding_chart(finding: Finding, section: FeatureResults) -> Chart:
-    """Return the differences of all groups in the rate of a finding, its own group first."""
+def finding_chart(finding: Finding, section: FeatureResults, counted: str) -> Chart:
+    """Return the differences of all groups in the rate of a finding, its own group first.
+
+    ``counted`` is what the rate is a share of: rows, or people.
+    """
     metric = finding.metric
     definition = finding.estimate.definition
     of_rate = [each for each in section.estimates if each.metric == metric]
@@ -118,16 +121,18 @@ def finding_chart(finding: Finding, section: FeatureResults) -> Chart:
         neutral(definition),
         link=metric_link(definition),
         notes=(
-            *_meaning(compared_rate(definition)),
+            *_meaning(compared_rate(definition), counted),
             *([TOGETHER] if any(map(holds_with_others, map(singled_out, ranked))) else []),
             *adjustment_note(section, metric),
         ),
     )
 
 
-def _meaning(rate: Statistic | None) -> tuple[str, ...]:
+def _meaning(rate: Statistic | None, counted: str) -> tuple[str, ...]:
     """Return what a rate is, as a sentence."""
-    return (f"{capitalised(rate.title)}: {rate.says}.",) if rate and rate.says else ()
+    if rate is None or not rate.says:
+        return ()
+    return (f"{capitalised(rate.title)}: {rate.says.replace('rows', counted)}.",)
 
 
 def adjustment_note(section: FeatureResults, metric: str) -> tuple[str, ...]:

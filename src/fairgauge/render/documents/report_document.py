@@ -532,7 +532,8 @@ class _Full(_Summary):
     def _finding_charts(self) -> Iterator[Block]:
         for i, finding in enumerate(self.findings):
             yield Paragraph(f"{i + 1}. {describe_finding(finding)}")
-            yield finding_chart(finding, section_of(self.results, finding.estimate))
+            section = section_of(self.results, finding.estimate)
+            yield finding_chart(finding, section, question.unit(self.report))
         if self.more_findings > 0:
             noun = numbers.plural(self.more_findings, "disparity", "disparities")
             yield Paragraph(

@@ -237,8 +237,8 @@ def _needed(reason: Reason) -> list[str]:
         return []
     needed, plausible, has = rows
     text = (
-        f"about {needed} rows of the group ({plausible}), and of its reference in proportion, "
-        f"would decide the rule with {_POWER}; there are {has}"
+        f"about {needed} of the group (plausible: {plausible}), and of its reference in "
+        f"proportion, would decide the rule with {_POWER}; there are {has}"
     )
     return [text]
 

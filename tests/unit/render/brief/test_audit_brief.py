@@ -289,6 +289,25 @@ def test_the_unit_of_what_lacks_a_group_is_that_of_the_audit() -> None:
     assert "200 people in 400 rows, 120 used" in render(report, "text")
 
 
+def test_values_to_recode_come_before_other_steps() -> None:
+    """A name that means unknown is not silently what all others are compared with."""
+    races = ["White", "WHITE", "Black", "Prefer not to say"]
+    chosen = {"White": 3, "WHITE": 3, "Black": 2, "Prefer not to say": 6}
+    rows = pl.DataFrame(
+        {
+            "race": [race for race in races for _ in range(100)],
+            "y": [int(i % 10 < chosen[race]) for race in races for i in range(100)],
+        }
+    )
+    report = fg.audit(rows, prediction="y", positive=1, sensitive="race", preset="nyc-ll144")
+    first, second, *_ = map(str, report.brief().steps)
+    assert first == (
+        "'Prefer not to say' is the reference of race; if it means that the value is missing, it "
+        "cannot be: --unknown 'Prefer not to say'."
+    )
+    assert second.startswith("Recode race first: some values look like spellings of one category,")
+
+
 def test_an_intersection_is_completed_column_by_column() -> None:
     rows = pl.DataFrame(
         {

@@ -14,7 +14,16 @@ WRONG = "Race,Applicants,Selected,Selection rate,Impact ratio\n" + "\n".join([
     "White,1000,300,30.0%,1.000", "Black,500,120,24.0%,0.800", "Hispanic,200,30,15.0%,0.520",
 ])  # fmt: skip
 RIGHT = WRONG.replace("0.520", "0.500")
+SMALL = WRONG.replace("Hispanic,200,30,15.0%,0.520", "Hispanic,20,2,10.0%,0.333")
 LIMIT = "selection_rate.ratio >= 0.8"
+
+
+def test_the_lowest_ratio_is_not_that_of_a_handful_of_people() -> None:
+    found = fg.check(SMALL).brief().found
+    assert str(found[-1]) == (
+        "The lowest impact ratio of categories of 2% of the people or more: of equally many "
+        "people, 80 of Black are selected for every 100 of White."
+    )
 
 
 def test_an_error_heads_the_page_and_is_named() -> None:
