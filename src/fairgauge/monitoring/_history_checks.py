@@ -160,18 +160,21 @@ def _slot(period: Period) -> int:
 def _of_volume(periods: Sequence[Period], counted: Sequence[CountedRows]) -> Iterator[_Suspected]:
     """Yield jumps of the number of rows, and periods of which every row stands several times."""
     rows = np.maximum([each.rows for each in counted], 1).astype(np.float64)
-    repeated = _repeated(counted)
-    usual, wide = _expected(periods, np.log(np.where(repeated, rows / _divisors(counted), rows)))
-    apart = np.log(rows) - usual
-    sampling = np.sqrt(2 / np.maximum(rows, np.exp(usual)))
-    jumped = np.abs(apart) > np.maximum(_VOLUME, _DEVIATIONS * np.maximum(wide, sampling))
-    usually = _divisors(counted) > 1
+    divisors, repeated = _divisors(counted), np.array(_repeated(counted))
+    usually = [int((divisors[:t] > 1).sum()) * 2 > t for t in range(len(counted))]
+    cells = np.array([each.cells for each in counted])
+    for _ in range(2):  # the second time no period is expected to be as large as a doubled one
+        usual, wide = _expected(periods, np.log(np.where(repeated, rows / divisors, rows)))
+        apart = np.log(rows) - usual
+        sampling = np.sqrt(2 / np.maximum(rows, np.exp(usual)))
+        jumped = np.abs(apart) > np.maximum(_VOLUME, _DEVIATIONS * np.maximum(wide, sampling))
+        alike = jumped & (np.abs(apart - np.log(divisors)) < math.log(4 / 3))
+        few = (divisors > 1) & alike & (cells >= _FEWEST_CELLS) & ~np.array(usually)
+        repeated |= few
     for t, each in enumerate(counted):
-        times = each.divisor
-        alike = bool(jumped[t]) and abs(apart[t] - math.log(times)) < math.log(4 / 3)
-        few = times > 1 and alike and each.cells >= _FEWEST_CELLS
-        if repeated[t] or (few and sum(usually[:t]) * 2 <= t):
-            yield _Suspected(t, HistoryProblem.DOUBLED_ROWS, rows=each.rows, expected=float(times))
+        if repeated[t]:
+            times = float(each.divisor)
+            yield _Suspected(t, HistoryProblem.DOUBLED_ROWS, rows=each.rows, expected=times)
         elif jumped[t]:
             expected = float(np.exp(usual[t]))
             yield _Suspected(t, HistoryProblem.VOLUME, rows=each.rows, expected=expected)

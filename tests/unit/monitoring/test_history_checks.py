@@ -281,3 +281,17 @@ def test_a_day_that_was_written_several_times_makes_no_later_day_a_jump() -> Non
         for each in fg.monitor_doctor(counts, ASKED).findings
     ]
     assert found == [("doubled rows", "2026-01-10", "2026-01-10")]
+
+
+def test_a_doubled_day_is_not_what_the_next_week_is_held_against() -> None:
+    """Of few cells, a day is known to be doubled by its volume alone, and a weekday is absent."""
+
+    def day(at: int) -> fg.Cube:
+        size, times = (70 if at % 7 < 5 else 30) - 9 * (at == 23), 2 if at == 16 else 1
+        cells = [times * each for each in (size + at % 5, size + 1, size + 2, size + at % 3)]
+        women, men = (dict(zip(("tp", "fn"), pair, strict=True)) for pair in (cells[:2], cells[2:]))
+        return fg.confusion("sex", {"F": women, "M": men})
+
+    counts = {name: day(at) for at, name in enumerate(day_names(30)) if at != 9}
+    found = [(each.problem.value, each.period) for each in found_in(counts)]
+    assert found == [("gap", "2026-01-10"), ("doubled rows", "2026-01-17")]
