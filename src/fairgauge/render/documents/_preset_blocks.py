@@ -184,6 +184,7 @@ def _table(
             *unknown,
         ),
         titled=True,
+        stacked=True,
         notes=(
             *([_ESTIMATED] if estimated else []),
             f"In parentheses: {level} confidence intervals{which}, or why data are insufficient.",
