@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Generator = np.random.Generator
 
 COUNTS = Path(__file__).parent.parent / "docs" / "coverage_of_subgroup_searches.json"
-TABLES = 2_000
+TABLES = 300
 _CHUNK = 50
 _ROUNDING = 1e-12
 WRONG_WORSE, WRONG_NOT_WORSE = "wrong worse", "wrong not worse"
