@@ -27,6 +27,7 @@ _INTERVAL = re.compile(
     rf"(?:\s*(?P<below><=?|>=?)\s*(?P<end>{_NUMBER}))?"
 )
 _VALUES = re.compile(r"(?P<column>[^=]*[^=!\s])\s*(?P<sign>!=|==?)(?P<values>.*)", re.DOTALL)
+_SIGN = re.compile(r"[=<>]")
 _QUOTED_OR_PLAIN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|.*?)\s*(?:\bor\b\s*|$)')
 _EXPECTED = (
     "a condition is COLUMN = VALUE, COLUMN = VALUE or VALUE, COLUMN != VALUE or VALUE (none of "
@@ -221,7 +222,15 @@ def _read_table(column: str, values: object, path: str, problems: Problems) -> R
 
 
 def _read_text(text: str, path: str, problems: Problems) -> Iterator[RowCondition]:
-    """Read ``COLUMN = VALUE or VALUE``, the same with ``!=``, or an interval."""
+    """Read ``COLUMN = VALUE or VALUE``, the same with ``!=``, or an interval.
+
+    Several are joined by ``&``, as in the names of the subgroups of a search.
+    """
+    joined = text.split(" & ")
+    if '"' not in text and len(joined) > 1 and all(map(_SIGN.search, joined)):
+        for each in joined:
+            yield from _read_text(each, path, problems)
+        return
     interval = _INTERVAL.fullmatch(text.strip())
     if interval and (interval["above"] or interval["below"]):
         column, part = _read_interval(interval)

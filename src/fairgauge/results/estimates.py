@@ -143,6 +143,9 @@ class Estimate:
         """Return the comparison as a sentence."""
         return in_words("estimate_sentences:describe", self)
 
+    def __str__(self) -> str:
+        return self.says or repr(self)  # which has the reason why there is no value
+
 
 ComparisonKey: TypeAlias = tuple[str, str | None, str | None, Scope, ClassScope, float | None]
 """What distinguishes comparisons: metric, feature, group, scope, class and threshold."""

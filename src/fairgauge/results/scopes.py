@@ -257,6 +257,9 @@ class Diagnostic:
         """Return the diagnostic as a sentence."""
         return in_words("diagnostic_sentences:describe_diagnostic", self)
 
+    def __str__(self) -> str:
+        return self.message
+
 
 _NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity"]}]}
 _INTERVAL: Schema = {

@@ -276,3 +276,19 @@ def test_what_passes_has_a_value(metric, groups, reference, excluded, insufficie
         ]  # fmt: skip
         assert each.outcome is not Outcome.PASS or known
         assert each.outcome is not Outcome.PASS or metric != "FT"
+
+
+def test_what_has_one_outcome_in_every_row_is_so_described():
+    data = pl.DataFrame({"y": [0, 1] * 200, "p": [1] * 400, "g": ["a"] * 180 + ["b"] * 220})
+    report = fg.audit(data, **ASKED, rules=["selection_rate.ratio >= 0.8"])
+    (verdict,) = report.verdicts
+    assert verdict.outcome is Outcome.NOT_EVALUATED
+    assert "every row that it counts has the same outcome, in both groups" in verdict.says
+    assert "insufficient data: every row has the same outcome" in " ".join(str(report).split())
+
+
+def test_diagnostics_and_estimates_print_as_sentences():
+    report = fg.audit(TABLE, **ASKED | {"sensitive": "one"}, metrics=["accuracy.difference"])
+    assert all(str(each) == each.message for each in report.diagnostics)
+    report = fg.audit(TABLE, **ASKED, metrics=["accuracy.difference"])
+    assert all(str(each) == each.says for each in report.estimates if each.says)

@@ -165,3 +165,22 @@ def test_every_row_meets_a_condition_or_its_negation(value):
     )
     assert condition.holds(value) != negation.holds(value)
     assert condition == read_conditions("sex == F", "where", [])[0]
+
+
+def test_a_subgroup_that_was_found_selects_its_rows():
+    """The name of a subgroup, its conditions and the conditions one by one are the same rows."""
+    rng = np.random.default_rng(8)
+    data = pl.DataFrame(
+        {
+            "g": rng.choice(["a", "b"], 2000), "k": rng.choice(["x", "y"], 2000),
+            "y": rng.integers(0, 2, 2000),
+        }
+    )  # fmt: skip
+    bad = ((data["g"] == "a") & (data["k"] == "x")).to_numpy() & (rng.random(2000) < 0.7)
+    data = data.with_columns(p=pl.Series(np.where(bad, 0, data["y"].to_numpy())))
+    asked = {"label": "y", "prediction": "p", "positive": 1}
+    found = fg.find(data, **asked, rate="accuracy", features=["g", "k"])
+    assert found.summary == ("g = a & k = x",)
+    rows = data.filter((pl.col("g") == "a") & (pl.col("k") == "x")).height
+    for where in (found.summary[0], found.worse[0].conditions, ["g = a", "k = x"]):
+        assert fg.audit(data, **asked, sensitive="k", where=where).data.rows == rows

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Direction, ScopeKind
 from fairgauge.render._document_tree import Unit
@@ -176,6 +177,13 @@ class FoundChange:
         went = "has changed"
         if self.change.significant:
             further = self.change.direction is Direction.FURTHER
+            row, contrast = self.change.definition, _contrast(self.change)
+            if isinstance(row, Contrast) and contrast.reference is not None:
+                group = capitalised(self.words.group(contrast.feature, contrast.group))
+                differ = f"{group} and {self.words.reference(contrast)} differ"
+                rate = metric_words(row.of)
+                rate += scope_words(contrast.scope, contrast.class_scope, contrast.threshold)
+                return f"{differ} {'more' if further else 'less'} in {rate} {times.than_before}"
             went = f"is {'further from' if further else 'closer to'} no difference"
         return f"{subject_words(self.words, self.change)}, {went} {times.than_before}"
 
@@ -184,10 +192,17 @@ class FoundChange:
         text = self.shares.sentence(times) if self.shares is not None else None
         return text or describe_change(self.words, self.change)
 
-    def interval(self) -> str:
-        """Return the interval of the change, as counts where it leads one way."""
-        span = self.shares.span() if self.shares is not None else None
-        return span or f"{subject_words(self.words, self.change)}: {shift_words(self.change)}."
+    def interval(self) -> str | None:
+        """Return the interval of the change, as counts where it leads one way.
+
+        Without counts its sentence states the interval already.
+        """
+        if self.shares is None:
+            return None
+        return (
+            self.shares.span()
+            or f"{subject_words(self.words, self.change)}: {shift_words(self.change)}."
+        )
 
 
 def each_once(found: Iterable[FoundChange]) -> list[FoundChange]:

@@ -195,7 +195,8 @@ def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sen
         yield Sentence(f"No change has a confidence interval: {reason}.", ("refused",))
         return
     for each in found[:_MOST_FINDINGS]:
-        yield Sentence(each.interval(), each.source)
+        if (interval := each.interval()) is not None:
+            yield Sentence(interval, each.source)
     if found:
         tested = sum(each.p_adjusted is not None for each in comparison.changes
                      if each.mirror_of is None)  # fmt: skip

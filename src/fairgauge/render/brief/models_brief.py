@@ -190,7 +190,8 @@ class _ModelsBrief:
     def certainty(self) -> Iterator[Sentence]:
         """Yield the intervals, and what is shown of the rates with a margin."""
         for each in self.changes[:_MOST_FINDINGS]:
-            yield Sentence(each.interval(), each.source)
+            if (interval := each.interval()) is not None:
+                yield Sentence(interval, each.source)
         candidates = len(self.comparison.candidates)
         for i, test in enumerate(self.best.margins):
             yield Sentence(margin_sentence(test, candidates), (f"{self.place}.margins[{i}]",))

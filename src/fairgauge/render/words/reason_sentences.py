@@ -179,6 +179,8 @@ def _insufficient(reasons: Iterable[Reason | None]) -> str:
     if known and all(each.code is ReasonCode.FEW_CLUSTERS for each in known):
         return "small effective sample size"
     rare = known and all(each.code is ReasonCode.FEW_EXPECTED for each in known)
+    if rare and all(each["expected"] == 0 for each in known):
+        return f"{INSUFFICIENT}: every row has the same outcome"
     return RARE_OUTCOME if rare else INSUFFICIENT
 
 
@@ -228,6 +230,8 @@ def _few_rows(reason: Reason) -> str:
 
 
 def _few_expected(reason: Reason) -> str:
+    if reason["expected"] == 0:
+        return "every row that it counts has the same outcome, in both groups"
     return (
         f"sparse: {_below(reason['expected'], reason['minimum'])} rows expected in the rarest cell "
         f"under no difference, below {reason['minimum']:g}"
