@@ -220,7 +220,7 @@ def test_exit_codes_of_rules(run, loans, rule, code):
     assert result.stderr == ""
 
 
-@pytest.mark.parametrize(("said", "code"), [((), 3), (("pass",), 0), (("fail",), 1)])
+@pytest.mark.parametrize(("said", "code"), [((), 3), (("pass",), 3), (("fail",), 1)])
 def test_a_rule_that_cannot_be_evaluated(run, tmp_path, monkeypatch, said, code):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_text("y,p,s\n" + "1,0,a\n0,0,b\n" * 40)  # nobody is selected
