@@ -398,25 +398,35 @@
     }
     box.replaceChildren(...children);
   };
-  const chart = (group, rate) => {
-    const table = fitting(state).reduce((a, b) => (b.places.length > a.places.length ? b : a));
-    const places = table.places, members = membersOf(state, table);
+  // the curves do not move with the threshold, which a slider changes many times in a second
+  let drawn = { key: null, lines: [[], []] };
+  const curves = (group, rate, table) => {
+    const key = JSON.stringify([state.model, group.key, rate.name, state.by, state.reference, state.filter, state.together]);
+    if (drawn.key !== key) drawn = { key, lines: ratesByPlace(group, rate, table) };
+    return drawn.lines;
+  };
+  const ratesByPlace = (group, rate, table) => {
+    const members = membersOf(state, table), lines = [[], []];
     const sides = { whole: members.whole, groups: members.groups.filter(({ key }) => key === group.key
       || state.reference in data.rules || (Array.isArray(state.reference) && key === state.reference.join())) };
-    if (places.length < 3 || !rate.moves) return "";
-    const W = 360, H = 170, left = 44, bottom = 22, top = 8;
-    const low = thresholds[places[0]], high = thresholds[places[places.length - 1]];
-    const x = (i) => left + ((thresholds[i] - low) / (high - low)) * (W - left - 8);
-    const lines = [[], []];
-    places.filter((_, k) => k % 2 === 0 || places.length < 40).forEach((place) => {
+    table.places.filter((_, k) => k % 2 === 0 || table.places.length < 40).forEach((place) => {
       const view = countedAt(sides, placeOf(table, place)), here = view.groups.find((g) => g.key === group.key);
       if (!here) return;
       const reference = against(state, view, here, rate), z = critical(state), fewest = adequate(state);
       [here.cells, reference && reference.cells].forEach((cells, k) => {
         const result = cells && rateOf(rate, cells, z, fewest);
-        if (result && Number.isFinite(result.value) && !Number.isNaN(result.low)) lines[k].push([x(place), result]);
+        if (result && Number.isFinite(result.value) && !Number.isNaN(result.low)) lines[k].push([place, result]);
       });
     });
+    return lines;
+  };
+  const chart = (group, rate) => {
+    const table = fitting(state).reduce((a, b) => (b.places.length > a.places.length ? b : a)), places = table.places;
+    if (places.length < 3 || !rate.moves) return "";
+    const W = 360, H = 170, left = 44, bottom = 22, top = 8;
+    const low = thresholds[places[0]], high = thresholds[places[places.length - 1]];
+    const x = (i) => left + ((thresholds[i] - low) / (high - low)) * (W - left - 8);
+    const lines = curves(group, rate, table).map((points) => points.map(([place, result]) => [x(place), result]));
     const largest = rate.share ? 1 : Math.max(...lines.flat().map(([, r]) => r.value), 1);
     const y = (v) => top + (1 - Math.min(v / largest, 1)) * (H - top - bottom);
     const path = (points) => points.map(([px, py], k) => `${k ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
