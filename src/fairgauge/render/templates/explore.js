@@ -423,6 +423,7 @@
   const chart = (group, rate) => {
     const table = fitting(state).reduce((a, b) => (b.places.length > a.places.length ? b : a)), places = table.places;
     if (places.length < 3 || !rate.moves) return "";
+    const compared = data.rules[state.reference] || referenceName(state);  // the best group moves
     const W = 360, H = 170, left = 44, bottom = 22, top = 8;
     const low = thresholds[places[0]], high = thresholds[places[places.length - 1]];
     const x = (i) => left + ((thresholds[i] - low) / (high - low)) * (W - left - 8);
@@ -431,7 +432,7 @@
     const y = (v) => top + (1 - Math.min(v / largest, 1)) * (H - top - bottom);
     const path = (points) => points.map(([px, py], k) => `${k ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
     const picture = draw("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "img",
-      "aria-label": `${capital(rate.title)} by threshold of the score: ${group.name}, and ${referenceName(state)}` });
+      "aria-label": `${capital(rate.title)} by threshold of the score: ${group.name}, and ${compared}` });
     [0, largest / 2, largest].forEach((v) => picture.append(
       draw("line", { class: "level", x1: left, x2: W - 8, y1: y(v), y2: y(v) }),
       draw("text", { x: left - 5, y: y(v) + 4, "text-anchor": "end" }, rate.share ? `${Math.round(100 * v)}%` : number(v, "rate", rate))));
@@ -446,7 +447,7 @@
     });
     picture.append(draw("line", { class: "now", x1: x(state.threshold), x2: x(state.threshold), y1: top, y2: H - bottom }));
     const key = make("p", { className: "key" }, make("span", { className: "first" }), bdi(group.name));
-    if (lines[1].length) key.append(make("span", { className: "second" }), bdi(referenceName(state)));
+    if (lines[1].length) key.append(make("span", { className: "second" }), bdi(compared));
     return make("figure", {}, picture, key);
   };
 
