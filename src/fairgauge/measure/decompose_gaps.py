@@ -43,6 +43,7 @@ from fairgauge.stats.decomposition import (
     Part,
     decompose,
     mean_differences,
+    mean_variances,
     smallest_shown,
     stratum_parts,
 )
@@ -234,8 +235,9 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float) -> _Tests
             found.append(heterogeneity(x_d, n_d, x_a, n_a, levels))
     else:
         of_means, _ = mean_differences(*sides.counts, sides.squares, 1.0)
-        variance = np.where(common, (of_means.high - of_means.value) ** 2, 0.0)
-        found = [(heterogeneity_of_means(of_means.value, variance), None)]
+        x_d, n_d, x_a, n_a = (np.where(common, each, 0.0) for each in sides.counts)
+        variances = mean_variances(x_d, n_d, x_a, n_a, sides.squares)
+        found = [(heterogeneity_of_means(of_means.value, variances, (n_d, n_a)), None)]
     changes = None
     if years is not None:
         k, times = years

@@ -45,7 +45,7 @@ def defined_by(catalogue: Catalogue, result: Result) -> Result:
 
 
 def _defined(catalogue: Catalogue, value: Any) -> Any:
-    if isinstance(value, tuple) and type(value) is tuple:
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return tuple(_defined(catalogue, item) for item in value)
     if not is_dataclass(value) or isinstance(value, type):
         return value

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _PRIOR_ROWS = 4.0
 """Rows that are added to each side for the centre of an interval, spread over the strata as the
 rows are (Agresti and Caffo 2000)."""
+_FEWEST_DEGREES = 10
+"""Degrees of freedom below which the variance of a side is not taken from it alone."""
 _FEWEST_EXPECTED = 5.0
 _LARGEST_Z = 8.0
 _BISECTIONS = 40
@@ -140,7 +142,7 @@ def decompose(
             y_d, e_d, y_a, e_a, rows_d[1] + rows_a[1], w_d, w_a, crossings
         )
     else:
-        centred, (v_d, v_a) = of_counts, _mean_variances(y_d, e_d, y_a, e_a, (s_d, s_a))
+        centred, (v_d, v_a) = of_counts, mean_variances(y_d, e_d, y_a, e_a, (s_d, s_a))
     covariance = centred.covariance(
         _Side.of(x_d, held_d, sampling.group, v_d), _Side.of(x_a, held_a, sampling.reference, v_a)
     )
@@ -225,7 +227,7 @@ def mean_differences(
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     common = (n_d > 0) & (n_a > 0)
     held_d, held_a = np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
-    v_d, v_a = _mean_variances(x_d, held_d, x_a, held_a, squares)
+    v_d, v_a = mean_variances(x_d, held_d, x_a, held_a, squares)
     value, half = _rates(x_d, held_d) - _rates(x_a, held_a), z * np.sqrt(v_d + v_a)
     weight = np.where(common, held_d * held_a / (held_d + held_a), 0.0)
     weight = weight / _total(weight)
@@ -256,20 +258,28 @@ def _of_rates(
     return _Means.of(w_d, w_a, p_d, p_a, crossings), v_d, v_a
 
 
-def _mean_variances(
+@quiet
+def mean_variances(
     x_d: Array, n_d: Array, x_a: Array, n_a: Array, squares: tuple[ArrayLike, ArrayLike]
 ) -> tuple[Array, Array]:
-    """Return the variances of means, as if each had two more rows of the pooled variance."""
+    """Return the variances of means, as if each had two more rows of the variance of its side.
+
+    A side with few rows beyond one a stratum has the variance of both sides together.
+    """
     q_d, q_a = floats(*squares)
     within = [
         np.where(n > 0, np.maximum(q - n * _rates(x, n) ** 2, 0.0), 0.0)
         for x, n, q in ((x_d, n_d, q_d), (x_a, n_a, q_a))
     ]
-    degrees = sum(np.maximum(n - 1, 0.0).sum(-1) for n in (n_d, n_a))
-    pooled = np.asarray((within[0].sum(-1) + within[1].sum(-1)) / degrees)[..., None]
+    degrees = [np.maximum(n - 1, 0.0).sum(-1) for n in (n_d, n_a)]
+    both = (within[0].sum(-1) + within[1].sum(-1)) / (degrees[0] + degrees[1])
+    of_sides = [
+        np.where(of_side < _FEWEST_DEGREES, both, ss.sum(-1) / of_side)[..., None]
+        for ss, of_side in zip(within, degrees, strict=True)
+    ]
     v_d, v_a = (
         np.where(n > 0, (ss + 2 * pooled) / (n + 1) / np.where(n > 0, n, 1.0), 0.0)
-        for ss, n in zip(within, (n_d, n_a), strict=True)
+        for ss, n, pooled in zip(within, (n_d, n_a), of_sides, strict=True)
     )
     return v_d, v_a
 

@@ -148,19 +148,44 @@ def smallest_outlying(found: Outlying, alpha: float) -> Array:
 
 
 @quiet
-def heterogeneity_of_means(difference: ArrayLike, variance: ArrayLike) -> HeterogeneityTest:
-    """Test whether differences of means vary over strata; those of variance 0 are excluded.
+def heterogeneity_of_means(
+    difference: ArrayLike, variances: tuple[ArrayLike, ArrayLike], rows: tuple[ArrayLike, ArrayLike]
+) -> HeterogeneityTest:
+    """Test whether differences of means vary over strata.
+
+    Variances of few rows are uncertain, so that the small ones among them would let differences
+    seem to vary; the statistic allows for it, and has the distribution F of Welch.
+
+    Parameters
+    ----------
+    difference : array-like of shape (S,)
+    variances, rows : of both sides, each of shape (S,); strata whose variances are 0 are excluded.
+
+    References
+    ----------
+    Welch (1951), Biometrika 38, 330-336.
 
     Examples
     --------
-    >>> found = heterogeneity_of_means([0.0, 0.0, 4.0, 9.0], [1.0, 1.0, 1.0, 0.0])
+    >>> rows, variances = [50, 50, 50, 0], [0.5, 0.5, 0.5, 0]
+    >>> found = heterogeneity_of_means([0, 0, 4, 9], (variances, variances), (rows, rows))
     >>> round(float(found.statistic), 2), round(float(found.p), 4)
-    (10.67, 0.0048)
+    (10.67, 0.0056)
     """
-    d, variance = floats(difference, variance)
-    held = np.isfinite(d) & (variance > 0)
-    weight = np.where(held, 1 / variance, 0.0)
-    return _of_all(_sums(weight, np.where(held, d, 0.0)), held.sum(-1).astype(np.float64))
+    from scipy.special import fdtrc
+
+    d, v_d, v_a, n_d, n_a = floats(difference, *variances, *rows)
+    held = np.isfinite(d) & (v_d + v_a > 0)
+    weight = np.where(held, 1 / (v_d + v_a), 0.0)
+    strata = held.sum(-1).astype(np.float64)
+    found = _of_all(_sums(weight, np.where(held, d, 0.0)), strata)
+    # degrees of freedom of each variance (Satterthwaite), which two rows of the prior add to
+    degrees = (v_d + v_a) ** 2 / (v_d**2 / (n_d + 1) + v_a**2 / (n_a + 1))
+    share = weight / weight.sum(-1)[..., None]
+    uncertain = np.where(held, (1 - share) ** 2 / degrees, 0.0).sum(-1) / (strata**2 - 1)
+    ratio = found.statistic / (strata - 1) / (1 + 2 * (strata - 2) * uncertain)
+    p = fdtrc(strata - 1, 1 / (3 * uncertain), ratio)
+    return found._replace(p=np.where(strata > 1, p, np.nan))
 
 
 def rate_variances(x_d: Array, n_d: Array, x_a: Array, n_a: Array) -> tuple[Array, Array]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 
+import polars as pl
 import pytest
 
 import fairgauge as fg
@@ -60,3 +61,12 @@ def test_a_report_that_was_read_has_the_same_rows():
     again = fg.Report.from_dict(REPORT.to_dict())
     for name in NAMES:
         assert repr(getattr(again, name)) == repr(getattr(REPORT, name))
+
+
+def test_rows_that_are_shown_keep_what_their_names_stand_for():
+    """Scores that are cut at their median have a scoring rate, in the row and in its sentence."""
+    rows = pl.DataFrame({"g": ["a", "b"] * 200, "s": [i / 400 for i in range(400)]})
+    report = fg.audit(rows, score="s", sensitive="g", threshold="median")
+    scored = [each for each in report.estimates if each.metric.startswith("selection_rate")]
+    assert scored
+    assert all("scoring rate" in str(each) for each in scored)

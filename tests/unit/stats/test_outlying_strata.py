@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
+from fairgauge.stats.decomposition import mean_differences, mean_variances
 from fairgauge.stats.multiplicity import holm
-from fairgauge.stats.outlying_strata import heterogeneity, smallest_outlying
+from fairgauge.stats.outlying_strata import (
+    heterogeneity,
+    heterogeneity_of_means,
+    smallest_outlying,
+)
 
 WOMEN = ([89, 17, 202, 131, 94, 24], [108, 25, 593, 375, 393, 341])
 MEN = ([512, 353, 120, 138, 53, 22], [825, 560, 325, 417, 191, 373])
@@ -123,3 +128,43 @@ def test_the_distance_that_would_have_been_named_is_named():
     assert (holm(again.p) < 0.05)[:, 0].mean() == pytest.approx(0.8, abs=0.07)
     few = heterogeneity([30, 70, 50], [100] * 3, [50] * 3, [100] * 3)[1]
     assert np.isnan(smallest_outlying(few, 0.05)).any()
+
+
+def _variation_of_means(rng, strata, rows, spread, varies=0.0):
+    """Return the p-value of one table of means, with so many rows a stratum on each side."""
+    counts, squares = [], []
+    for side, (mean, scale) in enumerate(zip(rows, spread, strict=True)):
+        n = rng.poisson(mean, strata)
+        shift = 0.3 + varies * rng.standard_normal(strata) if side == 0 else np.zeros(strata)
+        values = scale * rng.standard_normal(n.sum()) + np.repeat(shift, n)
+        of = np.repeat(np.arange(strata), n)
+        counts += [np.bincount(of, values, strata), n.astype(float)]
+        squares.append(np.bincount(of, values**2, strata))
+    common = (counts[1] > 0) & (counts[3] > 0)
+    held = [np.where(common, each, 0.0) for each in counts]
+    each, _ = mean_differences(*counts, tuple(squares), 1.0)
+    variances = mean_variances(*held, tuple(np.where(common, q, 0.0) for q in squares))
+    return float(heterogeneity_of_means(each.value, variances, (held[1], held[3])).p)
+
+
+@pytest.mark.parametrize(
+    ("strata", "rows", "spread"),
+    [
+        (100, (7, 36), (1, 1)),  # a small group in a hundred cells
+        (100, (7, 36), (2, 1)),
+        (100, (7, 36), (0.5, 1)),
+        (10, (20, 60), (1, 1)),
+        (25, (5, 5), (1, 1)),
+    ],
+)
+def test_one_difference_of_means_in_thin_strata_does_not_seem_to_vary(strata, rows, spread):
+    """Cochran's chi-square with estimated variances finds variation in up to 30 in 100 of them."""
+    rng = np.random.default_rng(5)
+    p = np.array([_variation_of_means(rng, strata, rows, spread) for _ in range(400)])
+    assert (p < 0.05).mean() <= 0.075
+
+
+def test_means_that_vary_are_found_to():
+    rng = np.random.default_rng(6)
+    p = [_variation_of_means(rng, 20, (40, 60), (1, 1), varies=0.5) for _ in range(100)]
+    assert (np.array(p) < 0.05).mean() >= 0.9

@@ -15,7 +15,7 @@ const arithmetic = (clarify) => {
 // numbers as Python writes them: halves to even, and no negative zero
 const fixed = (value, digits) => {
   const scaled = value * 10 ** digits;
-  const tie = Math.abs(scaled % 1) === 0.5 && scaled / 10 ** digits === value;
+  const tie = /^50*$/.test(value.toFixed(digits + 60).split(".")[1].slice(digits)); // exactly
   return (tie ? 2 * Math.round(scaled / 2) / 10 ** digits : value).toFixed(digits);
 };
 const minus = (text) => (/^-0(\.0*)?$/.test(text) ? text.slice(1) : text.replace("-", "\u2212"));
