@@ -36,7 +36,7 @@ _BOUND = re.compile(
 _NOT_APPLICABLE = re.compile(r"n/?a\b[^a-z]*|not applicable")
 _RANGE = re.compile(r"\s*[(\[]\s*[\d.]+\s*%?\s*(-|–|—|to|;|,\s)\s*[\d.]+\s*%?\s*[)\]]$")
 """A confidence interval behind a number."""
-_TOO_FEW = re.compile(r"\s*\((n (=|may be as small as) [\d,]+|sparse:|every row) .*\)$")
+_TOO_FEW = re.compile(r"\s*\((n (=|may be as small as) [\d,]+|sparse:|its rate) .*\)$")
 """Why fairgauge prints no confidence interval behind a ratio."""
 _MARKED = re.compile(r"[*†‡§]+")
 _LONGEST = 100

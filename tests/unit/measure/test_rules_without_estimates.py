@@ -283,8 +283,8 @@ def test_what_has_one_outcome_in_every_row_is_so_described():
     report = fg.audit(data, **ASKED, rules=["selection_rate.ratio >= 0.8"])
     (verdict,) = report.verdicts
     assert verdict.outcome is Outcome.NOT_EVALUATED
-    assert "every row that it counts has the same outcome, in both groups" in verdict.says
-    assert "insufficient data: every row has the same outcome" in " ".join(str(report).split())
+    assert "its rate is 0% or 100%, the same in both groups" in verdict.says
+    assert "insufficient data: every rate is the same 0% or 100%" in " ".join(str(report).split())
 
 
 def test_diagnostics_and_estimates_print_as_sentences():

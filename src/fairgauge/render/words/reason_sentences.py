@@ -180,7 +180,7 @@ def _insufficient(reasons: Iterable[Reason | None]) -> str:
         return "small effective sample size"
     rare = known and all(each.code is ReasonCode.FEW_EXPECTED for each in known)
     if rare and all(each["expected"] == 0 for each in known):
-        return f"{INSUFFICIENT}: every row has the same outcome"
+        return f"{INSUFFICIENT}: every rate is the same 0% or 100%"
     return RARE_OUTCOME if rare else INSUFFICIENT
 
 
@@ -231,7 +231,7 @@ def _few_rows(reason: Reason) -> str:
 
 def _few_expected(reason: Reason) -> str:
     if reason["expected"] == 0:
-        return "every row that it counts has the same outcome, in both groups"
+        return "its rate is 0% or 100%, the same in both groups"
     return (
         f"sparse: {_below(reason['expected'], reason['minimum'])} rows expected in the rarest cell "
         f"under no difference, below {reason['minimum']:g}"
