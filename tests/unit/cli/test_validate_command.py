@@ -71,8 +71,8 @@ def test_names_that_no_group_has_are_warned_of(run, loans, tmp_path):
 Warning: exclude_groups[0]: the data have no 'N'; the nearest name is 'n'
 Warning: exclude_groups[1]: the data have no 'm'; the nearest name is 'M'
 Warning: unknown[0]: the data have no 'Unknown'
-Warning: 'region' has one group, 'n': there is nothing to compare it with, and a rule on a difference \
-or ratio is not evaluated
+Warning: 'region' has one group, 'n': there is nothing to compare it with, and a rule on a \
+difference or ratio is not evaluated
 Warning: rules[0].groups[0]: the data have no 'f'; the nearest name is 'F'
 Warning: rules[0].groups[2]: the data have no 'x'
 Warning: rules[1].groups[0]: the data have no 'F'
