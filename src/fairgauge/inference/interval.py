@@ -224,7 +224,7 @@ def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
     """Return the fields of one estimate that state its uncertainty."""
     low, high, p = (float(each[at]) for each in (intervals.low, intervals.high, intervals.p))
     too_few = intervals.too_few[at]
-    # a profile may give 0/0 a value; a group that is everyone has no others, and differs by 0
+    # a profile may give 0/0 a value; a group of all rows has no others, and differs by 0
     nobody = too_few is not None and too_few.get("n") == 0 and too_few.side != "reference"
     known = not (math.isnan(low) or math.isnan(high) or nobody)
     fields: Certainty = {
