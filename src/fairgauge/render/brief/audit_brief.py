@@ -32,6 +32,7 @@ from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.finding_sentences import describe_finding
 from fairgauge.render.words.numbers import count, listing, numbered, percent, plural
 from fairgauge.render.words.question_sentences import (
+    chosen_rows,
     counts_people,
     cut_words,
     every_case,
@@ -237,6 +238,7 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     every = every_case(report)
     excluded = ["data.excluded"] if every != data.cases else []
     yield Sentence(f"{count(every)} {words.unit}, {used}.", ("data.cases", *excluded, "data.used"))
+    yield from (Sentence(text, ("spec.where",)) for text in chosen_rows(report))
     features = dict.fromkeys(words.feature(each.feature) for each in report.groups)
     by = listing([f"by {each}" for each in features])
     decided, labelled = bool(spec.get("prediction") or spec.get("score")), bool(spec.get("label"))

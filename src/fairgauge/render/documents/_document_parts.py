@@ -9,10 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from fairgauge.enums import Outcome
-from fairgauge.question.options import BY_NAME
 from fairgauge.render._document_tree import DocumentTree, FirstPage, Paragraph, Section, Tone
-from fairgauge.render.words.display_names import called
-from fairgauge.render.words.numbers import listing
+from fairgauge.render.words.question_sentences import chosen_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sized
@@ -45,15 +43,6 @@ class Made(Protocol):
     @property
     def version(self) -> str:
         """Return by which version of fairgauge."""
-
-
-def chosen_rows(result: object) -> tuple[str, ...]:
-    """Return which rows were counted, where the question has conditions."""
-    conditions = getattr(result, "spec", {}).get("where")
-    if not conditions:
-        return ()
-    texts = BY_NAME["where"].type.write(conditions)
-    return (f"Only rows with {listing([called(text) for text in texts], most=50)} are counted.",)
 
 
 def document_of(

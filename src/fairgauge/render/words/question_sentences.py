@@ -18,6 +18,7 @@ from fairgauge.enums import (
 from fairgauge.errors import quote
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question.features import strata_named
+from fairgauge.question.options import BY_NAME
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.numbers import count, listing, numbered, plural
@@ -512,3 +513,12 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:g}" if isinstance(value, float) else called(value)
+
+
+def chosen_rows(result: object) -> tuple[str, ...]:
+    """Return which rows were counted, where the question has conditions."""
+    conditions = getattr(result, "spec", {}).get("where")
+    if not conditions:
+        return ()
+    texts = BY_NAME["where"].type.write(conditions)
+    return (f"Only rows with {listing([called(text) for text in texts], most=50)} are counted.",)

@@ -522,3 +522,12 @@ def test_each_sentence_names_the_threshold_of_its_counts(seed: int) -> None:
     for sex, count, threshold in stated:
         held = data.filter(pl.col("sex") == sex)["score"] >= float(threshold)
         assert int(count) == round(100 * float(held.mean()))  # type: ignore[arg-type]
+
+
+def test_a_condition_on_rows_stands_beside_their_number():
+    """Of rows that a condition omits none is among those that are "all used"."""
+    rows = {"g": ["a", "b"] * 40, "p": [1, 0, 0, 1] * 20, "code": [1, 2, 3, 4] * 20}
+    report = fg.audit(rows, prediction="p", positive=1, sensitive="g", where="code != 4")
+    brief = report.brief()
+    assert brief.looked_at[0].text == "60 rows, all of them used."
+    assert brief.looked_at[1].text.startswith("Only rows with code")
