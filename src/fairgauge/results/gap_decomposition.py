@@ -367,6 +367,16 @@ class Decomposition(ResultOfMetrics):
         """Return the gravest verdict: a difference within strata, then one that is inconclusive."""
         return max((gap.verdict for gap in self.gaps), key=_GRAVITY.index)
 
+    def gravest(self) -> list[tuple[int, Gap]]:
+        """Return the gaps, each with its place, by verdict: those with too few data come last."""
+        return sorted(
+            enumerate(self.gaps),
+            key=lambda each: (
+                each[1].reason is WhyInconclusive.TOO_FEW,
+                -_GRAVITY.index(each[1].verdict),
+            ),
+        )
+
     def __repr__(self) -> str:
         return f"<Decomposition of {len(self.gaps):,} gaps: {self.verdict}; print() shows them>"
 

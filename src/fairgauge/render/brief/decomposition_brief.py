@@ -20,7 +20,7 @@ from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.results.brief import Brief, Sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fairgauge.results.gap_decomposition import Decomposition, Gap
 
@@ -28,21 +28,25 @@ _MOST_GAPS = 2
 
 
 def decomposition_brief(found: Decomposition) -> Brief:
-    """Return the brief of a decomposition, of its first gaps in detail."""
-    first = found.gaps[0]
-    gaps = [(f"gaps[{i}]", gap) for i, gap in enumerate(found.gaps[:_MOST_GAPS])]
+    """Return the brief of a decomposition, of its gravest gaps in detail."""
+    gaps = found.gravest()[:_MOST_GAPS]
+    at, first = gaps[0]
     return Brief(
-        headline=Sentence(_headline(first), ("gaps[0].verdict", "gaps[0].reason")),
-        verdict=(Sentence(describe_gap_verdict(first), ("gaps[0].verdict", "gaps[0].parts")),),
+        headline=Sentence(_headline(first), (f"gaps[{at}].verdict", f"gaps[{at}].reason")),
+        verdict=(
+            Sentence(describe_gap_verdict(first), (f"gaps[{at}].verdict", f"gaps[{at}].parts")),
+        ),
         looked_at=(
             Sentence(
                 f"{count(found.data.rows)} {plural(found.data.rows, 'row', 'rows')}, by "
                 f"{listing([called(column) for column in first.columns])}.",
-                ("data.rows", "gaps[0].columns"),
+                ("data.rows", f"gaps[{at}].columns"),
             ),
         ),
-        found=tuple(_found(found)),
-        certainty=tuple(each for place, gap in gaps for each in _certainty(place, gap)),
+        found=tuple(_found(found, gaps)),
+        certainty=tuple(
+            each for i, gap in gaps for each in _certainty(i, gap, named=len(found.gaps) > 1)
+        ),
         limits=(Sentence(CAVEAT),),
         steps=tuple(_steps(found)),
         question="How large the gap is, and where it lies",
@@ -57,22 +61,26 @@ def _headline(gap: Gap) -> str:
     return capitalised(f"{group}, {metric}: {verdict_words(gap)}")
 
 
-def _found(found: Decomposition) -> Iterator[Sentence]:
-    for i, gap in enumerate(found.gaps[:_MOST_GAPS]):
+def _found(found: Decomposition, gaps: Sequence[tuple[int, Gap]]) -> Iterator[Sentence]:
+    for i, gap in gaps:
         yield Sentence(f"{gap.estimate.says}.", (f"gaps[{i}].estimate",))
-        if i:
+        if gap is not gaps[0][1]:  # whose verdict stands above
             yield Sentence(describe_gap_verdict(gap), (f"gaps[{i}].verdict", f"gaps[{i}].parts"))
     if (more := len(found.gaps) - _MOST_GAPS) > 0:
         yield Sentence(f"{more:,} more {plural(more, 'gap is', 'gaps are')} below.", ("gaps",))
 
 
-def _certainty(place: str, gap: Gap) -> Iterator[Sentence]:
+def _certainty(at: int, gap: Gap, *, named: bool) -> Iterator[Sentence]:
     texts = (
         (describe_heterogeneity(gap), "heterogeneity"),
         (describe_trend(gap), "trend"),
         (describe_detectable(gap), "detectable"),
     )
-    yield from (Sentence(text, (f"{place}.{key}",)) for text, key in texts if text)
+    who = f"{called(gap.estimate.group)}: " if named else ""
+    for text, key in texts:
+        if text:
+            yield Sentence(f"{who}{text}", (f"gaps[{at}].{key}",))
+            who = ""
 
 
 def _steps(found: Decomposition) -> Iterator[Sentence]:

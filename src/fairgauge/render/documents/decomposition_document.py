@@ -94,6 +94,12 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
         f"How much of each gap is which {columns} people are in, and what remains within. "
         f"{100 * found.confidence:.4g}% confidence intervals."
     )
+    if several:
+        lead += (
+            f" Each of the {len(found.gaps):,} gaps is tested by itself: where none is real or "
+            f"varies, {100 * (1 - found.confidence):.3g}% of the tests still show a difference or a "
+            "variation."
+        )
     sections = [
         listed(
             f"gap-{i}" if several else "gap",
@@ -108,11 +114,13 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
         pairs = ((reason, numbers.numbered(rows)) for reason, rows in found.excluded.items())
         notes.append(Facts(tuple(pairs)))
     sections.append(Section("notes", "Method and excluded rows", tuple(notes)))
+    by_verdict: dict[str, list[str]] = {}
+    for _, gap in found.gravest():
+        short = _short(gap, metrics=several_metrics)
+        by_verdict.setdefault(verdict_words(gap).upper(), []).append(short)
     verdict = "; ".join(
-        f"{_short(gap, metrics=several_metrics)}: {verdict_words(gap).upper()}"
-        if several
-        else verdict_words(gap).upper()
-        for gap in found.gaps
+        f"{words}: {numbers.listing(names)}" if several else words
+        for words, names in by_verdict.items()
     )
     return document_of(
         found,
