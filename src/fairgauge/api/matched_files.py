@@ -39,9 +39,10 @@ _EACH = 3
 
 
 class MatchedFiles(NamedTuple):
-    """A row for each person who was refused: the strata, both counts in it, and who is comparable.
+    """A row for each person who was refused: both groups, the strata, and who is comparable.
 
-    Strata stand first that have most refused people with an accepted one for each.
+    The gravest gaps stand first, and of each the strata with most refused people with an accepted
+    one for each.
     """
 
     columns: tuple[str, ...]
@@ -84,9 +85,9 @@ def matched_files(data: object, found: Decomposition, identifier: str) -> Matche
     codes = np.stack([level_codes(axis, cube, columns[axis.column]) for axis in strata])
     levels = [axis.names(cube.levels[axis]) for axis in strata]
     rows: list[tuple[str | int | None, ...]] = []
-    for gap in found.gaps:
+    for _, gap in found.gravest():
         refused, accepted = _sides(gap, resolution, cube, columns)
-        of_gap = (gap.estimate.metric, gap.estimate.feature, gap.estimate.group)
+        of_gap = (gap.estimate.metric, gap.estimate.feature, *_groups(gap))
         rng = np.random.default_rng(spec.seed)
         for stratum, ours, theirs in _by_stratum(codes, refused, accepted):
             place = [names[code] for names, code in zip(levels, stratum, strict=True)]
@@ -97,7 +98,8 @@ def matched_files(data: object, found: Decomposition, identifier: str) -> Matche
                 beside = [*dict.fromkeys(beside), *[None] * _EACH][:_EACH]
                 rows.append((*of_gap, *place, len(people), len(drawn), person, *beside))
     header = (
-        *("metric", "feature", "group", *(axis.column for axis in strata)),
+        *("metric", "feature", "refused_group", "accepted_group"),
+        *(axis.column for axis in strata),
         *("refused_in_stratum", "accepted_in_stratum", "refused"),
         *(f"accepted_{k + 1}" for k in range(_EACH)),
     )
@@ -128,7 +130,7 @@ def _sides(
         theirs = (group >= -1) & ~ours  # -1: known values of no group
     else:
         theirs = group == counts.groups.index(reference.group or "")
-    if (estimate.value or 0.0) > estimate.definition.neutral:
+    if _is_higher(gap):
         ours, theirs = theirs, ours
     decided = estimate.metric.startswith("selection_rate")
     column = spec.prediction if decided else spec.label
@@ -139,6 +141,19 @@ def _sides(
     codes = level_codes(axis, cube, columns[column])
     positive = (outcome.predictions if decided else outcome.labels)[np.maximum(codes, 0)]
     return ours & (codes >= 0) & ~positive, theirs & (codes >= 0) & positive
+
+
+def _is_higher(gap: Gap) -> bool:
+    """Return whether the group of a gap has the higher rate, so that the other side is refused."""
+    return (gap.estimate.value or 0.0) > gap.estimate.definition.neutral
+
+
+def _groups(gap: Gap) -> tuple[str, str]:
+    """Return the group whose refused files are listed, and that of the accepted ones."""
+    reference = gap.estimate.reference
+    assert reference is not None
+    own, other = str(gap.estimate.group), str(reference.group or reference.kind)
+    return (other, own) if _is_higher(gap) else (own, other)
 
 
 def _by_stratum(
