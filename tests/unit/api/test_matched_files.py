@@ -36,7 +36,7 @@ def listed(data, **options):
 def test_who_is_listed_was_refused_and_stands_beside_accepted_people_of_the_stratum():
     data = applications()
     people = {row["id"]: row for row in data.to_dicts()}
-    found, rows = listed(data)
+    _, rows = listed(data)
     assert rows
 
     def place(person):
