@@ -97,8 +97,8 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
     if several:
         lead += (
             f" Each of the {len(found.gaps):,} gaps is tested by itself: where none is real or "
-            f"varies, {100 * (1 - found.confidence):.3g}% of the tests still show a difference or a "
-            "variation."
+            f"varies, {100 * (1 - found.confidence):.3g}% of the tests still show a difference or "
+            "a variation."
         )
     sections = [
         listed(
