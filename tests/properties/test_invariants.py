@@ -843,7 +843,9 @@ def without_sums_of_weights(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-SUMS_OF_WEIGHTS = ("weighted_denominator", "weighted_counts", "rate_group", "rate_reference")
+SUMS_OF_WEIGHTS = (
+    "weight", "weighted_denominator", "weighted_counts", "rate_group", "rate_reference",
+)  # fmt: skip
 """Of metrics of sizes, the two rates are the groups' sums of weights."""
 
 
