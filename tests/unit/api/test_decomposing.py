@@ -641,9 +641,8 @@ def test_the_command(tmp_path):
 
 def test_the_headline_names_each_of_several_metrics():
     text = render(decomposed(metrics=["base_rate.difference", "base_rate.ratio"]), "text")
-    text = " ".join(text.split())
-    assert "Female, base rate difference: INCONCLUSIVE" in text
-    assert "Female, base rate ratio: INCONCLUSIVE" in text
+    headline = next(line for line in text.splitlines() if line.startswith("INCONCLUSIVE"))
+    assert headline.endswith("Female, base rate difference and Female, base rate ratio")
 
 
 def test_an_audit_with_strata_names_what_it_does_not_divide():
