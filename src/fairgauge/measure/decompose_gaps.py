@@ -175,7 +175,11 @@ def _gaps(
         ),
         heterogeneity=tests.of_strata.heterogeneity,
         trend=tests.trend,
-        strata=tuple(_strata(sides, crossed, tests.of_strata, spec.confidence, ratio=ratio)),
+        strata=_ranked(
+            _strata(sides, crossed, tests.of_strata, spec.confidence, ratio=ratio),
+            None if tests.trend is None else tests.trend.column,
+            lower=estimate.value < metric.neutral,
+        ),
         by_column=tuple(_by_column(sides, crossed, tests, spec.confidence)),
         detectable=_detectable(parts, z, lower=estimate.value < metric.neutral, ratio=ratio),
         adjusted=(
@@ -588,7 +592,7 @@ def _strata(
     *,
     ratio: bool,
 ) -> list[StratumGap]:
-    """Return the strata that have rows of either side, the largest contribution first."""
+    """Return the strata that have rows of either side."""
     contributions = stratum_parts(sides.x_d, sides.n_d, sides.x_a, sides.n_a)
     z = critical(confidence)
     method = IntervalMethod.NEWCOMBE
@@ -603,8 +607,6 @@ def _strata(
         for x, n in ((sides.x_d, sides.n_d), (sides.x_a, sides.n_a))
     ]
     held = np.flatnonzero((sides.n_d > 0) | (sides.n_a > 0)).tolist()
-    size = np.abs(contributions.composition) + np.abs(contributions.within)
-    held.sort(key=lambda s: -round(float(size[s]), 12))
     common = sides.common
 
     def row(s: int) -> StratumGap:
@@ -631,6 +633,27 @@ def _strata(
         )
 
     return [row(s) for s in held]
+
+
+def _ranked(
+    strata: Sequence[StratumGap], years: str | None, *, lower: bool
+) -> tuple[StratumGap, ...]:
+    """Return outlying strata first, then by how far the difference is in the gap's direction.
+
+    Those that are not tested follow those that are: of few rows the difference is often large. A
+    column of years alone is in the order of time.
+    """
+    if years is not None and len(strata[0].stratum) == 1:
+        return tuple(sorted(strata, key=lambda each: each.stratum[years]))
+
+    def place(each: StratumGap) -> tuple[bool, bool, bool, float]:
+        difference = round(each.difference or 0.0, 12)
+        return (
+            not each.outlying, each.p_value is None, each.difference is None,
+            difference if lower else -difference,
+        )  # fmt: skip
+
+    return tuple(sorted(strata, key=place))
 
 
 def _known(value: float) -> float | None:

@@ -247,8 +247,9 @@ class Gap:
     support : the common support.
     heterogeneity : whether the difference of rates or means varies over strata, of a ratio too;
         None with fewer than two strata that both sides have.
-    strata : the strata, by the size of their contributions; none is tested against the others where
-        a column is of years.
+    strata : the strata, outlying ones first, then by how far the difference is in the direction of
+        the gap, those that are not tested last; by year where years are the only column. None is
+        tested against the others where a column is of years.
     by_column : of rates by several columns, the difference at the levels of each, adjusted for the
         other columns.
     detectable : the smallest difference, of a ratio the ratio, that would have been shown within

@@ -10,6 +10,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_detectable,
     describe_gap_verdict,
     describe_heterogeneity,
+    describe_outlying,
     describe_trend,
     strata_words,
     verdict_words,
@@ -29,10 +30,11 @@ _MOST_GAPS = 2
 
 def decomposition_brief(found: Decomposition) -> Brief:
     """Return the brief of a decomposition, of its gravest gaps in detail."""
-    gaps = found.gravest()[:_MOST_GAPS]
+    ordered = found.gravest()
+    gaps = ordered[:_MOST_GAPS]
     at, first = gaps[0]
     return Brief(
-        headline=Sentence(_headline(first), (f"gaps[{at}].verdict", f"gaps[{at}].reason")),
+        headline=_headline(ordered),
         verdict=(
             Sentence(describe_gap_verdict(first), (f"gaps[{at}].verdict", f"gaps[{at}].parts")),
         ),
@@ -53,12 +55,24 @@ def decomposition_brief(found: Decomposition) -> Brief:
     )
 
 
-def _headline(gap: Gap) -> str:
+def _headline(ordered: Sequence[tuple[int, Gap]]) -> Sentence:
+    """Return what becomes of the gravest gap, and which strata stand out, if any."""
+    at, gap = ordered[0]
     group = group_called(gap.estimate.group, gap.estimate.feature)
     metric = metric_words(gap.estimate.definition)
     if gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES):
-        return f"The {metric} of {group} {gap.verdict} within {strata_words(gap)}"
-    return capitalised(f"{group}, {metric}: {verdict_words(gap)}")
+        text = f"The {metric} of {group} {gap.verdict} within {strata_words(gap)}"
+    else:
+        text = capitalised(f"{group}, {metric}: {verdict_words(gap)}")
+    sources = [f"gaps[{at}].verdict", f"gaps[{at}].reason"]
+    for i, each in ordered:
+        if outlying := describe_outlying(each):
+            of = (
+                "" if i == at else f"of {group_called(each.estimate.group, each.estimate.feature)} "
+            )
+            places = [f"gaps[{i}].strata", *([f"gaps[{i}].by_column"] if each.by_column else [])]
+            return Sentence(f"{text}; {of}{outlying}", (*sources, *places))
+    return Sentence(text, tuple(sources))
 
 
 def _found(found: Decomposition, gaps: Sequence[tuple[int, Gap]]) -> Iterator[Sentence]:
@@ -72,8 +86,8 @@ def _found(found: Decomposition, gaps: Sequence[tuple[int, Gap]]) -> Iterator[Se
 
 def _certainty(at: int, gap: Gap, *, named: bool) -> Iterator[Sentence]:
     texts = (
-        (describe_heterogeneity(gap), "heterogeneity"),
         (describe_trend(gap), "trend"),
+        (describe_heterogeneity(gap), "heterogeneity"),
         (describe_detectable(gap), "detectable"),
     )
     who = f"{called(gap.estimate.group)}: " if named else ""

@@ -252,7 +252,15 @@ def _dots(gap: Gap) -> Iterator[Chart]:
                 )
                 for name, each in ends
             )
-            yield Chart(caption, rows, kind, 0.0, notes=tuple(notes))
+            yield Chart(caption, (*_average(gap), *rows), kind, 0.0, notes=tuple(notes))
+
+
+def _average(gap: Gap) -> Iterator[ChartRow]:
+    """Yield the average difference within strata, beside which those of strata stand."""
+    average = gap.part(GapPartKind.WITHIN)
+    if gap.scale == "difference" and average.value is not None:
+        mark = Mark(average.value, *(average.interval or (None, None)))
+        yield ChartRow(part_words(gap, average), mark, value_words(gap, average)[0], emphasis=True)
 
 
 def _furthest(
@@ -273,7 +281,7 @@ def _adjusted_title(gap: Gap, column: ColumnGap) -> str:
 
 
 def _strata(gap: Gap, strata: Sequence[StratumGap]) -> Iterator[Block]:
-    """Yield the strata by the size of their contributions."""
+    """Yield the strata, those first that are unlike the others."""
     group, reference = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
     of_difference = gap.scale == "difference"
     rate = compared_rate(gap.estimate.definition)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         StratumGap,
     )
 
-_MOST_NAMED = 5
+_MOST_NAMED, _MOST_IN_HEADLINE = 5, 2
 
 CAVEAT = (
     "That composition accounts for a gap does not show that it is justified: whether the strata "
@@ -226,17 +226,16 @@ def _variation(
         named = "; ".join(_outlying(name, one, kind) for name, one in outlying[:_MOST_NAMED])
         more = len(outlying) - _MOST_NAMED
         return f"{text} Outlying: {named}{f'; and {more:,} more' if more > 0 else ''}."
-    tested = [(name, one.detectable) for name, one in each if one.p_value is not None]
-    known = [(name, size) for name, size in tested if size is not None]
+    tested = [one.detectable for _, one in each if one.p_value is not None]
+    known = [size for size in tested if size is not None]
     if not tested:
         return text
     text += f" No {what} is statistically significantly unlike the others; "
     if not known:
         return f"{text}none would have been named with 80% power, whatever its difference."
-    least, most = (pick(known, key=lambda one: one[1]) for pick in (min, max))
-    first, last = (with_unit(size, kind) for _, size in (least, most))
-    reach = first if first == last else f"{first} ({least[0]}) to {last} ({most[0]})"
-    text += f"one would have been named with 80% power from about {reach} from them"
+    first, last = (with_unit(pick(known), kind) for pick in (min, max))
+    reach = f"{first} from them" if first == last else f"{first} to {last} from them, by {what}"
+    text += f"one would have been named with 80% power if about {reach}"
     never = len(tested) - len(known)
     whole = f"; {never:,} of {len(tested):,} would not have been, whatever the difference."
     return f"{text}{whole if never else '.'}"
@@ -284,6 +283,38 @@ def describe_adjusted(gap: Gap) -> str:
 def stratum_name(stratum: StratumGap) -> str:
     """Return the values of a stratum."""
     return ", ".join(called(value) for value in stratum.stratum.values())
+
+
+def outlying_places(gap: Gap) -> list[tuple[str, StratumGap | LevelGap]]:
+    """Return strata that are unlike all others, with their columns, or levels of a column."""
+    strata = [
+        (", ".join(f"{called(by)} {called(value)}" for by, value in each.stratum.items()), each)
+        for each in gap.strata
+    ]
+    levels = [
+        (f"{called(column.column)} {called(level.level)}", level)
+        for column in gap.by_column
+        for level in column.levels
+    ]
+    return [(name, each) for name, each in (*levels, *strata) if each.outlying]
+
+
+def describe_outlying(gap: Gap) -> str:
+    """Return what stands out in few words: strata or levels unlike all others, or else a trend."""
+    found, kind = outlying_places(gap), stratum_unit(gap)
+    if not found:
+        trend = gap.trend
+        if trend is None or trend.p_adjusted >= 1 - trend.interval.level:
+            return ""
+        return f"the difference changes by {with_unit(trend.value, kind, sign=True)} a year"
+    named = " and ".join(
+        f"{name} ({with_unit(each.difference, kind, sign=True)}, all others "
+        f"{with_unit(each.others, kind, sign=True)})"
+        for name, each in found[:_MOST_IN_HEADLINE]
+    )
+    more = len(found) - _MOST_IN_HEADLINE
+    several = "are" if len(found) > 1 else "is"
+    return f"{named}{f' and {more:,} more' if more > 0 else ''} {several} unlike the others"
 
 
 def _outlying(name: str, each: StratumGap | LevelGap, kind: Unit) -> str:
@@ -338,7 +369,7 @@ def _on_average(gap: Gap) -> str:
 
 
 def _where(gap: Gap) -> str:
-    """Return the strata and levels that are outlying, or else the ends of what varies."""
+    """Return the strata and levels that are outlying, or else by how much differences vary."""
     kind, alpha = stratum_unit(gap), 1 - (gap.estimate.confidence or 0.95)
     tested: list[tuple[str, Heterogeneity | None, list[tuple[str, StratumGap | LevelGap]]]] = [
         (strata_words(gap), gap.heterogeneity, [(stratum_name(each), each) for each in gap.strata])
@@ -356,12 +387,11 @@ def _where(gap: Gap) -> str:
         if places
     ]
     for by, test, places in () if found else tested:
-        known = [each for each in places if each[1].difference is not None]
         if test is not None and test.p_adjusted < alpha:
-            ends = (pick(known, key=lambda one: one[1].difference or 0.0) for pick in (min, max))
-            found.append(f"{by}: from " + " to ".join(
-                f"{with_unit(each.difference, kind, sign=True)} ({name})" for name, each in ends
-            ))  # fmt: skip
+            alone = any(each.p_value is not None for _, each in places)
+            single = "is statistically significantly unlike the others" if alone else "is tested"
+            spread = with_unit(test.spread, kind)
+            found.append(f"{by} (standard deviation {spread}; no single one {single})")
     if gap.trend is not None and gap.trend.p_adjusted < alpha:
         slope = with_unit(gap.trend.value, kind, sign=True)
         found.append(f"{called(gap.trend.column)}: {slope} a year")
