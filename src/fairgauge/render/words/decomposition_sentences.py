@@ -287,7 +287,7 @@ def stratum_name(stratum: StratumGap) -> str:
 
 def outlying_places(gap: Gap) -> list[tuple[str, StratumGap | LevelGap]]:
     """Return strata that are unlike all others, with their columns, or levels of a column."""
-    strata = [
+    strata: list[tuple[str, StratumGap | LevelGap]] = [
         (", ".join(f"{called(by)} {called(value)}" for by, value in each.stratum.items()), each)
         for each in gap.strata
     ]
