@@ -233,3 +233,24 @@ def test_the_counts_of_rates_are_saved_and_verified(tmp_path):
     path.write_text(changed)
     with pytest.raises(fg.DataError, match="does not follow from the counts"):
         fg.seal(path, cube, tmp_path / "audit.fairgauge")
+
+
+@pytest.mark.parametrize("outcomes", [["hired"], ["hired", "y"], ["y"]])
+def test_the_n_beside_a_rate_is_its_denominator(outcomes):
+    """Rows without a decision are neither in the rate nor in the n printed beside it."""
+    rng = np.random.default_rng(3)
+    y = [None if gone else int(x) for x, gone in rng.random((6_000, 2)) < (0.4, 0.1)]
+    rows = applicants().with_columns(y=pl.Series(y))
+    asked = {{"hired": "prediction", "y": "label"}[column]: column for column in outcomes}
+    report = fg.audit(rows, **asked, sensitive=["sex", "race"], positive=1)
+    rate = "selection_rate" if "hired" in outcomes else "base_rate"
+    frame = report.by_group()
+    text = render(report, "markdown", full=True).split("## Details")[1]
+    for group in report.groups:
+        having = rows.filter(pl.col(group.feature) == group.group).drop_nulls(outcomes[:1])
+        assert frame["n"][(group.feature, group.group)] == having.height
+        share = having[outcomes[0]].mean()
+        assert frame[rate][(group.feature, group.group)] == pytest.approx(share)
+        assert f"| {group.group} | {having.height:,} | {100 * share:.1f} |" in text
+    known = rows.drop_nulls(["sex", outcomes[0]])
+    assert f"| overall | {known.height:,} | {100 * known[outcomes[0]].mean():.1f} |" in text

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.catalogue.averages import adds_up
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
+from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.pooling import ConditionalDisparity
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Average, ClassKind, ScopeKind, Status
 from fairgauge.results.disparities import is_significant
 
@@ -120,6 +122,10 @@ class FeatureResults:
             *(r for r in present if r not in CENTRAL_RATES),
         ]
 
+    def size(self, group: Group) -> float:
+        """Return the n that is printed beside the rates of a group."""
+        return size_beside_rates(group, self.catalogue)
+
     def _is_alike_in_every_group(self, rate: str | None) -> bool:
         """Return whether an average of a rate over classes is the same number in every group."""
         averaged = rate is not None and self.class_scope.average in _EVERY_CLASS_ALIKE
@@ -200,6 +206,24 @@ def reference_group(section: FeatureResults, metric: str) -> str | None:
     references = {e.reference for e in section.estimates if e.metric == metric and e.reference}
     only = next(iter(references)) if len(references) == 1 else None
     return None if only is None else only.group
+
+
+def rate_of_sizes(rates: Collection[str], catalogue: Catalogue) -> Rate | None:
+    """Return the rate whose denominator is the n that is printed beside several rates.
+
+    It is the first of those that are shares of all rows whose outcome is known; None if there is
+    none, where n is of all rows of the group.
+    """
+    in_order = [*(r for r in CENTRAL_RATES if r in rates), *rates]
+    rows = (catalogue.rate_row(name) for name in in_order)
+    return next((row for row in rows if isinstance(row, Rate) and row.among == ALL), None)
+
+
+def size_beside_rates(group: Group, catalogue: Catalogue) -> float:
+    """Return the n that is printed beside the rates of a group: what the first of them is of."""
+    rate = rate_of_sizes(group.rates, catalogue)
+    found = None if rate is None else group.rates[rate.name].denominator
+    return group.n if found is None else found
 
 
 def sections_of(report: Report) -> list[FeatureResults]:

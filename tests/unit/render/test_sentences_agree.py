@@ -206,11 +206,11 @@ def test_every_table_has_the_same_groups(loans):
 
 
 def test_rows_without_a_prediction_are_accounted_for(loans):
-    """They are in n, not in the selection rate."""
+    """They are neither in n nor in the selection rate, and are named as excluded."""
     loans = loans.assign(approved=loans["approved"].where(loans.index % 10 != 0))
     text = _text(_audit(loans))
     assert "1,080 with a prediction and a group" in text
-    assert "n counts all rows of a group, those without a prediction included" in text
+    assert "n counts the rows of a group of which the selection rate is known; another" in text
 
 
 def test_rows_of_one_feature_alone_are_not_called_all_used(loans):

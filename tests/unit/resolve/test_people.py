@@ -145,7 +145,7 @@ def test_a_preset_speaks_of_people_only_where_people_are_counted(format_, person
     assert f"{other} with sex" not in text
     stated = "n of a group counts the rows of which the selection rate is known" in text
     assert stated != of_people
-    assert ("n counts all rows of a group" in text) != of_people
+    assert ("n counts the rows of a group of which the selection" in text) != of_people
     if of_people:
         assert "rows used" not in text
 

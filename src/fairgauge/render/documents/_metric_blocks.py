@@ -365,7 +365,7 @@ def _group_cells(
     total = group.reference_kind is ReferenceKind.OVERALL
     reference = "reference" if len(compared) == 1 else "ref."  # a wide table has no room for it
     cells = [Cell(_OVERALL if total else called(group.group), name=not total)]
-    cells.append(Cell(numbers.count(group.n)))
+    cells.append(Cell(numbers.count(section.size(group))))
     for rate, difference, ratio in compared:
         cells.append(Cell(rate_value(section.rate_row(rate), group.rates.get(rate))))
         for by, has in (("difference", difference), ("ratio", ratio)):
@@ -486,7 +486,7 @@ def overview_row(
     cells = [
         Cell(called(section.name), name=True, link=link),
         Cell(called(group.group), name=True),
-        Cell(numbers.count(group.n)),
+        Cell(numbers.count(section.size(group))),
     ]
     for rate in rates:
         found = next((e for e in section.differences(rate) if e.group == group.group), None)
@@ -512,7 +512,7 @@ def confusion_table(section: FeatureResults) -> Table:
             (
                 Cell(called(group.group), name=True),
                 *(Cell(numbers.count((group.counts or {}).get(name))) for name in names),
-                Cell(numbers.count(group.n)),
+                Cell(numbers.count(sum((group.counts or {}).values()))),
             )
             for group in having
         ),

@@ -23,6 +23,7 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.numbers import numbered
 from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.results.sections import rate_of_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -162,11 +163,15 @@ def _no_longer_significant(
 
 
 def partial_rows(report: Report) -> str:
-    """Return what n counts where some rows lack the label, the prediction or the score."""
+    """Return what n counts beside rates where some rows lack the label, prediction or score."""
     missing = question.incomplete(report)
     if not missing:
         return ""
     unit = question.unit(report)
+    rates = list(dict.fromkeys(name for group in report.groups for name in group.rates))
+    if (rate := rate_of_sizes(rates, report.catalogue)) is not None:
+        others = f"; another rate is of the {unit} that have what it needs" if rates[1:] else ""
+        return f"n counts the {unit} of a group of which the {rate.title} is known{others}."
     return (
         f"n counts all {unit} of a group, those without a {numbers.listing(missing, 'or')} "
         f"included; each rate is of the {unit} that have what it needs."

@@ -9,6 +9,7 @@ from fairgauge.enums import ReferenceKind
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.writers.flat_rows import table_of
+from fairgauge.results.sections import size_beside_rates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,14 +59,15 @@ def by_group(report: Report) -> Any:
     """Return the rates of every group, a row each, as a `pandas.DataFrame`.
 
     The index is feature and group, with class and threshold where there are several; the column
-    ``n`` and one column for each rate. Undefined rates are NaN.
+    ``n`` and one column for each rate; ``n`` counts the rows whose prediction is known (of labels
+    alone: whose label is). Undefined rates are NaN.
     """
-    return _rates(report.groups)
+    return _rates(report, report.groups)
 
 
 def overall(report: Report) -> Any:
     """Return the rates of all groups of each feature together, as a `pandas.DataFrame`."""
-    return _rates(report.totals)
+    return _rates(report, report.totals)
 
 
 def contrasts(report: Report, by: str) -> Any:
@@ -93,7 +95,7 @@ def contrasts(report: Report, by: str) -> Any:
     return _indexed(pandas, rows)
 
 
-def _rates(groups: Sequence[Group]) -> Any:
+def _rates(report: Report, groups: Sequence[Group]) -> Any:
     pandas = _library("pandas")
     rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
     for group in groups:
@@ -101,7 +103,8 @@ def _rates(groups: Sequence[Group]) -> Any:
         if group.stratum is None and single and group.reference_kind is not ReferenceKind.OTHERS:
             key = (group.feature, group.group, group.class_, group.threshold)
             rates = {name: rate.value for name, rate in group.rates.items()}
-            rows.setdefault(key, {"n": group.n}).update(rates)
+            size = size_beside_rates(group, report.catalogue)
+            rows.setdefault(key, {"n": size}).update(rates)
     return _indexed(pandas, rows)
 
 
