@@ -122,10 +122,6 @@ class FeatureResults:
             *(r for r in present if r not in CENTRAL_RATES),
         ]
 
-    def size(self, group: Group) -> float:
-        """Return the n that is printed beside the rates of a group."""
-        return size_beside_rates(group, self.catalogue)
-
     def _is_alike_in_every_group(self, rate: str | None) -> bool:
         """Return whether an average of a rate over classes is the same number in every group."""
         averaged = rate is not None and self.class_scope.average in _EVERY_CLASS_ALIKE

@@ -142,3 +142,20 @@ def test_what_is_adjusted_for_strata_is_no_ratio_of_printed_rates(tmp_path, pres
     path = tmp_path / f"audit.{suffix}"
     report.save(path)
     assert fg.check(path).errors == 0
+
+
+def test_an_interval_for_one_ratio_is_not_shown_as_that_of_a_report(tmp_path):
+    """The report prints intervals for all its comparisons together; those of a check are named."""
+    pandas = pytest.importorskip("pandas")
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1, "sensitive": ["sex"]}
+    report = fg.audit(pandas.DataFrame(FRAME), **asked, intersections=[["sex", "race"]])
+    report.save(tmp_path / "audit.md")
+    printed = next(each for each in report.estimates if each.group == "F & B")
+    for rule, held in ((None, "for this ratio alone"), (">= 0.8", "for all pairs of large cat")):
+        found = fg.check(tmp_path / "audit.md", rules=rule and f"selection_rate.ratio {rule}")
+        group = next(each for each in found.tables[1].groups if each.name == "F & B")
+        shown = group.deciding or group.interval
+        assert (shown.low, shown.high) != (printed.simultaneous.low, printed.simultaneous.high)
+        text = " ".join(render(found, "text", full=True).split())
+        assert f"intervals {held}" in text
+        assert f"(95% CI, {held}" in text

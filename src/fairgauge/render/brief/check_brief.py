@@ -15,6 +15,7 @@ from fairgauge.render.words.check_sentences import (
     sources_of,
     table_title,
     unread_sentences,
+    what_holds_together,
 )
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import decimals_beside, plural
@@ -133,7 +134,7 @@ def _certainty(check: Check, lowest: _Lowest | None) -> Iterator[Sentence]:
         low, high = (_of_hundred(check, end) for end in (interval.low, interval.high))
         yield Sentence(
             f"{called(group.name)}: between {low} and {high} for every 100 "
-            f"({100 * interval.level:.4g}% CI).",
+            f"({100 * interval.level:.4g}% CI, {what_holds_together(interval)}).",
             source,
         )
         if group.possible is not None:

@@ -59,7 +59,7 @@ from fairgauge.render.words.reason_sentences import (
     why_insufficient,
 )
 from fairgauge.results.disparities import distance, singled_out
-from fairgauge.results.sections import reference_group
+from fairgauge.results.sections import reference_group, size_beside_rates
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -365,7 +365,7 @@ def _group_cells(
     total = group.reference_kind is ReferenceKind.OVERALL
     reference = "reference" if len(compared) == 1 else "ref."  # a wide table has no room for it
     cells = [Cell(_OVERALL if total else called(group.group), name=not total)]
-    cells.append(Cell(numbers.count(section.size(group))))
+    cells.append(Cell(numbers.count(size_beside_rates(group, section.catalogue))))
     for rate, difference, ratio in compared:
         cells.append(Cell(rate_value(section.rate_row(rate), group.rates.get(rate))))
         for by, has in (("difference", difference), ("ratio", ratio)):
@@ -486,7 +486,7 @@ def overview_row(
     cells = [
         Cell(called(section.name), name=True, link=link),
         Cell(called(group.group), name=True),
-        Cell(numbers.count(section.size(group))),
+        Cell(numbers.count(size_beside_rates(group, section.catalogue))),
     ]
     for rate in rates:
         found = next((e for e in section.differences(rate) if e.group == group.group), None)

@@ -31,6 +31,7 @@ from fairgauge.render.words.check_sentences import (
     shown_interval,
     sources_of,
     table_title,
+    what_holds_together,
 )
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.numbers import listing, plural
@@ -74,6 +75,9 @@ METHOD = (
 _RATES_ALONE = (
     "not printed for every category: the whole numbers that agree with the printed rates; "
     "intervals, p-values and verdicts hold for all of them"
+)
+_PRINTED_INTERVALS = (
+    "a printed interval, which may hold for other comparisons too, is not held against it"
 )
 _NO_PEOPLE = (
     "none, because the number of people is not printed: a rate alone does not show how precise it "
@@ -277,6 +281,9 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
         yield "selected", _RATES_ALONE
     if all(group.n is None for group in table.groups):
         yield "intervals", _NO_PEOPLE
+    held = {what_holds_together(each) for each in map(shown_interval, table.groups) if each}
+    if held:
+        yield "intervals", f"{' or '.join(sorted(held))}; {_PRINTED_INTERVALS}"
     if table.unknown is not None:
         yield "unknown category", f"{table.unknown:,} people"
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge import errors
+from fairgauge.enums import IntervalMethod
 from fairgauge.errors import quote
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import listing, plural
@@ -137,6 +138,13 @@ def describe_fault_in_place(fault: Fault) -> str:
 def shown_interval(group: CheckedGroup) -> Interval | None:
     """Return the interval that is shown: the one that decides, where there is a limit."""
     return group.deciding or group.interval
+
+
+def what_holds_together(interval: Interval) -> str:
+    """Return of how many ratios an interval of a check holds: of one, or of a table's together."""
+    if IntervalMethod.TUKEY in interval.methods:
+        return "for all pairs of large categories of its table together"
+    return "for this ratio alone"
 
 
 Parameters: TypeAlias = "dict[str, Any]"

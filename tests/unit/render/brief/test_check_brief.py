@@ -35,7 +35,8 @@ def test_an_error_heads_the_page_and_is_named() -> None:
         "100 of White."
     )
     assert re.fullmatch(
-        r"Hispanic: between \d+ and \d+ for every 100 \(95% CI\)\.", str(brief.certainty[0])
+        r"Hispanic: between \d+ and \d+ for every 100 \(95% CI, for this ratio alone\)\.",
+        str(brief.certainty[0]),
     )
     assert str(brief.steps[0]) == "Send the errors to the publisher of the tables."
 
