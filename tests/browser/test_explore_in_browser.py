@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import re
 import tomllib
 
 import numpy as np
@@ -176,6 +177,8 @@ class Clicks:
     def click(self):
         kinds = [self.show, self.by, self.filter, self.reference, self.threshold, self.cell]
         self.chance.choice(kinds)()
+        field = self.page.locator("#threshold-number")  # the nearest that is counted by the columns
+        self.state["threshold"] = float(field.input_value())
         value = self.page.locator("#reference").input_value()
         if value in RULES:  # a reference without rows in the view gives way
             self.state["reference"] = value
@@ -188,6 +191,7 @@ class Clicks:
         i = self.chance.randrange(len(self.data["columns"]))
         box = self.page.locator(f"#by input[value='{i}']")
         if not box.is_enabled():
+            assert self.state["by"] == (i,)  # one column makes the groups
             return
         box.click()
         self.state["by"] = tuple(sorted(set(self.state["by"]) ^ {i}))
@@ -218,7 +222,6 @@ class Clicks:
         field = self.page.locator("#threshold-number")
         field.fill(str(self.chance.choice(CUTS)))
         field.press("Enter")
-        self.state["threshold"] = float(field.input_value())  # the nearest that is counted
 
     def cell(self):
         buttons = self.page.locator("#grid td button:visible")
@@ -404,6 +407,72 @@ def test_what_was_looked_at_is_a_question_with_the_same_numbers(opened, tmp_path
                     assert same(float(cell[0]), each.value)
                     compared += 1
         assert compared > 0
+
+
+def test_every_interval_that_was_on_the_page_was_looked_at(opened):
+    """Not the picked cells alone: all groups by all rates, and those of the detail."""
+    table = rows().with_columns(p=(pl.col("s") >= 0.4).cast(pl.Int64))
+    question = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
+    page = opened(fg.explore(table, unprotected=True, metrics=METRICS, **question))
+    data = data_of(page)
+    groups, rates = len(data["columns"][0]["groups"]), len(data["rates"])
+    intervals = (
+        "() => document.querySelectorAll('#grid button[data-low]:not([data-low=NaN])').length"
+    )
+
+    def counted(view):
+        page.locator(f"#show input[value={view}]").check()
+        page.locator("#export").click()
+        text = page.locator("#text").input_value()
+        assert page.locator("#seen").inner_text().split(" Ordinary")[0] in text
+        return int(re.search(r"shown ([\d,]+) interval", text)[1].replace(",", ""))
+
+    assert page.evaluate(intervals) == groups * rates
+    # the detail adds the rates of the group and of all others, and their ratio
+    assert counted("difference") == groups * rates + 3
+    assert counted("difference") == groups * rates + 3
+    assert counted("ratio") == 2 * groups * rates + 2
+    assert counted("rate") == 3 * groups * rates + 1
+    page.locator("#again").click()
+    assert counted("rate") == 3 * groups * rates + 1
+    assert data["together"]["count"] >= 3 * groups * rates + 1
+
+
+def test_what_cannot_be_chosen_states_why(opened):
+    """By a line of the page, on pointing, and as the description of the control."""
+    table = rows()
+    page = opened(explored(table, intersections=[], threshold=0.5))
+    sole = page.locator("#by input[value='0']")
+    assert sole.is_disabled()
+    assert page.locator("#why").inner_text().splitlines() == [
+        "Groups are by g: one column must make them",
+        "g makes the groups",
+        "No choice of a model: one was counted; fairgauge count --candidate COLUMN",
+    ]
+    described = "each => document.getElementById(each.getAttribute('aria-describedby')).textContent"
+    assert sole.evaluate(described) == "Groups are by g: one column must make them"
+    assert page.locator("#filter-0").evaluate(described) == "g makes the groups"
+    assert page.locator("#by label").first.get_attribute("title") == sole.evaluate(described)
+    # counted together at the audited threshold alone, which the view then has
+    page.locator("#threshold-number").fill("0.8")
+    page.locator("#threshold-number").press("Enter")
+    page.locator("#by input[value='1']").check()
+    assert page.locator("#threshold-number").input_value() == "0.5"
+    # counted apart, as four columns are: one takes the place of the other
+    for name in ("i", "k"):
+        table = table.with_columns(pl.int_range(pl.len()).mod(2 if name == "i" else 3).alias(name))
+    page = opened(
+        explored(table, sensitive=["g", "h", "i", "k"], intersections=[["g", "h"]], threshold=0.5)
+    )
+    assert "Counted without g*h" not in page.locator("#why").inner_text()
+    third = page.locator("#by input[value='2']")
+    apart = "Counted without g*i; fairgauge count --intersect 'g*i'"
+    assert third.evaluate(described) == f"{apart}. i takes the place of the others"
+    assert page.locator("#filter-2").is_disabled()
+    assert page.locator("#filter-2").evaluate(described) == apart
+    third.check()
+    assert not page.locator("#by input[value='0']").is_checked()
+    assert [key for key, _ in page.evaluate(READ)] == ["0", "1"]
 
 
 def test_a_link_is_the_view_and_a_damaged_one_changes_nothing(opened):

@@ -451,20 +451,22 @@ def _check_cells(
 def _comparisons(tables: Sequence[_Table], groupings: Sequence[Grouping], rates: int) -> int:
     """Return how many intervals the page can show, at most.
 
-    In a view, every group has a rate, and a difference and a ratio to all others, to all rows and
-    to every other group. A column makes groups, is a filter on one of its groups, or neither.
+    In a view of a model, every group, all others of it and all rows have a rate, and a group has a
+    difference and a ratio to all others, to all rows and to every other group. A column makes
+    groups, is a filter on one of its groups, or neither.
     """
-    views: dict[tuple[int, ...], int] = {}
+    views: dict[tuple[int, tuple[int, ...]], int] = {}
     for table in tables:
         for size in range(1, len(table.columns) + 1):
             for by in combinations(table.columns, size):
                 rest = [len(groupings[i].groups) + 1 for i in table.columns if i not in by]
                 filters = prod(rest) * len(table.places)
-                views[by] = max(views.get(by, 0), filters)
+                views[table.model, by] = max(views.get((table.model, by), 0), filters)
     total = 0
-    for by, number in views.items():
+    for (_, by), number in views.items():
         groups = prod(len(groupings[i].groups) for i in by)
-        total += number * (groups + 2 * (2 * groups + groups * (groups - 1) // 2))
+        pairs = groups * (groups - 1) // 2
+        total += number * (2 * groups + 1 + 2 * (2 * groups + pairs))
     return max(1, total * rates)
 
 

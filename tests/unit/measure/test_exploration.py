@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import fairgauge as fg
@@ -86,9 +87,18 @@ def test_the_critical_value_holds_for_every_interval_of_the_page():
     data = data_of(counts())
     (column,) = data["columns"]
     groups, places, rates = len(column["groups"]), len(data["thresholds"]), len(data["rates"])
-    per_view = groups + 2 * (2 * groups + groups * (groups - 1) // 2)
+    # rates of every group, of all others of it and of all rows; two comparisons of every pair
+    per_view = 2 * groups + 1 + 2 * (2 * groups + groups * (groups - 1) // 2)
     assert data["together"]["count"] == per_view * places * rates
     assert critical(0.95) < data["together"]["z"] <= critical(1 - 0.05 / data["together"]["count"])
+
+
+def test_the_intervals_of_every_model_are_counted():
+    rows = sample_reports.scores().with_columns(p=pl.col("s") > 0.4, q=pl.col("s") > 0.6)
+    options = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
+    one = fg.explore(rows, **options, unprotected=True)._data
+    two = fg.explore(rows, **options, candidate="q", unprotected=True)._data
+    assert two["together"]["count"] == 2 * one["together"]["count"]
 
 
 @pytest.mark.parametrize(

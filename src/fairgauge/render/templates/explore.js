@@ -131,10 +131,10 @@
   };
   // the cells that a group is compared with; null where it is itself the reference
   const against = (s, view, group, rate) => {
-    if (s.reference === "overall") return { cells: view.whole, others: less(view.whole, group.cells) };
-    if (s.reference === "others") return { cells: less(view.whole, group.cells), others: null };
+    if (s.reference === "overall") return { key: "all", cells: view.whole, others: less(view.whole, group.cells) };
+    if (s.reference === "others") return { key: `not ${group.key}`, cells: less(view.whole, group.cells), others: null };
     const named = Array.isArray(s.reference) ? view.groups.find((g) => g.key === s.reference.join()) : chosen(s, view, rate);
-    return named && named.key !== group.key ? { cells: named.cells, others: null } : null;
+    return named && named.key !== group.key ? { key: named.key, cells: named.cells, others: null } : null;
   };
   const adequate = (s) => (s.together ? { ...data.fewest, rows: data.together.rows, expected: data.together.outcomes, outcomes: data.together.outcomes } : data.fewest);
   const critical = (s) => (s.together ? data.together.z : data.z);
@@ -348,8 +348,10 @@
     box.replaceChildren(box.firstElementChild, make("div", { className: models.length > 1 ? "slices paired" : "slices" },
       ...shown.groups.map((group) => matrices(group.name, cellsOf(group)))));
   };
+  let detailed = [];  // whose intervals the detail states
   const drawDetail = () => {
     const box = one("detail"), row = shown.rows.find(({ group }) => group.key === state.group);
+    detailed = [];
     if (!row) { box.replaceChildren(make("p", { textContent: "No group." })); return; }
     const rate = rates[state.rate], found = row.found[state.rate], against_ = referenceName(state);
     const [over, under] = rate.of.length === 1 ? rate.of[0].map((sum) => dot(sum, row.group.cells)) : [];
@@ -360,6 +362,7 @@
     const stated = (result, show) => `${number(result.value, show, rate)}${unit(show, rate)}`
       + (Number.isNaN(result.value) ? "" : ` (${Number.isNaN(result.low) ? "" : `${level} `}${ends(result, show, rate)})`)
       + (result.few ? ", insufficient data" : "");
+    detailed.push({ model: state.model, group: row.group, found, shows: ["rate", "other", "difference", "ratio"] });
     item("rate", stated(found.rate, "rate"));
     if (over !== undefined) item("counted", `${count(over)} of ${count(under)}`);
     if (found.other) item(bdi(against_), stated(found.other, "rate"));
@@ -370,6 +373,7 @@
       const group = i !== state.model && rate.moves && named(view, row.group.key);
       if (!group) return;
       const own = measured(state, view, group, rate);
+      detailed.push({ model: i, group, found: own, shows: ["rate", "difference"] });
       item(["by ", bdi(models[i].name)], [stated(own.rate, "rate"),
         ...(own.difference ? [`difference ${stated(own.difference, "difference")}`] : [])].join("; "));
     });
@@ -415,7 +419,7 @@
       const reference = against(state, view, here, rate), z = critical(state), fewest = adequate(state);
       [here.cells, reference && reference.cells].forEach((cells, k) => {
         const result = cells && rateOf(rate, cells, z, fewest);
-        if (result && Number.isFinite(result.value) && !Number.isNaN(result.low)) lines[k].push([place, result]);
+        if (result && Number.isFinite(result.value) && !Number.isNaN(result.low)) lines[k].push([place, result, k ? reference.key : here.key]);
       });
     });
     return lines;
@@ -491,15 +495,42 @@
     const value = result ? `${number(result.value, state.show, rate)}${unit(state.show, rate)} (${ends(result, state.show, rate)})` : "the reference";
     return `${rate.title} ${state.show === "rate" ? "" : `${state.show} `}of ${row.group.name}${byModel(state)}${with_}${where ? `, ${where} only` : ""}${at(rate)}: ${value}`;
   };
+  // every interval of a settled view is looked at, whichever cell is picked
+  const seen = new Set();
+  const recordShown = () => {
+    const see = (i, result, place, sides, model = state.model) => {
+      if (!result || Number.isNaN(result.low)) return;
+      seen.add(JSON.stringify([model, state.by, state.filter, i, rates[i].moves ? place : null, ...sides]));
+    };
+    const compared = (by, group, reference) => [by, ...[group.key, reference.key].sort()];
+    const every = (i, found, group, model, shows) => {
+      if (shows.includes("rate")) see(i, found.rate, state.threshold, ["rate", group.key], model);
+      if (!found.reference) return;
+      if (shows.includes("other")) see(i, found.other, state.threshold, ["rate", found.reference.key], model);
+      ["difference", "ratio"].filter((by) => shows.includes(by))
+        .forEach((by) => see(i, found[by], state.threshold, compared(by, group, found.reference), model));
+    };
+    const heads = one("grid").tHead.rows[0].cells;
+    rates.forEach((_, i) => {
+      if (heads[i + 1].offsetParent === null) return;  // a phone shows one rate
+      shown.rows.forEach(({ group, found }) => every(i, found[i], group, state.model, [state.show]));
+    });
+    for (const { model, group, found, shows } of detailed) every(state.rate, found, group, model, shows);
+    if (document.querySelector("#detail .chart")) {
+      drawn.lines.flat().forEach(([place, result, key]) => see(state.rate, result, place, ["rate", key]));
+    }
+  };
   const record = () => {
+    recordShown();
     const s = structuredClone(state), key = JSON.stringify([s.model, s.rate, s.by, s.reference, s.threshold, s.filter, s.group]);
     const entry = { key, address: address(), words: inWords(), state: s };
     const before = trail.findIndex((each) => each.key === key);
     if (before < 0) trail.push(entry); else trail[before] = entry;
     drawTrail();
   };
+  const shownSoFar = () => `This page has shown ${count(seen.size)} ${seen.size === 1 ? "interval" : "intervals"} of at most ${count(data.together.count)} that it can show.`;
   const drawTrail = () => {
-    one("seen").textContent = `${count(trail.length)} of ${count(data.together.count)} intervals that this file can show at most. Ordinary intervals are each on their own: the more of them are looked at, the more miss the truth by sampling variation.`;
+    one("seen").textContent = `${shownSoFar()} Ordinary intervals are each on their own: the more of them are looked at, the more miss the truth by sampling variation. Picked so far:`;
     one("trail").replaceChildren(...trail.map((entry) => {
       const button = make("button", { type: "button" }, bdi(entry.words));
       button.addEventListener("click", () => { read(entry.address); update(); });
@@ -523,7 +554,8 @@
       ? `{${state.by.map((i, k) => `${quoted(columns[i].name)} = ${quoted(columns[i].values[state.reference[k]])}`).join(", ")}}` : quoted(state.reference);
     return [
       "# A specification for fairgauge audit, of what was looked at with fairgauge explore:",
-      `# ${own.length} of ${trail.length} comparisons${emptied ? `, after ${emptied} that were removed from the list` : ""}. State all of them where you report one.`,
+      `# ${shownSoFar()} State this number where you report one of them.`,
+      `# ${own.length} of ${trail.length} views in which a cell was picked${emptied ? `, after ${emptied} that were removed from the list` : ""}:`,
       ...own.map((entry) => comment(entry.words)),
       ...(different.length ? [`# Others, which have another ${models.length > 1 ? "model, " : ""}reference or filter and so need a specification of their own:`, ...different.map((entry) => comment(entry.words))] : []),
       "", ...models[state.model].lines, `sensitive = [${used.map((i) => columns[i].written).join(", ")}]`,
@@ -545,35 +577,66 @@
     select.replaceChildren(...values.map(([value, text]) => make("option", { value, textContent: text })));
     select.value = chosen;
   };
+  // what cannot be chosen states why: on pointing, in a line of the page, and as its description
+  const because = (text) => {
+    const line = make("li", { id: `why-${one("why").children.length}` }, bdi(text));
+    one("why").append(line);
+    return line;
+  };
+  const explain = (control, text) => {
+    const part = control.closest("label, div"), line = text && because(text);
+    part.title = text;
+    control.removeAttribute("aria-describedby");
+    if (text) control.setAttribute("aria-describedby", line.id);
+  };
+  const crossed = (s) => needed(s).map((i) => columns[i].name).join("*");
+  const apart = (s) => `Counted without ${crossed(s)}; fairgauge count --intersect '${crossed(s)}'`;
+  const withFilter = (i, code) => ({ ...state, filter: state.filter.map((c, k) => (k === i ? code : c)) });
+  // the view with a column among those that make groups; alone where they were counted apart
+  const adding = (i) => {
+    const both = { ...withFilter(i, -1), by: [...state.by, i].sort((a, b) => a - b) };
+    const others = [both, { ...both, by: [i] }, { ...both, by: [i], filter: start.filter }];
+    return { both, found: others.find((s) => fitting(s).length) };
+  };
   const sync = () => {
+    one("why").replaceChildren();
     one("metric").value = String(state.rate);
     one("model").value = String(state.model);
     for (const input of document.querySelectorAll("#show input")) input.checked = input.value === state.show;
     for (const input of document.querySelectorAll("#by input")) {
       const i = Number(input.value), others = state.by.filter((k) => k !== i);
       input.checked = state.by.includes(i);
-      const next = { ...state, by: input.checked ? others : [...state.by, i], filter: state.filter.map((c, k) => (k === i ? -1 : c)) };
-      input.disabled = input.checked ? others.length === 0 : !tableOf(next, state.threshold);
+      input.disabled = input.checked && others.length === 0;
+      const { both, found } = adding(i);
+      explain(input, input.disabled ? `Groups are by ${columns[i].name}: one column must make them`
+        : input.checked || found.by.length === both.by.length ? "" : `${apart(both)}. ${columns[i].name} takes the place of the others`);
     }
     for (const select of document.querySelectorAll("#filters select")) {
       const i = Number(select.dataset.column);
       select.value = String(state.filter[i]);
-      select.disabled = state.by.includes(i) || (state.filter[i] < 0 && !tableOf({ ...state, filter: state.filter.map((c, k) => (k === i ? 0 : c)) }, state.threshold));
+      const makes = state.by.includes(i), filtered = withFilter(i, 0);
+      select.disabled = makes || (state.filter[i] < 0 && !fitting(filtered).length);
+      explain(select, !select.disabled ? "" : makes ? `${columns[i].name} makes the groups` : apart(filtered));
     }
     options(one("reference"), [["others", "all others"], ["overall", "all rows"], ...Object.entries(data.rules), ...shown.groups.map((g) => [g.key, g.name])],
       Array.isArray(state.reference) ? state.reference.join() : state.reference);
     one("together").checked = state.together;
     const places = reachable(state), all = places.length === thresholds.length;
     one("threshold-part").hidden = !data.scored;
+    if (!data.scored && data.decision) because("No threshold: decisions were counted, not scores; fairgauge count --score COLUMN");
+    if (!data.decision) because("No rates of decisions: labels alone were counted; fairgauge count --prediction COLUMN");
+    if (models.length < 2 && data.decision) because("No choice of a model: one was counted; fairgauge count --candidate COLUMN");
     one("threshold").disabled = one("threshold-number").disabled = places.length < 2;
     one("threshold").value = String(state.threshold);
     one("threshold").setAttribute("aria-valuetext", scoreOf(state.threshold));
     one("threshold-number").value = scoreOf(state.threshold);
     const audited = state.threshold === data.audited ? "as audited" : `audited at ${scoreOf(data.audited)}`;
-    one("threshold-note").textContent = audited + (all ? thresholds.length > 1 ? "" : "; scores were counted at this threshold alone"
+    one("threshold-note").textContent = one("threshold-part").title = audited + (all ? thresholds.length > 1 ? "" : "; scores were counted at this threshold alone"
       : "; by these columns together, scores were counted at audited thresholds alone");
   };
   const update = (keep = false) => {
+    const asked = state.threshold;  // where these columns were not counted at it, the nearest
+    state.threshold = nearest(state, (i) => Math.abs(i - asked));
     shown = look();
     const inGrid = keep && document.activeElement && document.activeElement.closest("#grid td, #detail");
     drawGrid();
@@ -601,9 +664,7 @@
     columns.forEach((column, i) => {
       const input = make("input", { type: "checkbox", value: String(i) });
       input.addEventListener("change", () => {
-        const by = input.checked ? [...state.by, i].sort((a, b) => a - b) : state.by.filter((k) => k !== i);
-        if (by.length) state.by = by;
-        if (input.checked) state.filter[i] = -1;
+        state = input.checked ? { ...adding(i).found } : { ...state, by: state.by.filter((k) => k !== i) };
         if (Array.isArray(state.reference)) state.reference = "others";
         state.group = null;
         update();
@@ -613,7 +674,7 @@
       const select = make("select", { id: `filter-${i}` });
       options(select, [["-1", "all"], ...column.groups.map((name, code) => [String(code), name])], "-1");
       select.dataset.column = String(i);
-      select.addEventListener("change", () => { state.filter[i] = Number(select.value); state.group = null; update(); });
+      select.addEventListener("change", () => { state = { ...withFilter(i, Number(select.value)), group: null }; update(); });
       one("filters").append(make("div", {}, make("label", { htmlFor: `filter-${i}` }, "only ", bdi(column.name)), select));
     });
     one("reference").addEventListener("change", (e) => {
