@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.compat._coded_column import from_values
-from fairgauge.compat._column_table import ColumnTable
+from fairgauge.compat._coded_column import ColumnTable, from_values
 
 CELLS = st.none() | st.integers(0, 3) | st.sampled_from(["a", "b"]) | st.booleans()
 

@@ -16,8 +16,7 @@ from scipy import optimize, stats
 
 import fairgauge as fg
 from fairgauge.stats._restricted import under_difference
-from fairgauge.stats.calibration_roots import binomial_root
-from fairgauge.stats.signed_roots import hypergeometric_tail, lower_end, signed_root
+from fairgauge.stats.signed_roots import binomial_root, hypergeometric_tail, lower_end, signed_root
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Never, Unpack
 
 from fairgauge.catalogue.facts import described
-from fairgauge.cube.answer_plan import is_of_answers
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
-from fairgauge.cube.plan import Moment, Plan, plan
+from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
 from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, nearest, quote
 from fairgauge.measure.decide import judge_together, remaining_notes

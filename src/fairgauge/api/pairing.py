@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.cube.answer_plan import answer_plan, is_of_answers
 from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import answer_plan, is_of_answers
 from fairgauge.errors import CubeError, Problem, SpecError, nearest, quote
 from fairgauge.measure.swap_differences import compare_swaps
 from fairgauge.question.spec_file import with_config

@@ -1,18 +1,22 @@
-"""Sealing a report with its counts, and verifying it: every number is computed again."""
+"""Sealing a report with its counts, and verifying it: every number is computed again.
+
+Bundles may be signed (Ed25519), by the library ``cryptography``.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import platform
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.api.loading import load
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
-from fairgauge.errors import ChangedCountsError, DataError, FairgaugeError, quote
+from fairgauge.errors import ChangedCountsError, DataError, FairgaugeError, MissingExtra, quote
 from fairgauge.evidence._recomputation import STATED, drawn_numbers, options_beside, recompute
 from fairgauge.evidence.bundle import (
     COUNTS,
@@ -39,10 +43,10 @@ from fairgauge.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from types import ModuleType
 
     from fairgauge.evidence._recomputation import Recomputation, Sealed
     from fairgauge.values import Saved
-
 
 _LIBRARIES = ("numpy", "scipy")
 _STATED_OF_MANIFEST = ("created", "tool", "libraries")
@@ -126,8 +130,6 @@ def seal(
     }
     signature = None
     if key:
-        from fairgauge.evidence._signatures import sign
-
         signature = sign(manifest_bytes(manifest), key)
     write_whole(path, pack(manifest, parts, signature))
     return verify(path)
@@ -168,8 +170,6 @@ def verify(path: str | Path, signed_by: str = "") -> Verification:
     changed = list(bundle.changed)
     key = None
     if bundle.signature is not None:
-        from fairgauge.evidence._signatures import signer
-
         key = signer(bundle.signed, bundle.signature)
         changed += [] if key else [NAME_OF_SIGNATURE]
     checked: Recomputation | None = None
@@ -310,3 +310,55 @@ def _other_versions(sealed: Mapping[str, str]) -> tuple[tuple[str, str, str], ..
         for name, here in present.items()
         if sealed.get(name) not in (None, here)
     )
+
+
+_KEY_LENGTH = 32
+
+
+def sign(content: bytes, key: str | Path) -> bytes:
+    """Return the public key and the signature of some bytes, by a private key in a PEM file.
+
+    Raises
+    ------
+    DataError
+        The file is no unencrypted Ed25519 private key.
+    MissingExtra
+        The library is not installed.
+    """
+    serialization, ed25519 = _library()
+    try:
+        private = serialization.load_pem_private_key(Path(key).read_bytes(), None)
+    except (OSError, ValueError, TypeError) as error:
+        raise DataError(f"cannot read the private key {quote(key)}: {error}") from None
+    if not isinstance(private, ed25519.Ed25519PrivateKey):
+        raise DataError(f"{quote(key)} is no Ed25519 key; openssl genpkey -algorithm ed25519")
+    public: bytes = private.public_key().public_bytes_raw()
+    signature: bytes = private.sign(content)
+    return public + signature
+
+
+def signer(content: bytes, signature: bytes) -> str | None:
+    """Return the fingerprint of the key that signed some bytes; None where the signature is wrong.
+
+    Raises
+    ------
+    MissingExtra
+        The library is not installed.
+    """
+    _, ed25519 = _library()
+    public = signature[:_KEY_LENGTH]
+    try:
+        key = ed25519.Ed25519PublicKey.from_public_bytes(public)
+        key.verify(signature[_KEY_LENGTH:], content)
+    except Exception:
+        return None
+    return f"ed25519:{hashlib.sha256(public).hexdigest()[:32]}"
+
+
+def _library() -> tuple[ModuleType, Any]:
+    try:
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError as error:
+        raise MissingExtra("a signature", "seal", error) from None
+    return serialization, ed25519

@@ -30,7 +30,7 @@ from fairgauge.results.subgroup_search import (
     OverallRate,
     Subgroup,
 )
-from fairgauge.stats.calibration_roots import (
+from fairgauge.stats.signed_roots import (
     BinomialTails,
     binomial_root,
     detectable_excess,

@@ -1,17 +1,22 @@
 """The values of label and prediction in a period: those of the other periods, or another coding.
 
 A rate counts the positive values. Where a period writes them in another way, its rates would be 0.
+Here is also whether a comparison still has values. A small group is absent from some periods by
+sampling variation, and the periods before still decide. A value that cannot be computed while there
+are, or usually are, enough rows leaves the comparison undecided.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from fairgauge.cube.cube import HANDFUL
 from fairgauge.enums import Role, Task
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.resolve.outcomes import decide_task
+from fairgauge.results.monitor_results import periods_without_value
 from fairgauge.values import matches, name_of
 
 if TYPE_CHECKING:
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Axis
     from fairgauge.monitoring.periods import Period
     from fairgauge.question.specification import Spec
+    from fairgauge.results.monitor_results import Point
     from fairgauge.values import Value
 
 _MOST_SHOWN = 5
@@ -123,3 +129,35 @@ def _held(cube: Cube, axis: Axis | None) -> tuple[Value, ...]:
 
 def _some(values: Sequence[Value]) -> str:
     return listing([name_of(value) for value in values], _MOST_SHOWN)
+
+
+def lacks_values(points: Sequence[Point], min_n: int, *, two_sided: bool) -> bool:
+    """Return whether the last periods have no value, and at least ``min_n`` rows would.
+
+    A period counts with its rows, or with those that the periods before have on average where
+    these are more.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        All periods of a comparison; those that wait for labels decide nothing.
+    min_n : int
+        Rows below which data are insufficient.
+    two_sided : bool
+        Whether two groups are compared, so that the smaller one counts.
+    """
+    lacking = periods_without_value(points)
+    if not lacking:
+        return False
+    decided = [point for point in points if not point.waits]
+    before = [_rows(point, min_n, two_sided) for point in decided[: -len(lacking)]]
+    usual = fmean(before) if before else 0.0
+    rows = sum(max(_rows(point, min_n, two_sided), usual) for point in lacking)
+    return rows >= min_n
+
+
+def _rows(point: Point, min_n: int, two_sided: bool) -> int:
+    """Return the rows of a period, of the smaller side; ``min_n`` for a value without sizes."""
+    if point.value is not None and not point.n_group and not point.n_reference:
+        return min_n
+    return min(point.n_group, point.n_reference) if two_sided else point.n_group

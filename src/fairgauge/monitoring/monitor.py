@@ -39,9 +39,8 @@ from fairgauge.monitoring._mirrors import (
     shares_by_period,
 )
 from fairgauge.monitoring._period_rows import counted_rows, fingerprint, rows_of_periods
-from fairgauge.monitoring._period_values import check_values
+from fairgauge.monitoring._period_values import check_values, lacks_values
 from fairgauge.monitoring._spending import estimated, needs_label, spending
-from fairgauge.monitoring._undefined_periods import lacks_values
 from fairgauge.monitoring.history import History, PeriodCubes
 from fairgauge.monitoring.monitor_spec import Labels, MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Period, gaps, parse_period

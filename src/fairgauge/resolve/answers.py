@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.cube.answer_plan import SQUARES, SUM
+from fairgauge.cube.plan import SQUARES, SUM
 from fairgauge.enums import Role
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.identity import GroupId, group_names

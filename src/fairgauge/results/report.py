@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar, overload
 
 from fairgauge.catalogue.facts import Facts
 from fairgauge.catalogue.lookup import Catalogue
@@ -12,7 +12,6 @@ from fairgauge.enums import Outcome, Profile, Task, Threshold
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.results._estimate_lookup import find_estimate
 from fairgauge.results._older_reports import report_of_1, report_of_2
-from fairgauge.results._shown_rows import ShownRows
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import NOT_SAVED
 from fairgauge.results.describers import function_at, in_words
@@ -25,9 +24,42 @@ from fairgauge.results.verdicts import RulesNotMet, Verdict, exit_code, results_
 from fairgauge.values import Saved
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fairgauge.results._estimate_lookup import Key
     from fairgauge.results.subgroup_search import SubgroupSearch
     from fairgauge.results.verdicts import RuleResult
+
+Row = TypeVar("Row")
+
+
+class ShownRows(tuple[Row, ...]):
+    """A tuple of estimates, groups, verdicts, pairs or findings; it is displayed as a table."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, at: SupportsIndex) -> Row: ...
+        @overload
+        def __getitem__(self, at: slice) -> ShownRows[Row]: ...
+
+    def __getitem__(self, at: SupportsIndex | slice) -> Row | ShownRows[Row]:
+        if isinstance(at, slice):
+            return ShownRows(super().__getitem__(at))
+        return super().__getitem__(at)
+
+    def __repr__(self) -> str:
+        return in_words("row_tables:rows_as_text", self)
+
+    def _repr_html_(self) -> str:
+        return in_words("row_tables:rows_as_html", self)
+
+    def _repr_pretty_(self, printer: object, cycle: object) -> None:
+        del cycle  # IPython would write the items of a tuple one by one
+        write: Callable[[str], None] = printer.text  # type: ignore[attr-defined]
+        write(repr(self))
 
 
 @dataclass(frozen=True, slots=True)

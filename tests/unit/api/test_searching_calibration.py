@@ -12,7 +12,7 @@ from scipy import stats
 import fairgauge as fg
 from fairgauge.errors import SpecError
 from fairgauge.render.formats import render
-from fairgauge.stats.calibration_roots import BinomialTails, binomial_root, fewest_above, lower_rate
+from fairgauge.stats.signed_roots import BinomialTails, binomial_root, fewest_above, lower_rate
 
 ASKED = {"label": "y", "score": "s", "positive": 1, "rate": "calibration_gap"}
 FEATURES = ["sex", "race"]

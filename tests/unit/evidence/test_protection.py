@@ -13,8 +13,12 @@ from click.testing import CliRunner
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.errors import CubeError, DataError
-from fairgauge.evidence._overlapping_tables import OverlappingTables, PublishedCounts
-from fairgauge.evidence.protection import protected, protected_beside
+from fairgauge.evidence.protection import (
+    OverlappingTables,
+    PublishedCounts,
+    protected,
+    protected_beside,
+)
 from fairgauge.stats.disclosure import rounded_randomly
 
 ASKED = {"label": "y", "sensitive": "g", "positive": 1}

@@ -13,8 +13,7 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat._coded_column import from_values
-from fairgauge.compat._column_table import ColumnTable
+from fairgauge.compat._coded_column import ColumnTable, from_values
 from fairgauge.compat._json_documents import json_lines, search
 from fairgauge.compat.clarify._dataset import PREDICTED, Dataset, shown
 from fairgauge.compat.clarify._predictor import JSON, LINES, Reading

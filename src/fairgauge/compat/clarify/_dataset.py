@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from fairgauge.compat._coded_column import CodedColumn, from_values
-from fairgauge.compat._column_table import ColumnTable
+from fairgauge.compat._coded_column import CodedColumn, ColumnTable, from_values
 from fairgauge.compat._json_documents import json_document, json_lines, search
 from fairgauge.compat.clarify.csv_inputs import WRONG_HEADERS, FirstRow, read_csv
 from fairgauge.compat.uri_paths import STANDARD_INPUT

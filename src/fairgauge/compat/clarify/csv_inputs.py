@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from fairgauge.compat._column_table import ColumnTable
+from fairgauge.compat._coded_column import ColumnTable
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.scan.ordered_files import MISSING_TEXTS, first_rows, local_copy, ordered_csv
 from fairgauge.scan.source import check_unique_names

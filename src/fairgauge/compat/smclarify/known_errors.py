@@ -1,17 +1,38 @@
-"""What is known to be wrong with an answer that smclarify would give."""
+"""What is known to be wrong with an answer that smclarify would give, in one warning."""
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat._column_reading import looks_misread, mistaken_conversion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fairgauge.compat._coded_column import CodedColumn
     from fairgauge.compat._column_reading import DataType
     from fairgauge.compat._facet_blocks import BinaryOutcome
+
+_SHOWN = 3
+
+
+class SmclarifyWarning(UserWarning):
+    """smclarify's answer, which is returned, is not the right one."""
+
+
+def warn_once(reasons: Iterable[str], stacklevel: int = 3) -> None:
+    """Give one warning that names every reason."""
+    unique = list(dict.fromkeys(reasons))
+    if not unique:
+        return
+    more = f"; and {len(unique) - _SHOWN} more" if len(unique) > _SHOWN else ""
+    warnings.warn(
+        "smclarify's answer is returned, but it is misleading: "
+        f"{'; '.join(unique[:_SHOWN])}{more}. fairgauge.audit gives the right one",
+        SmclarifyWarning,
+        stacklevel=stacklevel + 1,
+    )
 
 
 def of_reading(

@@ -16,10 +16,9 @@ from markupsafe import Markup, escape
 
 from fairgauge.render._document_tree import DotArrays
 from fairgauge.render.charts import charts
-from fairgauge.render.charts.charts import placed_funnel
+from fairgauge.render.charts.charts import placed_funnel, placed_times
 from fairgauge.render.charts.score_sections import scored
 from fairgauge.render.charts.threshold_slider import slider
-from fairgauge.render.charts.time_charts import placed_times
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called, capitalised, printable

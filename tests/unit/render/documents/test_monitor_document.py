@@ -12,7 +12,7 @@ from tests.monitored_days import RATIO, asked, cube, day_names, days
 import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render._document_tree import Mark, TimeChart, Unit
-from fairgauge.render.charts.time_charts import placed_times
+from fairgauge.render.charts.charts import placed_times
 from fairgauge.render.writers.flat_rows import periods_of
 
 

@@ -34,7 +34,7 @@ from fairgauge.compat.smclarify.bias.report_values import (
     StageType,
     inf_as_str,
 )
-from fairgauge.compat.smclarify.warning import SmclarifyWarning, warn_once
+from fairgauge.compat.smclarify.known_errors import SmclarifyWarning, warn_once
 from fairgauge.enums import Profile
 
 if TYPE_CHECKING:
