@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
 import shutil
 import signal
 import socket
@@ -12,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,9 +42,22 @@ def _programs() -> Path | None:
     return found[-1].parent if found else Path(on_path).parent if on_path else None
 
 
-def _user() -> dict[str, Any]:
-    """Run the server as another user where we are root, which PostgreSQL refuses."""
-    return {"user": "postgres"} if os.geteuid() == 0 else {}
+def _user(name: str) -> dict[str, Any]:
+    """Run a server as another user where we are root, which servers refuse."""
+    return {"user": name} if os.geteuid() == 0 else {}
+
+
+def _folder(name: str, user: dict[str, Any]) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix=f"fairgauge-{name}-"))
+    if user:
+        shutil.chown(folder, user["user"])
+    return folder
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 @contextlib.contextmanager
@@ -52,13 +67,8 @@ def postgres_server() -> Iterator[Server]:
     if programs is None:
         missing("PostgreSQL")
     psycopg = pytest.importorskip("psycopg")
-    folder = Path(tempfile.mkdtemp(prefix="fairgauge-postgres-"))
-    user = _user()
-    if user:
-        shutil.chown(folder, "postgres")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    user = _user("postgres")
+    folder, port = _folder("postgres", user), _free_port()
     rows = folder / "rows"
     create = [programs / "initdb", "-D", rows, "-A", "trust", "-U", "fairgauge", "-E", "UTF8"]
     subprocess.run([*create, "--no-sync"], cwd=folder, check=True, capture_output=True, **user)
@@ -83,6 +93,79 @@ def postgres_server() -> Iterator[Server]:
         yield Server(url, log)
     finally:
         server.send_signal(signal.SIGINT)  # SIGTERM would wait for clients that a test left open
+        server.wait(30)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class MariaDB:
+    """A MariaDB server on a free port of this machine, and how its client is called."""
+
+    port: int
+    client: tuple[str, ...]
+
+    def run(self, sql: str) -> list[list[str | None]]:
+        """Run statements; return the records of the last, below the names of its columns."""
+        command = [*self.client, "--batch", "--database=test"]
+        done = subprocess.run(command, input=sql, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        escaped = {"\\t": "\t", "\\n": "\n", "\\\\": "\\", "\\0": "\0"}
+        records = [line.split("\t") for line in done.stdout.splitlines()]
+        return [
+            [None if v == "NULL" else re.sub(r"\\.", lambda m: escaped[m[0]], v) for v in record]
+            for record in records
+        ]
+
+    def table(self, name: str, rows: pa.Table) -> None:
+        """Create a table whose collation takes "a" and "A" for the same, as it is by default."""
+        kinds = {"string": "varchar(40)", "int64": "bigint", "bool": "boolean",
+                 "date32[day]": "date"}  # fmt: skip
+        columns = [
+            f"`{each.name}` {kinds.get(str(each.type), str(each.type).replace('128', ''))}"
+            for each in rows.schema
+        ]
+        values = [", ".join(map(_mysql_literal, row.values())) for row in rows.to_pylist()]
+        records = ", ".join(f"({each})" for each in values)
+        self.run(f"CREATE TABLE {name} ({', '.join(columns)}); INSERT INTO {name} VALUES {records}")
+
+
+def _mysql_literal(value: object) -> str:
+    if value is None or value != value:  # MariaDB has no NaN
+        return "NULL"
+    if isinstance(value, (bool, int, float, Decimal)):
+        return str(value)
+    return "'" + str(value).replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+@contextlib.contextmanager
+def mariadb_server() -> Iterator[MariaDB]:
+    """Start a server in a temporary folder, and stop it by its process id."""
+    program = shutil.which("mariadbd", path=f"{os.environ['PATH']}:/usr/sbin")
+    if program is None:
+        missing("MariaDB")
+    user = _user("mysql")
+    folder, port = _folder("mariadb", user), _free_port()
+    create = ["mariadb-install-db", "--no-defaults", f"--datadir={folder}/rows",
+              "--auth-root-authentication-method=normal"]  # fmt: skip
+    subprocess.run(create, cwd=folder, check=True, capture_output=True, **user)
+    options = [f"--datadir={folder}/rows", f"--port={port}", f"--socket={folder}/socket",
+               "--bind-address=127.0.0.1", "--character-set-server=utf8mb4",
+               "--innodb-flush-log-at-trx-commit=0", f"--pid-file={folder}/pid"]  # fmt: skip
+    with (folder / "log").open("w") as handle:
+        server = subprocess.Popen(
+            [program, "--no-defaults", *options], cwd=folder, stderr=handle, **user
+        )
+    client = ("mariadb", "--no-defaults", "-u", "root", f"--socket={folder}/socket",
+              "--default-character-set=utf8mb4")  # fmt: skip
+    try:
+        deadline = time.monotonic() + 30
+        ping = ["mariadb-admin", *client[1:-1], "ping"]
+        while subprocess.run(ping, capture_output=True, check=False).returncode:
+            assert time.monotonic() < deadline, (folder / "log").read_text()
+        subprocess.run([*client, "-e", "CREATE DATABASE IF NOT EXISTS test"], check=True)
+        yield MariaDB(port, client)
+    finally:
+        server.send_signal(signal.SIGTERM)
         server.wait(30)
         shutil.rmtree(folder, ignore_errors=True)
 

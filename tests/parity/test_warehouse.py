@@ -166,6 +166,35 @@ def test_the_answer_makes_the_cube_of_the_file(folder, dialect):
     assert counted() == fg.count(ROWS, **ASKED)
 
 
+@pytest.fixture(scope="module")
+def mariadb():
+    with engines.mariadb_server() as server:
+        server.table("people", ROWS)
+        server.run("CREATE USER reader@'127.0.0.1' IDENTIFIED BY 's3cret'; "
+                   "GRANT SELECT ON test.* TO reader@'127.0.0.1'")  # fmt: skip
+        yield server
+
+
+def test_mysql_is_run_by_mariadb(folder, mariadb):
+    names, *records = mariadb.run(query("mysql"))
+    answer(names, records)
+    assert counted() == fg.count(ROWS, **ASKED)
+
+
+@pytest.mark.parametrize("rows", ["people", "SELECT * FROM people WHERE w < 100"])
+def test_mariadb_is_counted_where_it_is(folder, mariadb, rows):
+    python = ROOT / ".clients" / "mysql" / "bin" / "python"
+    if not python.exists():
+        missing("MySQL's library", "tests/prepare")
+    asked = ASKED | {"sensitive": ["g", "m", ASKED["sensitive"][2]], "intersections": [["g", "m"]]}
+    script = ROOT / "tests" / "clients" / "mysql_counts.py"
+    url = f"mysql://reader:s3cret@127.0.0.1:{mariadb.port}/test"
+    arguments = [url, rows, json.dumps(asked), "a.cube.json"]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    subprocess.run([python, script, *arguments], check=True, env=environment)
+    assert fg.load("a.cube.json") == fg.count(ROWS, **asked)
+
+
 def test_snowflake(folder):
     """By fakesnow, in an environment of its own; columns are in capitals, as Snowflake has them."""
     python = ROOT / ".clients" / "snowflake" / "bin" / "python"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 import weakref
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from fairgauge.errors import DataError, MissingExtra, failed_import, listing, nearest, quote
+from fairgauge.scan._dialect import FOLDED, MARK, ROWS, WITHOUT_SETS, in_dialect, marked
 from fairgauge.scan._duckdb_connection import FETCHED, reason
 from fairgauge.scan._sql import Columns, count_by_sql, identifier, select
 from fairgauge.scan.source import check_unique_names, not_numeric
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Plan
     from fairgauge.scan.source import Record, Source
 
-_DOUBLE = {"postgres": "DOUBLE PRECISION", "sqlite": "REAL"}
+_DOUBLE = {"postgres": "DOUBLE PRECISION", "sqlite": "REAL", "mysql": "DOUBLE"}
 _QUERY = re.compile(
     r"\s*(?:--|/\*|\(|(?:SELECT|WITH|FROM|VALUES|TABLE|PIVOT|UNPIVOT)\b)", re.IGNORECASE
 )
@@ -40,7 +42,7 @@ def open_database(url: str, rows: str) -> Source:
     ----------
     url : str
         Where the database is: ``postgresql://user@host/name``, ``sqlite:///file.db``,
-        ``duckdb:///file.duckdb``, or any other that ibis connects to.
+        ``duckdb:///file.duckdb``, ``mysql://user@host/name``, or any other that ibis connects to.
     rows : str
         The name of a table (``schema.table`` too), or a SELECT.
 
@@ -66,8 +68,12 @@ def open_database(url: str, rows: str) -> Source:
         raise MissingExtra("reading databases", _extra(url), error) from None
     with _as_data_error(shown, url):
         file = url.partition(":")[0] == "sqlite"
-        backend = ibis.sqlite.connect(_file(url)) if file else ibis.connect(url)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Unable to set session timezone")
+            backend = ibis.sqlite.connect(_file(url)) if file else ibis.connect(url)
         try:
+            if backend.name == "mysql":
+                backend.con.query("SET time_zone = '+00:00'")  # which it knows without its tables
             source = open_table(_rows_of(backend, rows, shown), shown)
         except Exception:
             backend.con.close()
@@ -107,7 +113,7 @@ def without_password(url: str) -> str:
 
 @dataclass(frozen=True)
 class Database:
-    """A table or a query of PostgreSQL or SQLite, reached through ibis."""
+    """A table or a query of PostgreSQL, SQLite, MySQL or MariaDB, reached through ibis."""
 
     name: str
     table: Table
@@ -124,7 +130,7 @@ class Database:
 
     def query(self, plan: Plan) -> str:
         """Return the query that counts."""
-        return select(plan, self._from, self._written())
+        return self._in_dialect(select(plan, self._from, self._written()))
 
     def explain(self, plan: Plan) -> str:
         """Return how the database would run the query, without running it."""
@@ -132,11 +138,16 @@ class Database:
         lite = self._engine == "sqlite"
         with _as_data_error(self.name, self.name), closing(connection.cursor()) as cursor:
             cursor.execute(f"EXPLAIN {'QUERY PLAN ' if lite else ''}{self.query(plan)}")
+            if self._engine == "mysql":  # a record has several columns there
+                return "\n".join(" ".join(str(v) for v in record if v) for record in cursor)
             return "\n".join(record[-1] for record in cursor)
 
     @property
     def _from(self) -> str:
-        return f"({self.rows}) AS fairgauge_rows"
+        return ROWS if self._engine == "mysql" else f"({self.rows}) AS {ROWS}"
+
+    def _in_dialect(self, query: str) -> str:
+        return in_dialect(query, self.rows, "mysql") if self._engine == "mysql" else query
 
     @property
     def _engine(self) -> str:
@@ -153,12 +164,18 @@ class Database:
             if not (kind.is_numeric() or kind.is_null()):
                 raise not_numeric(column, kind)
             value = f"CAST({name} AS {double})"
-            return value if self._engine == "sqlite" else f"nullif({value}, 'NaN')"
+            return f"nullif({value}, 'NaN')" if self._engine == "postgres" else value
 
+        def letter_by_letter(column: str) -> str:
+            name = identifier(column)
+            return marked(name, "mysql") if kinds[column].is_string() else name
+
+        folds = self._engine in FOLDED
         # a look at the first rows could run a costly query twice, so the database only counts
         return Columns(
-            identifier, number, double=double, sets=self._engine != "sqlite", looks=False
-        )
+            letter_by_letter if folds else identifier, number, decode=_unmarked if folds else None,
+            double=double, sets=self._engine not in WITHOUT_SETS, looks=False,
+        )  # fmt: skip
 
     def _run(self, query: str) -> Iterator[Record]:
         connection = self.table.get_backend().con
@@ -166,10 +183,19 @@ class Database:
             if self._engine == "sqlite":
                 yield from connection.execute(query)
                 return
+            if self._engine == "mysql":
+                with closing(connection.cursor()) as cursor:
+                    cursor.execute(self._in_dialect(query))
+                    yield from cursor
+                return
             with connection.transaction(), connection.cursor("fairgauge") as cursor:
                 cursor.execute(query)  # a named cursor sends its records in parts
                 while records := cursor.fetchmany(FETCHED):
                     yield from records
+
+
+def _unmarked(value: object) -> object:
+    return value.removesuffix(MARK) if isinstance(value, str) else value
 
 
 def _rows_of(backend: BaseBackend, rows: str, shown: str) -> Table:
@@ -190,7 +216,7 @@ def _postgres_schema(backend: BaseBackend, query: str) -> dict[str, DataType]:
     """Return the columns of a query and their types, from a SELECT of none of its rows."""
     types = backend.compiler.type_mapper
     with backend.con.cursor() as cursor:
-        cursor.execute(f"SELECT * FROM (\n{query}\n) AS fairgauge_rows LIMIT 0")
+        cursor.execute(f"SELECT * FROM (\n{query}\n) AS {ROWS} LIMIT 0")
         columns = cursor.description or ()
         registry = cursor.adapters.types
     check_unique_names([column.name for column in columns], "the query")

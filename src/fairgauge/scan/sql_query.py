@@ -23,8 +23,9 @@ def sql(url: str, rows: str) -> Query:
     Parameters
     ----------
     url : str
-        ``postgresql://user@host/name``, ``sqlite:///file.db``, ``duckdb:///file.duckdb``, or any
-        other URL that ibis connects to. A password in it is never shown.
+        ``postgresql://user@host/name``, ``mysql://user@host/name``, ``sqlite:///file.db``,
+        ``duckdb:///file.duckdb``, or any other URL that ibis connects to. A password in it
+        is never shown.
     rows : str
         A table (``people``, ``schema.people``) or a SELECT.
 

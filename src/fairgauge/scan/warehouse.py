@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.scan._dialect import FOLDED, MARK, ROWS, WITHOUT_SETS, in_dialect, marked
 from fairgauge.scan._sql import Columns, cube_of_records, identifier, literal, select
 from fairgauge.scan.source import check_unique_names, not_numeric
 
@@ -29,11 +30,6 @@ if TYPE_CHECKING:
     from fairgauge.scan.source import Readable, Record
 
 QUESTION, CELLS = "fairgauge_query", "cells"
-_MARK = "|"
-_NO_SETS = ("mysql", "sqlite")
-_FOLDED = {"tsql": "Latin1_General_100_BIN2", "mysql": "utf8mb4_bin"}
-"""Dialects that take texts for equal which differ in case alone, and what compares each letter."""
-_ROWS = "fairgauge_rows"
 _MOST = "CAST('1.7976931348623157e+308' AS DOUBLE)"
 _MISSING = ("", "\\N", "NULL", "null", "None", "NaN", "nan")
 
@@ -78,47 +74,23 @@ class Warehouse:
 
     def query(self, plan: Plan) -> str:
         """Return the query, for a person to run."""
-        import sqlglot
-        from sqlglot import exp
-
-        counted = select(plan, _ROWS, self._written())
+        counted = select(plan, ROWS, self._written())
         keys = [self._sent(plan, i) for i in range(len(plan.axes))]
         first = f"{literal(fingerprint(plan))} AS {QUESTION}, count(*) OVER () AS {CELLS}"
         last = ", ".join(f"s{i}" for i in range(_sums(plan)))
         sql = f"SELECT {first}, t, {', '.join([*keys, last])} FROM ({counted}) AS c"
-        tree = sqlglot.parse_one(sql, read="duckdb")
-        for table in list(tree.find_all(exp.Table)):
-            if table.name == _ROWS:
-                table.replace(self._source())
-        for each in tree.find_all(exp.Round) if self.dialect == "tsql" else ():
-            each.set("decimals", exp.Literal.number(0))
-        return tree.sql(dialect=self.dialect, pretty=True)
-
-    def _source(self) -> Any:
-        from sqlglot import exp, parse_one
-        from sqlglot.errors import SqlglotError
-
-        try:
-            if len(self.rows.split()) == 1:
-                return exp.to_table(self.rows, dialect=self.dialect)
-            query: Any = parse_one(self.rows.strip().rstrip(";"), read=self.dialect)
-            return query.subquery(_ROWS)
-        except (SqlglotError, AttributeError) as error:
-            first = str(error).splitlines()[0]
-            raise DataError(f"cannot read {quote(self.rows)} as {self.dialect}: {first}") from None
+        return in_dialect(sql, self.rows, self.dialect)
 
     def _written(self) -> Columns:
-        return Columns(self._key, self._number, sets=self.dialect not in _NO_SETS, looks=False)
+        return Columns(self._key, self._number, sets=self.dialect not in WITHOUT_SETS, looks=False)
 
     def _name(self, column: str) -> str:
         return identifier(self.named.get(column, column))
 
     def _key(self, column: str) -> str:
         kind, name = self.kinds[column], self._name(column)
-        if kind == "text" and self.dialect in _FOLDED:
-            # with the mark, so that blanks at the end count, too
-            marked = f"CONCAT({name}, {literal(_MARK)}) COLLATE {_FOLDED[self.dialect]}"
-            return f"CASE WHEN {name} IS NOT NULL THEN {marked} END"
+        if kind == "text" and self.dialect in FOLDED:
+            return marked(name, self.dialect)
         if kind not in ("text", "number", "boolean", "date"):
             raise DataError(
                 f"column {quote(column)} has the type {kind}, whose values a file of cells may "
@@ -142,8 +114,8 @@ class Warehouse:
         axis = plan.axes[i]
         kind = "number" if axis.bins else self.kinds[axis.column]
         sent = f"k{i}"
-        if kind == "text" and self.dialect not in _FOLDED:
-            sent = f"CASE WHEN k{i} IS NOT NULL THEN CONCAT(k{i}, {literal(_MARK)}) END"
+        if kind == "text" and self.dialect not in FOLDED:
+            sent = marked(f"k{i}", self.dialect)
         elif kind == "boolean":
             sent = f"CASE WHEN k{i} THEN 'true' WHEN NOT k{i} THEN 'false' END"
         elif kind == "date":
@@ -333,12 +305,12 @@ def _text(value: object, column: str, number: object) -> str | None:
     del number
     if value is None or value in _MISSING:
         return None
-    if not isinstance(value, str) or not value.endswith(_MARK):
+    if not isinstance(value, str) or not value.endswith(MARK):
         raise DataError(
-            f"column {column} must hold texts that end in {_MARK}, but has {quote(value)}; export "
+            f"column {column} must hold texts that end in {MARK}, but has {quote(value)}; export "
             "the answer as it is"
         )
-    return value.removesuffix(_MARK)
+    return value.removesuffix(MARK)
 
 
 def _number(value: object, column: str, number: Callable[[object, str], float | None]) -> object:
