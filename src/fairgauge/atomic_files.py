@@ -36,13 +36,7 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
 
 
 def write_all(contents: Mapping[str | Path, str | bytes]) -> None:
-    """Write several files, each whole, and none if one of them cannot be written.
-
-    Raises
-    ------
-    DataError
-        As for `write_whole`.
-    """
+    """Write several files, each whole, and none if one of them cannot be written."""
     waiting: dict[Path, Path] = {}
     objects = [path for path in contents if is_object(path)]
     streams = [path for path in contents if path not in objects and _is_stream(Path(path))]

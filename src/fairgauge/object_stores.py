@@ -188,13 +188,7 @@ def read_object(url: str) -> bytes:
 
 
 def write_object(url: str, content: bytes) -> None:
-    """Write an object: readers see the former one or the whole new one.
-
-    Raises
-    ------
-    DataError
-        The store refuses, or has no such bucket.
-    """
+    """Write an object: readers see the former one or the whole new one."""
     if url.lower().startswith(_WEB):
         raise DataError(
             f"cannot write {quote(shown_address(url))}: a web address can only be read; name a "

@@ -36,13 +36,7 @@ def read_json(text: str) -> Any:
 
 
 def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return an object of JSON, as the hook of the standard library for its pairs.
-
-    Raises
-    ------
-    AmbiguousJsonError
-        It has a key twice.
-    """
+    """Return an object of JSON, as the hook of the standard library for its pairs."""
     found: dict[str, object] = {}
     for key, value in pairs:
         if key in found:

@@ -136,13 +136,7 @@ def matches(asked: Value, level: Value) -> bool:
 
 
 def match(asked: Value, levels: Iterable[Value]) -> Value:
-    """Find the level that an asked value means.
-
-    Raises
-    ------
-    LookupError
-        No level matches (the message is empty), or several do (the message names them).
-    """
+    """Find the level that an asked value means."""
     found = [level for level in levels if level is not None and matches(asked, level)]
     if len(found) > 1:
         both = " and ".join(_with_type(level) for level in found[:3])

@@ -104,13 +104,7 @@ class Metric(ABC):
         return ()
 
     def with_parameter(self, parameter: str, value: float) -> Metric:
-        """Return the same metric with another parameter, as in ``atkinson(epsilon=0.3)``.
-
-        Raises
-        ------
-        LookupError
-            The metric has no such parameter, or it does not allow the value.
-        """
+        """Return the same metric with another parameter, as in ``atkinson(epsilon=0.3)``."""
         raise LookupError(f"{self.name} has no parameter {parameter}, asked to be {value:g}")
 
 

@@ -56,13 +56,7 @@ def comparisons_of(of: Statistic) -> tuple[str, ...]:
 
 
 def comparison_of(of: Statistic, by: str) -> Contrast | Spread:
-    """Return what compares a rate in one way.
-
-    Raises
-    ------
-    LookupError
-        The rate is not compared in this way.
-    """
+    """Return what compares a rate in one way."""
     if by not in comparisons_of(of):
         why = "it can be negative" if by in _OF_RATIO_SCALE else "there is no such comparison"
         allowed = ", ".join(comparisons_of(of))

@@ -251,13 +251,7 @@ def metric_or_name(asked: object) -> str | Statistic | Metric:
 
 
 def catalogue_of(asked: Sequence[str | Statistic | Metric]) -> Catalogue:
-    """Return the catalogue with the user's rates that are asked for, or compared, beside it.
-
-    Raises
-    ------
-    LookupError
-        Two different rates have one name.
-    """
+    """Return the catalogue with the user's rates that are asked for, or compared, beside it."""
     own = own_of(asked)
     names = [rate.name for rate in own]
     twice = next((name for name in names if names.count(name) > 1), None)

@@ -129,13 +129,7 @@ class Statistic(ABC):
         """Return what is missing where `value` is NaN, such as observed positives."""
 
     def with_parameter(self, parameter: str, value: float) -> Statistic:
-        """Return the same statistic with another parameter, as in ``precision_at_k(50)``.
-
-        Raises
-        ------
-        LookupError
-            The statistic has no such parameter, or it does not allow the value.
-        """
+        """Return the same statistic with another parameter, as in ``precision_at_k(50)``."""
         raise LookupError(f"{self.name} has no parameter {parameter}, asked to be {value:g}")
 
     def compared(self, by: str) -> Contrast | Spread:

@@ -116,13 +116,7 @@ def _of_standard_input() -> StandardInput | Cube:
 
 
 def open_data(asked: Sequence[str], at: Where | None = None) -> Source | Cube:
-    """Open the data as they are scanned: a source of rows, or the sum of saved cubes.
-
-    Raises
-    ------
-    DataError, CubeError
-        As for `read_data`, and where a header cannot be read.
-    """
+    """Open the data as they are scanned: a source of rows, or the sum of saved cubes."""
     from fairgauge.cube.cube import Cube
     from fairgauge.scan import open_source
 
@@ -135,11 +129,6 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
 
     Warns where two hold the same counts (unless ``allow_duplicates``), and where they were counted
     for different questions; the sum then keeps the options that they share.
-
-    Raises
-    ------
-    DataError, CubeError
-        A file cannot be read, is no cube, is named twice, or the cubes count different things.
     """
     from fairgauge.api.loading import load
     from fairgauge.cube.cube import Cube

@@ -88,13 +88,7 @@ def prints_lines(command: Command) -> Command:
 def shown_options(
     format_: str, *, full: bool, quiet: bool, table: str | None = None
 ) -> dict[str, Any]:
-    """Return the format of standard output and its options, as `render` takes them.
-
-    Raises
-    ------
-    DataError
-        Options that exclude each other.
-    """
+    """Return the format of standard output and its options, as `render` takes them."""
     if table is not None:
         others = {
             f"--format {format_}": format_ not in ("text", "csv"), "--full": full, "--quiet": quiet,
@@ -127,13 +121,7 @@ def show_result(
 
 
 def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
-    """Refuse, before any work, outputs that cannot be written or would overwrite an input.
-
-    Raises
-    ------
-    DataError
-        An output is an input, is named twice, or lies in no folder that can be written.
-    """
+    """Refuse, before any work, outputs that cannot be written or would overwrite an input."""
     here = [each for each in inputs if each != STANDARD_INPUT and not is_object(each)]
     read: list[Place] = [_place(path) for path in files(here)]
     read += [Object(each) for each in inputs if is_object(each)]
@@ -161,12 +149,6 @@ def _place(path: Place) -> Place:
 
 
 def check_cube_output(output: str) -> None:
-    """Refuse a file name by which a cube would not be recognised as one.
-
-    Raises
-    ------
-    DataError
-        The name does not end in ``.cube.json``, and is no device.
-    """
+    """Refuse a file name by which a cube would not be recognised as one."""
     if not output.casefold().endswith(CUBE_SUFFIX) and not Path(output).is_char_device():
         raise DataError(f"counts are saved as FILE{CUBE_SUFFIX}; {quote(output)} ends otherwise")

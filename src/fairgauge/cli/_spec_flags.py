@@ -176,13 +176,7 @@ def asked(config: str | None, flags: Mapping[str, Texts], *, judges: bool = Fals
 
 
 def given_options(flags: Mapping[str, Texts]) -> dict[str, Any]:
-    """Return the options that some flags give, without a specification file.
-
-    Raises
-    ------
-    SpecError
-        Something could not be parsed.
-    """
+    """Return the options that some flags give, without a specification file."""
     given = asked(None, flags)
     if given.problems:
         raise SpecError(given.problems)

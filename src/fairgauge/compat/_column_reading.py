@@ -116,13 +116,7 @@ def as_type(
     profile: Profile = Profile.CLARIFY,
     of: DataType | None = None,
 ) -> tuple[DataType, CodedColumn, list[object] | None]:
-    """Decide the type of a column, unless it is given; return the column and the listed values.
-
-    Raises
-    ------
-    ValueError
-        Numbers, with a listed value that is none.
-    """
+    """Decide the type of a column, unless it is given; return the column and the listed values."""
     listed = None if values is None else list(values)
     found = of or data_type(column, values, profile)
     if found is DataType.CATEGORICAL:
@@ -153,13 +147,7 @@ def _number(level: object) -> int | float:
 def interval(
     column: CodedColumn, thresholds: Sequence[object] | None, also: CodedColumn | None = None
 ) -> HalfOpenInterval | None:
-    """Return the numbers above a threshold, up to the largest; None if that is nothing.
-
-    Raises
-    ------
-    ValueError
-        No threshold is given, or only true and false.
-    """
+    """Return the numbers above a threshold, up to the largest; None if that is nothing."""
     if not thresholds:
         raise ValueError(NO_THRESHOLD)
     columns = [each for each in (column, also) if each is not None]
@@ -209,13 +197,7 @@ def _equal(level: object, value: object) -> bool:
 
 
 def converted(column: CodedColumn, values: Sequence[object]) -> list[object]:
-    """Return listed values in the type of the column's first value.
-
-    Raises
-    ------
-    ValueError
-        A value cannot be converted.
-    """
+    """Return listed values in the type of the column's first value."""
     of: type[Any] = type(column.first)
     plain = of is str or is_missing(column.first)  # numbers are numpy's there, never Python's
     if plain and isinstance(values[0], of):

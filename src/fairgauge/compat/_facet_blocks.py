@@ -165,13 +165,7 @@ def predicted(
     listed: list[object],
     profile: Profile = Profile.CLARIFY,
 ) -> BinaryOutcome:
-    """Collapse a prediction as its label was.
-
-    Raises
-    ------
-    ValueError
-        It was read as another type than the label, or (``clarify``) nothing is predicted positive.
-    """
+    """Collapse a prediction as its label was."""
     if not profile.rules.types_are_guessed:
         return _predicted_as_meant(column, label, listed)
     found, column, listed = _as_clarify(column, listed)

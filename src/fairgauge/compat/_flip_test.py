@@ -50,11 +50,6 @@ class Features:
         float in [-1, 1]
             ``clarify``: the share of the rows inside that are positive where their neighbours are
             negative, less the share of the reverse; ``documented``: the negative of that.
-
-        Raises
-        ------
-        ValueError
-            A side is empty, or (``clarify``) a feature is not numeric; with smclarify's texts.
         """
         if not inside.any() or inside.all():
             rows = float(inside.sum())

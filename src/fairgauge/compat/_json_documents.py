@@ -23,13 +23,7 @@ class JmesPath(Protocol):
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, of a .gz file, or of standard input.
-
-    Raises
-    ------
-    DataError
-        It cannot be read, or is not UTF-8.
-    """
+    """Return the text of a file, of a .gz file, or of standard input."""
     try:
         if str(path) == STANDARD_INPUT:
             return sys.stdin.buffer.read().decode("utf-8-sig")
@@ -45,13 +39,7 @@ def read_text(path: Path) -> str:
 
 
 def json_lines(path: Path) -> Iterator[object]:
-    """Return the values of a JSON lines file, one a line, without blank lines.
-
-    Raises
-    ------
-    DataError
-        A line is not JSON.
-    """
+    """Return the values of a JSON lines file, one a line, without blank lines."""
     lines = (line for line in read_text(path).split("\n") if line.strip())
     for number, line in enumerate(lines, start=1):
         try:
@@ -61,13 +49,7 @@ def json_lines(path: Path) -> Iterator[object]:
 
 
 def json_document(path: Path) -> object:
-    """Return a JSON file as one value.
-
-    Raises
-    ------
-    DataError
-        It is not JSON.
-    """
+    """Return a JSON file as one value."""
     try:
         return json.loads(read_text(path))
     except ValueError as error:

@@ -29,13 +29,7 @@ class Places:
         return replace(self, base=Path())
 
     def files(self, uri: str) -> list[Path]:
-        """Return the files of a URI: itself, those of a glob, or everything below a folder.
-
-        Raises
-        ------
-        DataError
-            A remote URI that is not mapped, or nothing is there.
-        """
+        """Return the files of a URI: itself, those of a glob, or everything below a folder."""
         if uri == STANDARD_INPUT:
             return [Path(uri)]
         path = self._local(uri)
@@ -70,13 +64,7 @@ class Places:
 
 
 def read_maps(texts: Iterable[str]) -> dict[str, Path]:
-    """Read ``s3://bucket/prefix=FOLDER``, several times.
-
-    Raises
-    ------
-    SpecError
-        A text is not of that form, or the folder is absent.
-    """
+    """Read ``s3://bucket/prefix=FOLDER``, several times."""
     found: dict[str, Path] = {}
     problems = []
     for i, text in enumerate(texts):
@@ -94,13 +82,7 @@ def read_maps(texts: Iterable[str]) -> dict[str, Path]:
 
 
 def made_folder(path: str) -> Path:
-    """Return a folder for results, made if it is not there.
-
-    Raises
-    ------
-    DataError
-        It cannot be made.
-    """
+    """Return a folder for results, made if it is not there."""
     try:
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)

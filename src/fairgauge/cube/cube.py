@@ -316,13 +316,7 @@ class Cube:
 
 
 def read_cube(text: str, name: str) -> Cube:
-    """Read the text of a ``.cube.json`` file.
-
-    Raises
-    ------
-    CubeError
-        The text is not a cube, is of another version, or was changed since it was written.
-    """
+    """Read the text of a ``.cube.json`` file."""
     try:
         found = read_json(text)
         schema = found["schema"]

@@ -39,13 +39,7 @@ _OF_KEY = 16
 
 
 def cluster_key() -> bytes | None:
-    """Return the key of hashes of clusters; None without one.
-
-    Raises
-    ------
-    DataError
-        The key is too short to be one.
-    """
+    """Return the key of hashes of clusters; None without one."""
     key = os.environ.get(CLUSTER_KEY, "")
     if key and len(key) < _SHORTEST_KEY:
         raise DataError(

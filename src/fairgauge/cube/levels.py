@@ -100,13 +100,7 @@ def cut_options(column: str, cuts: Iterable[str], flag: str = "--sensitive") -> 
 
 
 def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
-    """Check the values of an axis: not too many (but of clusters), and no two with one name.
-
-    Raises
-    ------
-    DataError
-        The column has more than ``limit`` values, or one value as two types.
-    """
+    """Check the values of an axis: not too many (but of clusters), and no two with one name."""
     levels = list(levels)
     if axis.limited and len(levels) > limit:
         raise DataError(

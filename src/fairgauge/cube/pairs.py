@@ -53,11 +53,6 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
     """Return the counts of the rows that the model in use and a candidate decide.
 
     Both decisions have the same levels: those that either has.
-
-    Raises
-    ------
-    CubeError
-        The counts do not hold both decisions together.
     """
     if cube.min_cell is not None:
         raise CubeError("two models cannot be compared by protected counts; give the exact counts")

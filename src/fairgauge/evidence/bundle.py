@@ -89,13 +89,7 @@ def pack(manifest: Saved, parts: Mapping[str, bytes], signature: bytes | None) -
 
 
 def unpack(path: str | Path) -> Bundle:
-    """Read a bundle file.
-
-    Raises
-    ------
-    DataError
-        The file is no bundle, is damaged, is of a newer version, or unpacks to too much.
-    """
+    """Read a bundle file."""
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()

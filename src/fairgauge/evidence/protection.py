@@ -118,13 +118,7 @@ def protect(
 
 
 def check_min_cell(min_cell: object) -> None:
-    """Refuse a smallest cell that protects nothing.
-
-    Raises
-    ------
-    DataError
-        It is no whole number of at least 2.
-    """
+    """Refuse a smallest cell that protects nothing."""
     if isinstance(min_cell, bool) or not isinstance(min_cell, int) or min_cell < FEWEST:
         raise DataError(
             f"min_cell is {quote(min_cell)}; it is a whole number of at least {FEWEST} persons"

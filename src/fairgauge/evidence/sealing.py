@@ -251,13 +251,7 @@ def _unfitting(manifest: Saved, cube: Cube, sealed: Sealed, checked: Recomputati
 
 
 def load_counts(counts: Cube | str | Path) -> Cube:
-    """Return counts, read from a file where a path is given.
-
-    Raises
-    ------
-    DataError
-        The path leads to no cube.
-    """
+    """Return counts, read from a file where a path is given."""
     found = load(counts) if isinstance(counts, (str, Path)) else counts
     if not isinstance(found, Cube):
         raise DataError(f"{quote(counts)} is no cube of counts")
@@ -265,13 +259,7 @@ def load_counts(counts: Cube | str | Path) -> Cube:
 
 
 def find_counts(report: str | Path) -> Path:
-    """Return the counts beside a report that it was made of.
-
-    Raises
-    ------
-    DataError
-        The path leads to no report, or no counts beside it have the digest that it states.
-    """
+    """Return the counts beside a report that it was made of."""
     made_of = _loaded_report(report).data.fingerprint
     for path in sorted(Path(report).parent.glob("*.cube.json")):
         try:

@@ -133,13 +133,7 @@ class Evidence:
         return count(self.side) * self._rows_per_weight(count)
 
     def rows_per_weight(self, count: Count) -> Array:
-        """Return the effective rows per unit of weight: 1 without weights.
-
-        Raises
-        ------
-        NoInterval
-            There are clusters: their effective sample size depends on the statistic.
-        """
+        """Return the effective rows per unit of weight: 1 without weights."""
         if self.clusters is not None:
             raise NoInterval(ReasonCode.NO_CLUSTER_METHOD)
         return self._rows_per_weight(count)

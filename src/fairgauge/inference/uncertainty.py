@@ -308,13 +308,7 @@ class Uncertainty:
         return replace(intervals, p=p, methods=[(step, *each) for each in intervals.methods])
 
     def compared(self, statistic: Statistic, compared: Comparisons) -> StatisticComparison:
-        """Return what all contrasts of a statistic have in common.
-
-        Raises
-        ------
-        NoInterval
-            No method gives a valid interval from what is counted.
-        """
+        """Return what all contrasts of a statistic have in common."""
         if statistic not in self._compared:
             together = self._expected if statistic in self._expected else (statistic,)
             self._compared |= compare_statistics(together, compared, self.spec)
@@ -349,13 +343,7 @@ def is_drawn(metric: Contrast, compared: Comparisons, method: Method) -> bool:
 
 @singledispatch
 def interval(metric: ComparisonMetric, compared: Comparisons, how: Uncertainty) -> Intervals:
-    """Return the interval of a metric by its kind.
-
-    Raises
-    ------
-    NoInterval
-        No method gives a valid interval from what is counted.
-    """
+    """Return the interval of a metric by its kind."""
     del compared, how
     raise NoInterval(ReasonCode.NO_METHOD, of=metric.title)
 

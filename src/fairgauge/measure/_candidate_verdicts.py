@@ -461,13 +461,7 @@ def as_distance(margin: float, by: str) -> float:
 
 
 def check_margins(spec: Spec, compared: Iterable[str]) -> None:
-    """Refuse margins of disparities that are not compared.
-
-    Raises
-    ------
-    SpecError
-        A margin is of a metric that is not among those compared.
-    """
+    """Refuse margins of disparities that are not compared."""
     names = list(dict.fromkeys(compared))
     problems = [
         Problem(

@@ -105,13 +105,7 @@ class Disparities:
 
 
 def metric_of(goal: Rule) -> Contrast | Combined:
-    """Return the metric of a goal.
-
-    Raises
-    ------
-    SpecError
-        It is none that thresholds can be chosen for.
-    """
+    """Return the metric of a goal."""
     metric = goal.definition
     if isinstance(metric, Contrast) and _is_of_decisions(metric):
         return metric

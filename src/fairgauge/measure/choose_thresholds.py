@@ -101,11 +101,6 @@ def choose_thresholds(
     """Return the frontier, and the thresholds that meet a goal, of each feature by itself.
 
     ``spec`` names the score, its threshold today and the label.
-
-    Raises
-    ------
-    SpecError
-        What is asked for cannot be chosen.
     """
     resolution = resolve(cube, spec)
     problems = []
@@ -459,13 +454,7 @@ class _Chooser:
 
 
 def _check_between_bins(histogram: Histogram, threshold: float) -> None:
-    """Refuse a threshold that lies among scores that are counted together.
-
-    Raises
-    ------
-    SpecError
-        It does; the message names the thresholds next to it that do not.
-    """
+    """Refuse a threshold that lies among scores that are counted together."""
     inside = np.flatnonzero((histogram.low < threshold) & (threshold < histogram.high))
     for i in inside.tolist():
         low, high = histogram.low[i], histogram.high[i]

@@ -123,11 +123,6 @@ def compare_candidates(
     """Return what every candidate changes against the model in use, and its verdict.
 
     ``scores`` reads the scores, for the statistics of scores; without it they have no interval.
-
-    Raises
-    ------
-    SpecError
-        What is asked for cannot be compared, or the data do not have it.
     """
     if spec.method is not Method.DEFAULT:
         message = (

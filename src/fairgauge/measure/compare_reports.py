@@ -41,13 +41,7 @@ Key = tuple[object, ...]
 
 
 def _refuse_estimated(*reports: Report) -> None:
-    """Refuse reports of groups of which only probabilities are known.
-
-    Raises
-    ------
-    SpecError
-        One is.
-    """
+    """Refuse reports of groups of which only probabilities are known."""
     names = {each.feature for report in reports for each in report.estimators}
     if names:
         message = (

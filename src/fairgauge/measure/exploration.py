@@ -182,13 +182,7 @@ def _refuse_question(resolution: Resolution) -> None:
 
 
 def _contrasts(resolution: Resolution) -> dict[Statistic, list[Contrast]]:
-    """Return the rates that are compared and have a closed form, with their comparisons.
-
-    Raises
-    ------
-    SpecError
-        There is none.
-    """
+    """Return the rates that are compared and have a closed form, with their comparisons."""
     known = {"label"} if resolution.spec.label else set()
     known |= {"prediction"} if resolution.spec.prediction or resolution.spec.score else set()
     asked = [a.metric for a in resolution.metrics if isinstance(a.metric, Contrast)]

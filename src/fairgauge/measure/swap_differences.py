@@ -249,13 +249,7 @@ def _sides(answers: Answers, question: SwapQuestion) -> Iterator[_Sides]:
 
 
 def _reference(answers: Answers, question: SwapQuestion) -> int | None:
-    """Return the group that all others are compared with; None where each has all others.
-
-    Raises
-    ------
-    SpecError
-        Two groups are equally large.
-    """
+    """Return the group that all others are compared with; None where each has all others."""
     name = named_reference(question)
     if name is not None:
         return next(g for g in answers.named if matches(name, answers.groups[g]))

@@ -47,13 +47,7 @@ class KeptDecisions:
         self._keep(_FOLD, text)
 
     def largest_groups(self, start: Period | None) -> tuple[LargestGroup, ...]:
-        """Return the largest groups that were chosen for the periods from one on; empty before.
-
-        Raises
-        ------
-        DataError
-            They were changed and cannot be read.
-        """
+        """Return the largest groups that were chosen for the periods from one on; empty before."""
         name = _largest_file(start)
         text = self._store.read(name)
         try:

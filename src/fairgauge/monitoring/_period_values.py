@@ -69,11 +69,6 @@ def check_values(
     """Refuse a period whose labels or predictions have no value in common with another period.
 
     A handful of rows may well have other values by coincidence.
-
-    Raises
-    ------
-    DataError
-        The message names the period, the column and the values of both periods.
     """
     if min(cube.rows, other.rows) <= HANDFUL:
         return

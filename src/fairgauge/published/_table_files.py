@@ -452,12 +452,6 @@ def tables_to_publish(text: str) -> str:
 
     >>> tables_to_publish("# Audit\n| a |\n\n**Tables to publish**\n\n| b |\n\n## Data").strip()
     '| b |'
-
-    Raises
-    ------
-    DataError
-        The text is the CSV of all groups of a report: numbers of several features and rates; or a
-        report as text, of which no line need be a whole row of a table.
     """
     if _ALL_GROUPS.match(text):
         raise DataError(

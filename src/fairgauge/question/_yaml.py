@@ -14,13 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_yaml(text: str) -> object:
-    """Read a text.
-
-    Raises
-    ------
-    ValueError
-        It is no YAML, has a key twice or an alias; the message names the line.
-    """
+    """Read a text."""
     try:
         return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except yaml.MarkedYAMLError as error:

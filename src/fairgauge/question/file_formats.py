@@ -24,13 +24,7 @@ _LARGEST = 256_000
 
 
 def parse(path: Path) -> object:
-    """Read a file by its suffix: .toml, .yaml, .yml or .json.
-
-    Raises
-    ------
-    SpecError
-        The file cannot be read, or is not what its suffix names.
-    """
+    """Read a file by its suffix: .toml, .yaml, .yml or .json."""
     kind = _KINDS.get(path.suffix.lower())
     if kind is None:
         message = f"has no suffix of a specification file; use {', '.join(_KINDS)}"
@@ -53,13 +47,7 @@ class Unreadable(ValueError):  # noqa: N818 - a reason, which the caller adds to
 
 
 def loads(text: str, kind: Literal["TOML", "YAML", "JSON"]) -> object:
-    """Read a text in a format, in time bounded by its length whatever it holds.
-
-    Raises
-    ------
-    Unreadable
-        It is not in the format, has a duplicate key, or is nested too deeply.
-    """
+    """Read a text in a format, in time bounded by its length whatever it holds."""
     read: dict[str, Callable[[str], object]] = {
         "TOML": tomllib.loads,
         "YAML": _read_yaml,

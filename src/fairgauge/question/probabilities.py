@@ -306,13 +306,7 @@ RECORD = "audit the feature alone (fairgauge audit), or name a column of recorde
 
 
 def refuse_probabilities(given: Sequence[Probabilities], what: str, instead: str) -> None:
-    """Refuse features of which only probabilities are known, where nothing can be computed of them.
-
-    Raises
-    ------
-    SpecError
-        There is one.
-    """
+    """Refuse features of which only probabilities are known, where these do not suffice."""
     if given:
         names = ", ".join(quote(each.name) for each in given)
         message = f"{names}: {what} needs recorded groups, not their probabilities; {instead}"

@@ -176,11 +176,6 @@ def _mapping_file(path: Path) -> tuple[str, dict[str, list[Value]]]:
     """Read a file of two columns, value and category: the column of the data, and the categories.
 
     Its header names the column of the data first. An empty category is unknown.
-
-    Raises
-    ------
-    SpecError
-        It cannot be read, or has no two columns.
     """
     delimiter = _DELIMITERS.get(path.suffix.lower())
     if delimiter is None:

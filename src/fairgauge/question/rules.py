@@ -225,11 +225,6 @@ def parse_rule(text: str) -> Rule:
     """Read ``DI >= 0.8``, ``-0.1 <= RD <= 0.1``, or several of them with ``or`` between them.
 
     ``|RD| <= 0.1`` is short for ``-0.1 <= RD <= 0.1``.
-
-    Raises
-    ------
-    SpecError
-        The text is not a rule, or the rule is impossible.
     """
     first, *others = _OR.split(text)
     if not others:

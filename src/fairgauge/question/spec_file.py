@@ -68,11 +68,6 @@ def with_config(config: Config, options: Options, *, judges: bool = False) -> Op
 
     An audit of a monitor's file ``judges`` by the rules of the monitor, where it has none of its
     own: a rule in the file is never passed over.
-
-    Raises
-    ------
-    SpecError
-        The file cannot be read at all, or only a monitor can judge by its rules.
     """
     if config is None:
         return options
@@ -107,13 +102,7 @@ def _judged_by_audits(rules: object) -> list[object]:
 
 
 def read_options(path: str | Path) -> dict[str, object]:
-    """Read a specification file into options of `fairgauge.audit`, which `ask` checks.
-
-    Raises
-    ------
-    SpecError
-        The file cannot be read at all.
-    """
+    """Read a specification file into options of `fairgauge.audit`, which `ask` checks."""
     options = parse(Path(path))
     options = {} if options is None else options  # an empty YAML file
     if not isinstance(options, dict):

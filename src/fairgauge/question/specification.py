@@ -59,13 +59,7 @@ MODELS_INSTEAD = (
 
 
 def refuse_candidates(options: Mapping[str, object]) -> None:
-    """Refuse candidates where one model is asked about, whose answer they would not change.
-
-    Raises
-    ------
-    SpecError
-        A candidate is given.
-    """
+    """Refuse candidates where one model is asked about, whose answer they would not change."""
     if options.get("candidate"):
         raise SpecError(Problem("candidate", f"belongs to several models; {MODELS_INSTEAD}"))
 
@@ -112,11 +106,6 @@ def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:
     """Return a specification of some options, for functions that audit no rows.
 
     Other options of an audit may stand in a file that several functions share, and are passed over.
-
-    Raises
-    ------
-    SpecError
-        There is no option of a name, or a value is none of its option.
     """
     problems: list[Problem] = [_unknown_option(name) for name in options if name not in BY_NAME]
     given: dict[str, Any] = {  # every reader returns the type of its field
@@ -144,13 +133,7 @@ def _unmet_needs(spec: Spec, misread: Collection[str]) -> Iterator[Problem]:
 
 
 def check_names(options: Mapping[str, object], positional: Sequence[object]) -> None:
-    """Check that all options are named, by their names here.
-
-    Raises
-    ------
-    SpecError
-        Arrays are given by position, or an option has the name that it has in another tool.
-    """
+    """Check that all options are named, by their names here."""
     problems = [_unknown_option(name) for name in options if name in OTHER_NAMES]
     if positional:
         message = "takes the data alone by position; arrays are given by name"

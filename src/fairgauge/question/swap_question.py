@@ -114,13 +114,7 @@ class SwapQuestion:
 
 
 def check_swap_options(given: Collection[str]) -> None:
-    """Check the names of options that are given beside those of a specification file.
-
-    Raises
-    ------
-    SpecError
-        An option is unknown, or means nothing here.
-    """
+    """Check the names of options that are given beside those of a specification file."""
     allowed = (*COLUMNS, "placebo", *SERIES, *SHARED)
     problems = [
         Problem(
@@ -138,11 +132,6 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
 
     Other options of an audit may stand in a file that several functions share, and are passed over,
     but for those that would change the design.
-
-    Raises
-    ------
-    SpecError
-        With every mistake found.
     """
     options = {name: value for name, value in options.items() if value is not None}
     problems = [
@@ -242,13 +231,7 @@ def _used_twice(question: SwapQuestion) -> Iterator[Problem]:
 
 
 def check_swap_columns(question: SwapQuestion, columns: Sequence[str]) -> None:
-    """Check that the data have every column.
-
-    Raises
-    ------
-    SpecError
-        With every column that they lack.
-    """
+    """Check that the data have every column."""
     problems = [
         Problem(option, f"the data have no column {quote(column)}.{nearest(column, columns)}")
         for option, column in question.columns()

@@ -85,13 +85,7 @@ def suffixes(*of: str) -> dict[str, str]:
 
 
 def format_of(path: str | Path, *of: str) -> str:
-    """Return the format that a file's suffix asks for, the longest suffix that is known.
-
-    Raises
-    ------
-    DataError
-        The suffix is of no known format.
-    """
+    """Return the format that a file's suffix asks for, the longest suffix that is known."""
     known = suffixes(*of)
     name = Path(path).name.casefold()
     found = [suffix for suffix in known if name.endswith(suffix) and name != suffix]

@@ -36,14 +36,7 @@ _OF_CLASS = {"class_scope", "class", "average"}
 
 
 def find_estimate(estimates: Sequence[Estimate], key: Key, catalogue: Catalogue) -> Estimate:
-    """Return the estimate of a report that a key names; see `Report.__getitem__`.
-
-    Raises
-    ------
-    KeyError
-        No metric has the name, or there is no such estimate, or there are several; the message
-        names the nearest, or the keys that choose one.
-    """
+    """Return the estimate of a report that a key names; see `Report.__getitem__`."""
     parts = (key,) if isinstance(key, str) else tuple(key)
     subject, choice = _read(parts)
     try:

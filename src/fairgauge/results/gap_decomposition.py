@@ -290,13 +290,7 @@ class Gap:
         weights: StratumWeights = StratumWeights.AVERAGE,
         column: str | None = None,
     ) -> GapPart:
-        """Return one of its parts.
-
-        Raises
-        ------
-        KeyError
-            There is no such part.
-        """
+        """Return one of its parts."""
         for part in self.parts:
             if (part.part, part.weights, part.column) == (kind, weights, column):
                 return part

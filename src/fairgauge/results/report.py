@@ -302,13 +302,7 @@ class Report(ResultOfMetrics, _FurtherQuestions):
 
 
 def read_report(plain_report: Saved, name: str) -> Report:
-    """Read a report from the plain values of its JSON.
-
-    Raises
-    ------
-    FairgaugeError
-        The values are not a report of a version that can be read.
-    """
+    """Read a report from the plain values of its JSON."""
     try:
         return Report.from_dict(plain_report)
     except FairgaugeError as error:

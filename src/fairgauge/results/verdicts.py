@@ -136,11 +136,6 @@ def unmet(verdicts: Iterable[Verdict], inconclusive: str) -> tuple[Verdict, ...]
     """Return the verdicts that are not a pass, counting the undecided as "fail" or "pass".
 
     Where every rule ignores every group for insufficient data, no rule is met.
-
-    Raises
-    ------
-    SpecError
-        ``inconclusive`` is neither word.
     """
     if inconclusive not in (Outcome.FAIL, Outcome.PASS):
         message = f"use 'fail' or 'pass', not {shown(inconclusive)}"

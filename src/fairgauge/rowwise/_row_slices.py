@@ -317,11 +317,6 @@ def flipped(better: int, worse: int, n: int, m: int, spec: Spec, *, apart: bool)
     better, worse : rows that their neighbours would decide better, and worse.
     n, m : rows of the group that are looked at, and of the reference.
     apart : whether the reference has none of the group's rows.
-
-    Raises
-    ------
-    NoInterval
-        The reference holds the group's rows.
     """
     if not apart:
         raise NoInterval(ReasonCode.OWN_NEIGHBOURS)
@@ -347,11 +342,6 @@ def distant(
     part : the group's share of its reference; the distance to the whole is 1 - part times the one
         to the other rows of it.
     key : the metric, by which random draws are seeded.
-
-    Raises
-    ------
-    NoInterval
-        The group is all of its reference.
     """
     if not len(theirs):
         raise NoInterval(ReasonCode.OWN_REFERENCE)
@@ -378,11 +368,6 @@ def at_top(held: float, others: float, n: int, m: int, part: float, spec: Spec) 
     """Return the interval of the ratio of two shares of rows that are among the top.
 
     ``part`` is the group's share of its reference; ``others`` and ``m`` are of its other rows.
-
-    Raises
-    ------
-    NoInterval
-        The group is all of its reference.
     """
     if not m:
         raise NoInterval(ReasonCode.OWN_REFERENCE)
@@ -410,11 +395,6 @@ def exposed(ours: Array, theirs: Array, part: float, spec: Spec) -> Intervals:
     """Return the interval of the ratio of mean exposures of two sides that share no row.
 
     ``part`` is the group's share of its reference; ``theirs`` are of the other rows of it.
-
-    Raises
-    ------
-    NoInterval
-        The group is all of its reference, or all scores are one.
     """
     if not len(theirs):
         raise NoInterval(ReasonCode.OWN_REFERENCE)
@@ -429,13 +409,7 @@ def exposed(ours: Array, theirs: Array, part: float, spec: Spec) -> Intervals:
 def even_tops(
     value: float, ranking: Ranking, codes: NDArray[np.int64], groups: int, spec: Spec, key: str
 ) -> Intervals:
-    """Return the interval of the divergence of the groups in every top from those in all.
-
-    Raises
-    ------
-    NoInterval
-        All rows are of one group, or all scores are one.
-    """
+    """Return the interval of the divergence of the groups in every top from those in all."""
     if np.count_nonzero(np.bincount(codes)) < _TWO:
         raise NoInterval(ReasonCode.ONE_GROUP_RANKED)
     if not ranking.ties[-1]:

@@ -70,13 +70,7 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
 
 
 def median_score(source: Source, spec: Spec) -> float:
-    """Return the median of the scores; rows with a count stand for so many scores.
-
-    Raises
-    ------
-    DataError
-        The rows cannot be read, or no row has a score.
-    """
+    """Return the median of the scores; rows with a count stand for so many scores."""
     assert spec.score is not None
     columns = read_rows(source, [spec.score, *([spec.count] if spec.count else [])])
     scores = numbers_of(columns[spec.score])

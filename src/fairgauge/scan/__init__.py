@@ -24,13 +24,7 @@ _OF_COLUMNS = frozenset(
 
 
 def open_source(data: object) -> Source:
-    """Open data of any kind: a frame, a path, a glob, a list of paths, or rows of a database.
-
-    Raises
-    ------
-    DataError
-        The data cannot be read, or are of no known kind.
-    """
+    """Open data of any kind: a frame, a path, a glob, a list of paths, or rows of a database."""
     if isinstance(data, str) and is_lake_table(data):
         return open_lake_table(data)
     if _are_paths(data):
@@ -57,11 +51,6 @@ def open_rows(data: object, options: Mapping[str, Any]) -> tuple[Source, Mapping
     -------
     source : the rows.
     options : the options, with the names of columns in place of arrays.
-
-    Raises
-    ------
-    SpecError, DataError
-        As for `open_source`, and where arrays do not fit to the data or to each other.
     """
     if isinstance(data, Opened):
         return data.source, options

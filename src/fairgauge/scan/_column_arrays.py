@@ -272,11 +272,6 @@ def _names(arrays: Sequence[GivenArray], frame: Frame | None) -> dict[GivenArray
     What pandas computes from a column keeps its name, so that names of labels, predictions and the
     like may not be theirs: where there is another array or column of that name, the option's is
     taken. The name of a feature is the name of the feature.
-
-    Raises
-    ------
-    DataError
-        A feature has the name of another array, or of a column of the data with other values.
     """
     names: dict[GivenArray, str] = {}
     for given in arrays:
@@ -342,13 +337,7 @@ def _of_engine(name: str, values: Values, engine: Any) -> Series:
 
 
 def _relation(columns: Mapping[str, Values]) -> Source:
-    """Return a DuckDB relation of arrays.
-
-    Raises
-    ------
-    DataError
-        Two names differ only in case, which DuckDB does not distinguish.
-    """
+    """Return a DuckDB relation of arrays."""
     names = {name.casefold(): name for name in columns}
     for name in columns:
         if names[name.casefold()] != name:

@@ -119,13 +119,7 @@ def _parts(frame: Frame) -> Iterator[Any]:
 
 
 def open_by_narwhals(data: Any, name: str | None) -> Source:
-    """Open a frame that has no scan of its own.
-
-    Raises
-    ------
-    DataError
-        The object is not a frame, or has two columns of one name.
-    """
+    """Open a frame that has no scan of its own."""
     check_unique_names(_own_names(data), "the frame")
     try:
         frame = nw.from_native(data)

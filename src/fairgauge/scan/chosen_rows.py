@@ -44,13 +44,7 @@ def chosen_rows(source: Source, spec: Spec) -> Source:
 
 
 def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, Cube]:
-    """Count the rows of every value of a column apart, in one scan.
-
-    Raises
-    ------
-    DataError
-        The column has too many values, or rows have none or could not be counted.
-    """
+    """Count the rows of every value of a column apart, in one scan."""
     axis = Axis(Role.CONDITION, column)
     cube = source.count(_with_axes(plan, (axis,)), limit)
     levels = cube.levels[axis]

@@ -104,13 +104,7 @@ def _as_it_is(value: object) -> object:
 def check_same_columns(
     first: Collection[str], other: Collection[str], path: Place, second: Place
 ) -> None:
-    """Check that a further file has the columns of the first, in any order.
-
-    Raises
-    ------
-    DataError
-        It lacks some, or has others.
-    """
+    """Check that a further file has the columns of the first, in any order."""
     missing, more = sorted(set(first) - set(other)), sorted(set(other) - set(first))
     if missing or more:
         what = f"lacks {listing(missing)}" if missing else f"also has {listing(more)}"

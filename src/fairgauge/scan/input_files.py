@@ -101,13 +101,7 @@ def open_standard_input(copied: StandardInput) -> Source:
 
 
 def open_files(data: str | Path | Sequence[str | Path]) -> Source:
-    """Open a path, a folder, a glob, the address of objects, several, or ``-`` (standard input).
-
-    Raises
-    ------
-    DataError
-        No such file, an unknown format, files of different formats, or an unreadable header.
-    """
+    """Open a path, a folder, a glob, the address of objects, several, or ``-`` (standard input)."""
     asked = [data] if isinstance(data, (str, Path)) else list(data)
     _refuse_repeated(asked)
     read: dict[Place, Place] = {}
@@ -199,13 +193,7 @@ def _format(path: Place) -> str:
 
 
 def refuse_database(path: str | Path) -> None:
-    """Refuse the file of a database, which is read by its URL.
-
-    Raises
-    ------
-    DataError
-        The file is a database.
-    """
+    """Refuse the file of a database, which is read by its URL."""
     url = database_url(path)
     if url is not None:
         raise DataError(
@@ -215,13 +203,7 @@ def refuse_database(path: str | Path) -> None:
 
 
 def check_readable(path: Place, kind: str) -> None:
-    """Check that a file can be read, is not empty, holds rows and, where compressed, is whole.
-
-    Raises
-    ------
-    DataError
-        It is not so.
-    """
+    """Check that a file can be read, is not empty, holds rows and, where compressed, is whole."""
     try:
         with path.open("rb") as handle:
             head = handle.read(_HEAD)

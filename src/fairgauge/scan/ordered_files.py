@@ -113,13 +113,7 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 
 
 def first_rows(path: Path, most: int) -> list[list[str]]:
-    """Return the cells of the first rows of a CSV file, without blank lines.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, is empty, or a quote is not closed.
-    """
+    """Return the cells of the first rows of a CSV file, without blank lines."""
     check_readable(path, "csv")
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     try:
@@ -176,13 +170,7 @@ def _alike(files: Sequence[tuple[Path, bool]]) -> list[tuple[bool, list[Path]]]:
 
 
 def ordered_parquet(paths: Sequence[Path], name: str) -> tuple[OrderedFiles, list[str]]:
-    """Read Parquet files; return also the names of their columns.
-
-    Raises
-    ------
-    DataError
-        A file is no Parquet file, or the files have different columns.
-    """
+    """Read Parquet files; return also the names of their columns."""
     schemas = [_schema(path) for path in paths]
     names = list(schemas[0])
     for path, schema in zip(paths[1:], schemas[1:], strict=True):

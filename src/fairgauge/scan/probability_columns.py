@@ -95,13 +95,7 @@ def _with_feature(source: Source, feature: Probabilities) -> Source:
 
 
 def check_cells(cube: Cube, source: Source, spec: Spec) -> None:
-    """Refuse rows whose probabilities are none, all problems at once.
-
-    Raises
-    ------
-    SpecError
-        With the first row of each kind, where rows can be read, and how many there are.
-    """
+    """Refuse rows whose probabilities are none, all problems at once."""
     problems = []
     for i, feature in enumerate(spec.probabilities):
         axis = cube.plan.axis(Role.PROXY, feature.cell)

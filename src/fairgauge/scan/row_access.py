@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 def read_rows(
     source: Source, columns: Sequence[str], most: int | None = None, recode: Recodings = ()
 ) -> dict[str, list[Value]]:
-    """Read some columns of all rows, or of the first ``most``, in canonical values, recoded.
-
-    Raises
-    ------
-    DataError
-        The data cannot be read.
-    """
+    """Read some columns of all rows, or of the first ``most``, in canonical values, recoded."""
     wanted = list(dict.fromkeys(columns))
     if not isinstance(source, Readable):
         raise DataError(f"the rows of {quote(source.name)} cannot be read, only counted")

@@ -107,13 +107,7 @@ def not_numeric(column: str, kind: object) -> DataError:
 
 
 def check_unique_names(columns: Iterable[str], what: str) -> None:
-    """Check that no two columns have one name; ``what`` has them.
-
-    Raises
-    ------
-    DataError
-        Two do.
-    """
+    """Check that no two columns have one name; ``what`` has them."""
     seen: set[str] = set()
     for column in columns:
         if column in seen:
@@ -228,13 +222,7 @@ def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:
 
 
 def check_counts(plan: Plan, fractional: object, cases: float, weight: float, rows: int) -> None:
-    """Check the column sums: whole counts, and something to count.
-
-    Raises
-    ------
-    DataError
-        No rows, a fractional count, counts or weights that sum to zero.
-    """
+    """Check the column sums: whole counts, and something to count."""
     if rows == 0:
         raise EmptyDataError("the data have no rows")
     if fractional is not None:

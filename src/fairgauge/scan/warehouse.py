@@ -218,13 +218,7 @@ def _kind(written: str, dialect: str) -> str:
 
 
 def read_cells(source: Readable, plan: Plan, limit: int) -> Cube:
-    """Make the cube of the answer to a query of `Warehouse`, after checking that it is whole.
-
-    Raises
-    ------
-    DataError
-        The answer is of another question, was cut, has records twice, or its values were changed.
-    """
+    """Make the cube of the answer to a query of `Warehouse`, after checking that it is whole."""
     places = {name.lower(): name for name in source.columns}
     if QUESTION not in places:
         raise DataError(

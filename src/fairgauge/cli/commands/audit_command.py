@@ -74,11 +74,6 @@ def _report_table(data: Sequence[str], at: Where) -> tuple[Where, str | None]:
     """Return where the rows are, and the table of the report to print.
 
     ``--table groups`` asks for a table of the report where DATA is no database.
-
-    Raises
-    ------
-    DataError
-        The report has no such table, or DATA is the file of a database.
     """
     if at.table is None or any(map(is_url, data)):
         return at, None

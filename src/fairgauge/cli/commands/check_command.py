@@ -109,13 +109,7 @@ def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
 
 
 def _roles(columns: tuple[str, ...]) -> dict[str, str]:
-    """Return the headers that roles are given to.
-
-    Raises
-    ------
-    SpecError
-        A text is not of the form ROLE=HEADER.
-    """
+    """Return the headers that roles are given to."""
     from fairgauge.errors import Problem, SpecError, quote
 
     found = {}

@@ -127,13 +127,7 @@ def command(
 
 
 def _config(path: Path, flags: Flags) -> str | None:
-    """Return the text of the analysis configuration that a file stands for; None if it is results.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, or is not JSON.
-    """
+    """Return the text of the configuration that a file stands for; None if it is results."""
     from fairgauge.compat.clarify import monitor_config
 
     found = _json(path)

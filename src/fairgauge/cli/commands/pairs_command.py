@@ -147,13 +147,7 @@ def command(
 
 
 def _variant(texts: tuple[str, ...]) -> str | dict[str, str] | None:
-    """Return the column of variants, or the groups of several columns.
-
-    Raises
-    ------
-    SpecError
-        Several columns are named, and one of them has no group.
-    """
+    """Return the column of variants, or the groups of several columns."""
     if not texts:
         return None
     if len(texts) == 1 and "=" not in texts[0]:

@@ -70,13 +70,7 @@ def _used(config: AnalysisConfig, made: Dataset) -> list[str]:
 
 
 def _check_columns(config: AnalysisConfig, made: Dataset) -> None:
-    """Hold every name and index against the columns.
-
-    Raises
-    ------
-    SpecError
-        Some are not there; each with its path.
-    """
+    """Hold every name and index against the columns."""
     problems = []
 
     def absent(path: str, asked: str | int, text: str = "") -> None:

@@ -134,13 +134,7 @@ def _sent(row: list[object], names: list[str]) -> dict[str, object]:
 
 
 def _filled(template: str, values: Mapping[str, Any], key: str) -> object:
-    """Fill ``$features``, ``"${NAME}"`` and the other places of a template with JSON values.
-
-    Raises
-    ------
-    SpecError
-        A place that has no value, or the result is no JSON.
-    """
+    """Fill ``$features``, ``"${NAME}"`` and the other places of a template with JSON values."""
 
     def fill(place: re.Match[str]) -> str:
         source = values.get("features_kvp", {}) if place["feature"] else values
@@ -308,13 +302,7 @@ class Reading:
 
 
 def _as_rows(answers: object, rows: int) -> list[object]:
-    """Return answers a row each; one line of all answers is taken apart.
-
-    Raises
-    ------
-    DataError
-        There are more or fewer answers than rows.
-    """
+    """Return answers a row each; one line of all answers is taken apart."""
     found = list(answers) if isinstance(answers, (list, tuple)) else [answers]
     if len(found) == 1 and rows > 1 and isinstance(found[0], list) and len(found[0]) == rows:
         found = found[0]

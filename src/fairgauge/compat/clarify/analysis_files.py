@@ -48,13 +48,7 @@ class MetricValue:
 
 
 def read_results(path: Path) -> Saved:
-    """Read an ``analysis.json``.
-
-    Raises
-    ------
-    DataError
-        It cannot be read, or holds no bias metrics.
-    """
+    """Read an ``analysis.json``."""
     text = read_text(path)
     try:
         found = json.loads(text)

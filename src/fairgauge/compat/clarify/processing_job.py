@@ -98,13 +98,7 @@ class JobFolders:
         return self.root / _MESSAGE
 
     def setting(self, variable: str, usual: Choice) -> Choice:
-        """Return a choice that an environment variable makes.
-
-        Raises
-        ------
-        SpecError
-            It is not one of the choices.
-        """
+        """Return a choice that an environment variable makes."""
         named = self.environment.get(variable, str(usual))
         choices = type(usual)
         try:
@@ -116,13 +110,7 @@ class JobFolders:
             ) from None
 
     def places(self) -> Places:
-        """Return where the service put the URIs of its inputs.
-
-        Raises
-        ------
-        DataError
-            The description of the job is not JSON.
-        """
+        """Return where the service put the URIs of its inputs."""
         described = self.root / _JOB
         found: dict[str, Path] = {}
         if described.exists():

@@ -37,13 +37,7 @@ class Records:
         return len(self._rows) if self._table is None else self._table.rows
 
     def column(self, name: str, path: str) -> CodedColumn:
-        """Return a column by its dotted name, under ``instance`` by default.
-
-        Raises
-        ------
-        SpecError
-            No row has it.
-        """
+        """Return a column by its dotted name, under ``instance`` by default."""
         if self._table is not None:
             if name in self._table.names:
                 return self._table.column(name)
@@ -124,13 +118,7 @@ def read_predictions(files: Sequence[Path], form: str) -> Records:
 
 
 def scores_of(records: Records, asked: Parameters) -> ClassScores:
-    """Find the scores of every class in predictions.
-
-    Raises
-    ------
-    DataError
-        There are none, or they have another form.
-    """
+    """Find the scores of every class in predictions."""
     target = asked.target_field_name.rpartition(".")[2]
     predicted = (f"predicted_{target}", "predicted_label", "predicted")
     names = (PREDICTION, *(f"{name}_probs" for name in predicted), *predicted)

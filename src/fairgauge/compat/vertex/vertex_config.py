@@ -116,13 +116,7 @@ def load_vertex_config(path: Path) -> VertexConfig:
 def read_vertex_config(
     text: str, *, is_yaml: bool = False, name: str = "the configuration"
 ) -> VertexConfig:
-    """Read a configuration from its text.
-
-    Raises
-    ------
-    SpecError
-        With a path and what is allowed, for every mistake.
-    """
+    """Read a configuration from its text."""
     found, others = _component(_parsed(text, name, is_yaml=is_yaml))
     try:
         asked = Parameters.model_validate(found)

@@ -91,13 +91,7 @@ class SlotIntervals(NamedTuple):
 
 @singledispatch
 def across_interval(metric: Across, groups: EveryGroup, spec: Spec) -> SlotIntervals:
-    """Return the limits of a metric of all groups in every slot.
-
-    Raises
-    ------
-    NoInterval
-        No method gives a valid interval from what is counted.
-    """
+    """Return the limits of a metric of all groups in every slot."""
     del groups, spec
     raise NoInterval(ReasonCode.NO_METHOD, of=metric.title)
 

@@ -434,13 +434,7 @@ def spread_change(metric: Spread, change: StatisticChange) -> ExtremeChange | No
 
 
 def joint_change(metric: Joint, changes: Sequence[StatisticChange]) -> ExtremeChange | None:
-    """Return the change of the worst, or of the mean, of several spreads; as `spread_change`.
-
-    Raises
-    ------
-    NoInterval
-        The metric is a mean of ratios: these change by factors, of which the mean has none.
-    """
+    """Return the change of the worst, or of the mean, of several spreads; as `spread_change`."""
     if metric.how == "mean" and metric.neutral == 1:
         raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
     parts = list(zip(metric.of, changes, strict=True))

@@ -101,13 +101,7 @@ def agreement_shape(statistic: Averaged, classes: int) -> tuple[Count, Count, Sh
 
 
 def class_interval(statistic: Averaged | Kappa, evidence: Evidence) -> StatisticInterval:
-    """Return the interval of a statistic of the table of labels and predictions.
-
-    Raises
-    ------
-    NoInterval
-        Labels or predictions are missing.
-    """
+    """Return the interval of a statistic of the table of labels and predictions."""
     table, weights = _table(evidence.side), None
     if not table.any():
         raise NoInterval(ReasonCode.NEEDS_COLUMNS, columns="label and prediction")

@@ -129,13 +129,7 @@ def limits_at(
 
 
 def refuse_scores(of: Statistic | Metric) -> None:
-    """Refuse what needs the scores themselves.
-
-    Raises
-    ------
-    NoInterval
-        It does.
-    """
+    """Refuse what needs the scores themselves."""
     if "score" in of.needs:
         raise NoInterval(ReasonCode.SCORES_NOT_BY_CLUSTER)
 

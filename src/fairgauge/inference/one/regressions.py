@@ -89,13 +89,7 @@ _FOURTH = {RegressionTerm.LABEL: "y4", RegressionTerm.PREDICTION: "p4"}
 
 @singledispatch
 def moment_interval(statistic: MomentStatistic, evidence: Evidence) -> StatisticInterval:
-    """Return the limits of a statistic of labels and predictions by its kind.
-
-    Raises
-    ------
-    NoInterval
-        Nothing is known of how it varies, or rows are tied by clusters.
-    """
+    """Return the limits of a statistic of labels and predictions by its kind."""
     del evidence
     raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
 
@@ -127,13 +121,7 @@ def _mean_interval(statistic: Mean, evidence: Evidence) -> StatisticInterval:
 
 
 def _moments(term: RegressionTerm, evidence: Evidence) -> MeanMoments:
-    """Return the moments of a mean, linearised where there are weights.
-
-    Raises
-    ------
-    NoInterval
-        The sums are not in the counts, which an earlier version made.
-    """
+    """Return the moments of a mean, linearised where there are weights."""
     sides = (evidence.side, evidence.squares or evidence.side, evidence.cubes or evidence.side)
     if evidence.squares is not None and evidence.cubes is None:
         raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)

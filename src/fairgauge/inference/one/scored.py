@@ -79,13 +79,7 @@ NUMBER_OF_A_ROW: dict[ScoreTerm, RowNumber] = {
 
 @singledispatch
 def score_interval(statistic: ScoreStatistic, evidence: Evidence) -> StatisticInterval:
-    """Return the limits of a statistic of scores by its kind.
-
-    Raises
-    ------
-    NoInterval
-        There are clusters, of which scores are not counted, or nothing is known of how it varies.
-    """
+    """Return the limits of a statistic of scores by its kind."""
     del evidence
     raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
 

@@ -43,13 +43,7 @@ if TYPE_CHECKING:
 
 @singledispatch
 def statistic_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
-    """Return the limits of a statistic.
-
-    Raises
-    ------
-    NoInterval
-        No method gives a valid interval from what is counted.
-    """
+    """Return the limits of a statistic."""
     del evidence
     raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
 

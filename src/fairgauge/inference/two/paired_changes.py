@@ -166,13 +166,7 @@ class StatisticChange:
 def statistic_change(
     statistic: Statistic, table: PairedTable, old: StatisticInterval, new: StatisticInterval
 ) -> StatisticChange:
-    """Return what becomes of a statistic; ``old`` and ``new`` are its intervals by each model.
-
-    Raises
-    ------
-    NoInterval
-        The counts of decisions do not hold it.
-    """
+    """Return what becomes of a statistic; ``old`` and ``new`` are its intervals by each model."""
     if isinstance(statistic, (ScoreStatistic, MomentStatistic)):
         raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
     margins = table.margins

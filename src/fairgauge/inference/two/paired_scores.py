@@ -50,13 +50,7 @@ class ScoredRows:
 
 
 def score_change(statistic: ScoreStatistic, sides: Sequence[ScoredRows]) -> StatisticChange:
-    """Return what becomes of a statistic of scores of every side.
-
-    Raises
-    ------
-    NoInterval
-        No method is known for it.
-    """
+    """Return what becomes of a statistic of scores of every side."""
     if isinstance(statistic, RocAuc):
         return _areas(sides)
     if isinstance(statistic, ScoreMean):

@@ -54,13 +54,7 @@ def _size(evidence: Evidence) -> Array:
 def conditional_interval(
     metric: ConditionalDisparity, compared: Comparisons, spec: Spec
 ) -> Intervals:
-    """Return the interval of a disparity within strata, by the score of its pooled difference.
-
-    Raises
-    ------
-    NoInterval
-        The reference is all rows: a group is then counted on both sides of its share.
-    """
+    """Return the interval of a disparity within strata, by the score of its pooled difference."""
     if compared.group.clusters is not None:
         return _conditional_jackknife(metric, compared, spec)
     if compared.rest is not None:

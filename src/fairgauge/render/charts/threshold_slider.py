@@ -158,11 +158,6 @@ def _references(report: Report, feature: str, row: Contrast) -> list[tuple[int, 
 
     The page picks from these, and chooses nothing: who is the reference is resolved where a report
     is made, and stated in its estimates, and by threshold where it moves with that.
-
-    Raises
-    ------
-    LookupError
-        The report was made before reports stated how the reference moves.
     """
     low, high = score_range(report)
     for each in report.threshold_references:

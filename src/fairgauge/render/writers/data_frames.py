@@ -74,11 +74,6 @@ def contrasts(report: Report, by: str) -> Any:
     """Return the differences or ratios of every group, group against reference, as a frame.
 
     Columns are rates; rows are as of `by_group`. Native metrics alone, so that one sign holds.
-
-    Raises
-    ------
-    DataError
-        The report has no such metrics.
     """
     pandas = _library("pandas")
     rows: dict[tuple[Any, ...], dict[str, float | None]] = {}

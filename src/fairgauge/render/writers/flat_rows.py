@@ -66,13 +66,7 @@ class FlatTable:
 
 
 def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
-    """Return one table of a result, by default its first.
-
-    Raises
-    ------
-    DataError
-        There is no such table.
-    """
+    """Return one table of a result, by default its first."""
     tables = shown.KIND.tables
     if not tables:
         raise DataError(f"{shown.KIND.called} has no table of numbers")

@@ -160,13 +160,7 @@ def print_page(page: str) -> bytes:
 
 
 def find_browser() -> str | None:
-    """Return the program that prints, None if there is none.
-
-    Raises
-    ------
-    DataError
-        ``CHROME_PATH`` names no program.
-    """
+    """Return the program that prints, None if there is none."""
     named = os.environ.get(BROWSER_VARIABLE)
     if named:
         found = shutil.which(named)

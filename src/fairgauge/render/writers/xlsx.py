@@ -41,13 +41,7 @@ _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": 
 
 
 def write(document: DocumentTree, shown: ShownResult) -> bytes:
-    """Write a workbook: tables to publish, summary, all tables, and the specification.
-
-    Raises
-    ------
-    MissingExtra
-        XlsxWriter is not installed.
-    """
+    """Write a workbook: tables to publish, summary, all tables, and the specification."""
     try:
         library = import_module("xlsxwriter")
     except ImportError as error:
