@@ -432,6 +432,7 @@ class DiagnosticCode(StrEnum):
     PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
     REVERSED_SCORES = "reversed_scores"  # auc
     SIMPSON = "simpson"  # group, metric, overall, adjusted
+    COMPOSITION = "composition"  # metric, group, columns, gap and its parts, p, outlying, trend
     DISAPPEARS = "disappears"  # group, metric, overall, adjusted, p
     NOT_SIGNIFICANT_ADJUSTED = "not_significant_adjusted"  # group, metric, overall, adjusted, p
     BINNED_SCORES = "binned_scores"  # bins

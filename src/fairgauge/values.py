@@ -29,8 +29,18 @@ Saved: TypeAlias = Mapping[str, Any]
 MISSING_NAME = "(missing)"
 
 _PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
+_YEAR = re.compile(r"(19|20)\d\d")
 _MOST_DIGITS = 15
 _TRUTHS = ("false", "true")
+
+
+def are_years(names: Iterable[str]) -> bool:
+    """Return whether names are years, which have an order and a trend.
+
+    >>> are_years(["2019", "2020"]), are_years(["19", "20"])
+    (True, False)
+    """
+    return all(_YEAR.fullmatch(name) for name in names)
 
 
 def canonical(raw: object) -> Value:

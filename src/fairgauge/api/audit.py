@@ -12,6 +12,7 @@ from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
 from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, nearest, quote
+from fairgauge.measure.composition_notes import composition_notes
 from fairgauge.measure.decide import judge_together, remaining_notes
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import measure, reversed_scores
@@ -186,8 +187,10 @@ def audit(
         pairs=measured.pairs,
         own=tuple(map(described, spec.catalogue.own)),
     )
-    report = defined_by(report.catalogue, report)
-    return replace(report, findings=choose_findings(report), counts=cube)
+    findings = choose_findings(defined_by(report.catalogue, report))
+    notes = composition_notes(findings, cube, spec, measured.task)
+    report = replace(report, diagnostics=(*report.diagnostics, *notes))
+    return replace(defined_by(report.catalogue, report), findings=findings, counts=cube)
 
 
 def count(

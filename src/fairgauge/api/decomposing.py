@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from fairgauge.api.audit import counted, repeated_people
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.moments import Mean, RegressionTerm
-from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.crossed_strata import cross_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.cube.quantile_cuts import MOST_INTERVALS, quantile_cuts, with_fewer_cuts
 from fairgauge.enums import ReferenceRule, Task
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
+from fairgauge.measure.composition_notes import has_decomposition
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
 from fairgauge.question.features import Feature, read_strata
 from fairgauge.question.option_docs import with_options
@@ -136,10 +135,6 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
             *assumed_positive(cube, spec, Task.BINARY),
         ),
     )
-
-
-_COLUMNS = (RegressionTerm.LABEL, RegressionTerm.PREDICTION)
-"""What means are decomposed of: numbers of one column."""
 
 
 def _usual_statistic(spec: Spec) -> str:
@@ -270,8 +265,7 @@ def _wrong_metrics(spec: Spec, margins: Collection[str]) -> Iterator[Problem]:
     rates, differences = set(), set()
     for metric in spec.catalogue.expand(spec.metrics):
         rate = metric.of if isinstance(metric, Contrast) and metric.set == "native" else None
-        one_column = isinstance(rate, Mean) and rate.of in _COLUMNS
-        if rate is not None and (isinstance(rate, Rate) or one_column):
+        if rate is not None and has_decomposition(rate):
             rates.add(rate.name)
             if isinstance(metric, Contrast) and metric.by == "difference":
                 differences.add(rate.name)

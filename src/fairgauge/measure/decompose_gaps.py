@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +58,7 @@ from fairgauge.stats.outlying_strata import (
     trend,
 )
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
+from fairgauge.values import are_years
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,13 +74,12 @@ if TYPE_CHECKING:
     from fairgauge.stats.outlying_strata import HeterogeneityTest, Outlying
 
 _LARGEST_LOG = 700.0
-_YEAR = re.compile(r"(19|20)\d\d")
 _LEAST_COMMON = 0.5
 """The share of a side in the common support below which nothing is decided, nor extrapolated."""
 
 
 def decompose_gaps(
-    crossed: CrossedStrata, spec: Spec, margins: Mapping[str, float]
+    crossed: CrossedStrata, spec: Spec, margins: Mapping[str, float], *, regression: bool = True
 ) -> tuple[Gap, ...]:
     """Decompose the gap of every group in every metric of the specification.
 
@@ -91,6 +90,7 @@ def decompose_gaps(
     crossed : the counts by the strata.
     spec : what is asked; its metrics are differences and ratios of rates.
     margins : by how much rates may differ within strata.
+    regression : whether the gaps are also adjusted by regression.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def decompose_gaps(
         for counts in resolution.features
         for estimate in measured.estimates
         if estimate.feature == counts.feature and _is_gap(estimate)
-        for gap in _gaps(estimate, counts, resolution, crossed, margins)
+        for gap in _gaps(estimate, counts, resolution, crossed, margins, regression=regression)
     )
 
 
@@ -138,6 +138,8 @@ def _gaps(
     resolution: Resolution,
     crossed: CrossedStrata,
     margins: Mapping[str, float],
+    *,
+    regression: bool,
 ) -> Iterator[Gap]:
     metric, spec = estimate.definition, resolution.spec
     assert isinstance(metric, Contrast)
@@ -184,7 +186,7 @@ def _gaps(
         detectable=_detectable(parts, z, lower=estimate.value < metric.neutral, ratio=ratio),
         adjusted=(
             tuple(_adjusted(sides, crossed, spec.confidence))
-            if not ratio and _comparable(parts)
+            if regression and not ratio and _comparable(parts)
             else ()
         ),
     )
@@ -280,7 +282,7 @@ def _years(crossed: CrossedStrata, common: Array) -> tuple[int, Array] | None:
     for k, codes in enumerate(crossed.codes):
         _, first, place = np.unique(codes, return_index=True, return_inverse=True)
         names = [crossed.strata[s][k].name() for s in first.tolist()]
-        if all(_YEAR.fullmatch(name) for name in names):
+        if are_years(names):
             times = np.array([float(name) for name in names])[place.ravel()]
             if len(np.unique(times[common])) > 1:
                 return k, times

@@ -673,11 +673,28 @@ def test_the_headline_names_each_of_several_metrics():
     assert headline.endswith("Female, base rate difference and Female, base rate ratio")
 
 
-def test_an_audit_with_strata_names_what_it_does_not_divide():
-    asked = {"label": "admitted", "sensitive": "sex", "count": "n"}
+def test_an_audit_with_strata_states_composition_and_where_a_gap_varies():
+    audit = fg.audit(ROWS, strata="dept", **ASKED)
+    text = " ".join(render(audit, "text").split())
+    assert (
+        "Female: of the base rate difference of −14.2 pp, −17.8 pp (95% CI −20.2 to −15.1) is "
+        "composition of dept, which does not show that it is justified; +3.6 pp (95% CI +0.1 to "
+        "+6.9) lies within. Within dept the difference varies statistically significantly "
+        "(p = 0.002); unlike the others: dept A. More: fairgauge why."
+    ) in text
+    shown = render(audit, "text", full=True)
+    chart = shown.split("Base rate difference of Female by dept")[1].split("adjusted for dept")[0]
+    assert [line.split()[0] for line in chart.splitlines()[2:-1]] == ["E", "C", "F", "D", "B", "A"]
+    assert "p = " not in chart
+
+
+def test_an_audit_without_a_finding_names_what_it_does_not_divide():
     pointer = "composition of the strata was not examined: fairgauge why."
-    audit = fg.audit(ROWS, strata="dept", **asked)
+    equal = of_strata([(sex, dept, 50, 100) for sex in "FM" for dept in "AB"])
+    audit = fg.audit(equal, strata="dept", **ASKED)
     assert pointer in " ".join(render(audit, "text").split())
-    assert pointer not in " ".join(render(fg.audit(ROWS, **asked), "text", full=True).split())
-    protected = fg.audit(fg.protect(fg.count(ROWS, strata="dept", **asked), min_cell=5))
-    assert pointer not in " ".join(render(protected, "text", full=True).split())
+    assert pointer not in " ".join(render(fg.audit(ROWS, **ASKED), "text", full=True).split())
+    protected = fg.audit(fg.protect(fg.count(ROWS, strata="dept", **ASKED), min_cell=5))
+    text = " ".join(render(protected, "text", full=True).split())
+    assert pointer not in text
+    assert "is composition of" not in text

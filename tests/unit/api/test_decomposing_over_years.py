@@ -48,6 +48,19 @@ def test_years_have_a_trend_and_no_test_each(tmp_path):
     assert "changes by" in " ".join(render(found, "html").split())
 
 
+def test_an_audit_by_years_has_a_trend_and_no_test_of_single_years():
+    """A year in which the difference is the other way round is named by no test of its own."""
+    asked = {"label": "y", "sensitive": "sex", "count": "n", "reference": {"sex": "M"}}
+    audit = fg.audit(years([0.12, -0.05, -0.1, -0.14, -0.18]), strata="year", **asked)
+    brief = " ".join(render(audit, "text").split())
+    assert "The difference changes by −6.9 pp a year (95% CI" in brief
+    assert "in stratum" not in brief
+    shown = render(audit, "text", full=True)
+    chart = shown.split("Base rate difference of F by year")[1].split("adjusted for year")[0]
+    assert "p = " not in chart
+    assert "p < " not in chart.split("2019")[1]
+
+
 def test_the_trend_is_weighted_least_squares_of_the_differences():
     """Where years scatter no more than by sampling; variances are those at one difference."""
     table = years([0.0, 0.01, 0.0, 0.012, 0.004])

@@ -14,6 +14,7 @@ from fairgauge.render.words.finding_sentences import adjusted_sentence, describe
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import plural
 from fairgauge.results.disparities import after_adjusting, gap, singled_out
+from fairgauge.values import are_years
 
 if TYPE_CHECKING:
     from fairgauge.render.brief._vocabulary import Vocabulary
@@ -92,7 +93,8 @@ class StatedFinding:
     def _reverse_strata(self) -> str:
         """Return in which strata the reverse of the difference is statistically significant.
 
-        Their tests are adjusted for the number of strata (Bonferroni).
+        Their tests are adjusted for the number of strata (Bonferroni). Years are not tested one by
+        one: they have a trend.
         """
         finding, shares = self.finding, self.shares
         if self.after_adjusting is AfterAdjusting.REVERSES:
@@ -105,7 +107,7 @@ class StatedFinding:
         ]
         reverse = [
             each
-            for each in of
+            for each in ([] if are_years(str(each.stratum) for each in of) else of)
             if gap(each) * gap(finding.estimate) < 0
             and each.status is Status.OK
             and each.p_value is not None

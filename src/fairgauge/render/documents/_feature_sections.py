@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,7 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.results.disparities import after_adjusting, singled_out
 from fairgauge.results.sections import adjustments, conditional
+from fairgauge.values import are_years
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -292,8 +294,15 @@ def _in_strata(
     overall, adjusted = pair
     inside = [e for e in section.inside
               if (e.metric, e.group) == (overall.metric, overall.group)]  # fmt: skip
-    names = section.strata[:_MOST_STRATA]
-    shown_inside = [each for each in inside if str(each.stratum) in names]
+    names = section.strata
+    if not are_years(names):  # which are in the order of time
+        ranked = sorted(inside, key=lambda each: each.value if each.value is not None else math.inf)
+        lower = (overall.value or 0.0) < overall.definition.neutral
+        names = [str(each.stratum) for each in (ranked if lower else reversed(ranked))]
+        names += [name for name in section.strata if name not in names]
+    names = names[:_MOST_STRATA]
+    by_name = {str(each.stratum): replace(each, p_value=None) for each in inside}
+    shown_inside = [by_name[name] for name in names if name in by_name]
     rows = [
         chart_row(singled_out(overall), "all rows", emphasis=True),
         *(
@@ -317,7 +326,7 @@ def _in_strata(
                 if any(map(holds_with_others, map(singled_out, (overall, adjusted))))
                 else []
             ),
-            "p-values of single strata are not adjusted for multiple comparisons.",
+            "Single strata are not tested one by one.",
         ),
     )
     row = section.rate_row(rate)

@@ -467,7 +467,7 @@ class _Summary:
         yield from (Paragraph(text, Tone.SOFT) for text in missing_values(absent)[:_MOST_NAMED])
         if note := question.subgroups_not_examined(report):
             yield Paragraph(note, Tone.SOFT, spare=3, about="what was not examined")
-        if note := question.gap_not_divided(report):
+        if note := question.gap_over_strata(report):
             yield Paragraph(note, Tone.SOFT, spare=4, about="where a gap lies")
 
 

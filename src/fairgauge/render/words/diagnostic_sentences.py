@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.levels import cut_options
 from fairgauge.enums import Better, DiagnosticCode, Person
 from fairgauge.errors import alternatives, listing, quote
 from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import called
+from fairgauge.render.words.metric_words import metric_words, shown_range, unit, with_unit
 from fairgauge.render.words.numbers import amount, numbered, percent, plural
 from fairgauge.render.words.question_sentences import COUNTED
 
@@ -199,6 +202,35 @@ def _simpson(d: Diagnostic) -> str:
         f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
         f"{_before_and_after(d)}"
     )
+
+
+def _composition(d: Diagnostic) -> str:
+    metric = d.definition
+    assert isinstance(metric, Contrast)
+    kind, strata = unit(metric), numbers.listing([called(name) for name in d["columns"]])
+
+    def size(name: str, beside: str = "") -> str:
+        ends = shown_range(d[f"{name}_low"], d[f"{name}_high"], kind, sign=True)
+        level = f"{100 * d['confidence']:.4g}% CI"
+        return f"{with_unit(d[name], kind, sign=True)}{beside} ({level} {ends})"
+
+    text = (
+        f"{called(d['group'])}: of the {metric_words(metric)} of "
+        f"{with_unit(d['gap'], kind, sign=True)}, {size('composition')} is composition of "
+        f"{strata}, which does not show that it is justified; {size('within')} lies within"
+    )
+    if d.get("trend") is not None:
+        change = size("trend", " a year")
+        text += f". The difference changes by {change}; years are not tested one by one"
+    elif d["p"] is not None:
+        varies = "varies" if d["p"] < 1 - d["confidence"] else "does not vary"
+        text += (
+            f". Within {strata} the difference {varies} statistically significantly "
+            f"({numbers.probability(d['p'])})"
+        )
+    if d["outlying"]:
+        text += f"; unlike the others: {numbers.listing(list(map(called, d['outlying'])))}"
+    return text
 
 
 def _disappears(d: Diagnostic) -> str:
@@ -547,6 +579,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.PAIRS_LIMITED: _pairs,
     DiagnosticCode.REVERSED_SCORES: _reversed_scores,
     DiagnosticCode.SIMPSON: _simpson,
+    DiagnosticCode.COMPOSITION: _composition,
     DiagnosticCode.DISAPPEARS: _disappears,
     DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: _not_significant_adjusted,
     DiagnosticCode.BINNED_SCORES: _binned,

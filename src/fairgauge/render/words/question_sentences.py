@@ -480,8 +480,14 @@ def subgroups_not_examined(report: Report) -> str:
     return "Subgroups of several features were not examined: fairgauge find."
 
 
-def gap_not_divided(report: Report) -> str:
-    """State that the report does not divide a gap over its strata, where `why` can do so."""
+def gap_over_strata(report: Report) -> str:
+    """State how much of a gap is composition, or that it was not examined, where `why` can do so.
+
+    Of several features it is the first that has a finding; the others are among the notes.
+    """
+    notes = (each for each in report.diagnostics if each.code is DiagnosticCode.COMPOSITION)
+    if note := next(notes, None):
+        return f"{note.message}. More: fairgauge why."
     protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
     threshold = report.spec.get("threshold")
     several = isinstance(threshold, list) and len(threshold) > 1

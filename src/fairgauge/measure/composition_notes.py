@@ -1,0 +1,96 @@
+"""Notes on strata: how much of a feature's first finding is composition, and where it varies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.moments import Mean, RegressionTerm
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.cube.crossed_strata import cross_strata
+from fairgauge.enums import DiagnosticCode, GapPartKind, ReferenceRule, Task
+from fairgauge.measure.decompose_gaps import decompose_gaps
+from fairgauge.results.scopes import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.cube.cube import Cube
+    from fairgauge.question.specification import Spec
+    from fairgauge.results.finding import Finding
+    from fairgauge.results.gap_decomposition import Gap
+
+_ONE_COLUMN = (RegressionTerm.LABEL, RegressionTerm.PREDICTION)
+
+
+def has_decomposition(of: Statistic) -> bool:
+    """Return whether a statistic is a rate, or the mean of one column, which sums over strata."""
+    return isinstance(of, Rate) or (isinstance(of, Mean) and of.of in _ONE_COLUMN)
+
+
+def composition_notes(
+    findings: Sequence[Finding], cube: Cube, spec: Spec, task: Task
+) -> Iterator[Diagnostic]:
+    """Yield how much of the first finding of every feature is composition of the strata.
+
+    The strata are tested for one difference in all of them and each against the others, years for a
+    trend alone.
+    """
+    several = isinstance(spec.threshold, tuple) and len(spec.threshold) > 1
+    exact = cube.min_cell is None and not spec.probabilities
+    one = task in (Task.BINARY, Task.REGRESSION) and not several
+    if not (spec.strata and exact and one) or spec.reference is ReferenceRule.OVERALL:
+        return
+    first: dict[str | None, Finding] = {}
+    for finding in findings:
+        if has_decomposition(spec.catalogue.rate_row(finding.rate)):
+            first.setdefault(finding.feature, finding)
+    crossed = cross_strata(cube, spec.strata).known if first else None
+    for feature, finding in first.items():
+        assert crossed is not None
+        asked = replace(
+            spec, strata=(), rules=(), features=(), population=(),
+            metrics=(f"{finding.rate}.difference",),
+        )  # fmt: skip
+        for gap in decompose_gaps(crossed, asked, {}, regression=False):
+            if (gap.estimate.feature, gap.estimate.group) == (feature, finding.group):
+                yield from _note(gap)
+
+
+def _note(gap: Gap) -> Iterator[Diagnostic]:
+    composition, within = gap.part(GapPartKind.COMPOSITION), gap.part(GapPartKind.WITHIN)
+    if composition.reason is not None or within.reason is not None:
+        return
+    if composition.interval is None or within.interval is None:
+        return
+    test, trend = gap.heterogeneity, gap.trend
+    values = {
+        "gap": gap.estimate.value,
+        "composition": composition.value,
+        "composition_low": composition.interval.low,
+        "composition_high": composition.interval.high,
+        "within": within.value,
+        "within_low": within.interval.low,
+        "within_high": within.interval.high,
+        "p": None if test is None else test.p_adjusted,
+    }
+    if trend is not None:
+        values |= {
+            "trend": trend.value,
+            "trend_low": trend.interval.low,
+            "trend_high": trend.interval.high,
+        }
+    levels = [(column.column, each.level) for column in gap.by_column
+              for each in column.levels if each.outlying]  # fmt: skip
+    strata = [pair for each in gap.strata if each.outlying for pair in each.stratum.items()]
+    yield Diagnostic.note(
+        DiagnosticCode.COMPOSITION,
+        gap.estimate.feature,
+        metric=gap.estimate.metric,
+        group=gap.estimate.group,
+        columns=gap.columns,
+        outlying=tuple(f"{column} {name}" for column, name in levels or strata),
+        confidence=gap.estimate.confidence,
+        **values,
+    )
