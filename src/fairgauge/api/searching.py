@@ -46,8 +46,6 @@ from fairgauge.resolve.searched_features import (
     SCORE_BINS,
     SCORE_SUM,
     most_cells,
-    scored_cells,
-    searched_cells,
     searched_rows,
 )
 from fairgauge.results.report import Report
@@ -222,15 +220,8 @@ def find(
     counted = _counted(data, features, asked, prefixes, roles)
     cube, source, spec = counted.cube, counted.source, counted.spec
     one_hot_columns = _one_hot(prefixes, _columns_of(cube))
-    if not isinstance(row, Rate):
-        scored, searched = scored_cells(cube, spec, one_hot_columns)
-        search = partial(find_miscalibration, scored)
-    elif counted.read is None:
-        search_in, searched = searched_cells(cube, spec, row, one_hot_columns)
-        search = partial(find_subgroups, search_in)
-    else:
-        search_in, searched = searched_rows(cube, spec, row, counted.read)
-        search = partial(find_subgroups, search_in)
+    rows_searched, searched = searched_rows(cube, spec, row, one_hot_columns, counted.read)
+    search = find_subgroups if isinstance(row, Rate) else find_miscalibration
     question = SearchQuestion(
         rate=row.name,
         worse=side,
@@ -256,7 +247,7 @@ def find(
             *counted_people(cube, spec),
         ),
         own=(row,) if row.own else (),
-        **{"fingerprint": cube.digest} | search(question),
+        **{"fingerprint": cube.digest} | search(rows_searched, question),
     )
 
 
@@ -469,19 +460,20 @@ def _counts_of(
     )
     sums = tuple(each for each in every.moments if Role.SCORE in roles and each.name == SCORE_SUM)
     joint = Plan(axes, (tuple(range(len(axes))),), every.asked, sums)
+    one_hot = _one_hot(prefixes, columns)
+    apart = replace(source.count(_apart(joint, one_hot), _MOST_VALUES), question=spec)
     if spec.of_people:
+        if apart.rows > _MOST_JOINT_CELLS:
+            raise SpecError(Problem("person", _too_many_of_people(apart.rows)))
         rows = source.count(by_person(joint, spec), _MOST_VALUES)
         people = replace(count_people(rows, joint, spec), question=spec)
         _check_people(people, columns)
         return _Counted(people, source, spec)
-    apart = replace(source.count(_each_alone(joint), _MOST_VALUES), question=spec)
-    one_hot = _one_hot(prefixes, columns)
     cells = most_cells(apart, one_hot)
-    batches = not one_hot and Role.SCORE not in roles
-    if cells > _MOST_CELLS and batches and isinstance(source, Streamed) and source.streams:
+    if cells > _MOST_CELLS and isinstance(source, Streamed) and source.streams:
         return _Counted(apart, source, spec, partial(coded_rows, source, apart, _MOST_VALUES))
     if cells > _MOST_JOINT_CELLS:
-        raise SpecError(Problem("features", _too_many(cells, batches=batches)))
+        raise SpecError(Problem("features", _too_many(cells)))
     return _Counted(replace(source.count(joint, _MOST_VALUES), question=spec), source, spec)
 
 
@@ -501,26 +493,33 @@ def _check_people(people: Cube, columns: Sequence[str]) -> None:
             ))  # fmt: skip
 
 
-def _too_many(cells: float, *, batches: bool) -> str:
+def _too_many(cells: float) -> str:
     """Return that features make too many cells to be counted together, and what can be done."""
-    only = (
-        "only frames in memory and files are read in batches, with pyarrow installed"
-        if batches
-        else "calibration, and one-hot columns as one feature, are searched in counts of all "
-        "features together"
-    )
     return (
-        f"all features together may make {cells:,.0f} cells, more than {_MOST_JOINT_CELLS:,} would "
-        f"not fit into memory, and {only}; search fewer features, or fewer values of them (cut "
-        "numbers: age:25,45,60)"
+        f"all features together may make {cells:,.0f} cells, and more than {_MOST_JOINT_CELLS:,} "
+        "would not fit into memory; search fewer features, or fewer values of them (cut numbers: "
+        "age:25,45,60), or write the columns to a Parquet file and search that, which is read in "
+        'batches with pyarrow installed (pip install "fairgauge[arrow]")'
     )
 
 
-def _each_alone(joint: Plan) -> Plan:
+def _too_many_of_people(rows: int) -> str:
+    """Return that rows are too many to be counted by person, and what can be done."""
+    return (
+        f"{rows:,} rows would be counted by person, and more than {_MOST_JOINT_CELLS:,} would not "
+        "fit into memory; write a table of one row for each person, with the decision that "
+        "counts, and search that"
+    )
+
+
+def _apart(joint: Plan, one_hot: Mapping[str, Sequence[str]]) -> Plan:
     """Return a plan of each feature alone, and of the outcomes together."""
-    features = [i for i, axis in enumerate(joint.axes) if axis.role is Role.FEATURE]
-    outcomes = [i for i in range(len(joint.axes)) if i not in features]
-    return replace(joint, tables=(tuple(outcomes), *((i,) for i in features)))
+    of_feature = {column: name for name, columns in one_hot.items() for column in columns}
+    tables: dict[str | None, list[int]] = {None: []}
+    for i, axis in enumerate(joint.axes):
+        feature = of_feature.get(axis.column, axis.column) if axis.role is Role.FEATURE else None
+        tables.setdefault(feature, []).append(i)
+    return replace(joint, tables=tuple(map(tuple, tables.values())))
 
 
 def _counts_of_report(report: Report) -> Cube:

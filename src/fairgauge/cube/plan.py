@@ -85,12 +85,23 @@ class Axis:
         return not self.bins and self.role not in _IDENTIFIERS
 
     def bins_of(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the position of the interval of every number between the cuts.
+        """Return the position of the interval of every number.
 
         >>> age = Axis(Role.FEATURE, "age", (40.0,), Closed.LEFT)
         >>> age.bins_of(np.array([39.0, 40.0, 41.0])).tolist()
         [0, 1, 1]
+
+        Of a grid the nearest edge is found, then what lies below, on and above it:
+
+        >>> score = Axis(Role.SCORE, "score", bounds=(0.0, 1.0), grid=10)
+        >>> score.bins_of(np.array([0.0, 0.05, 0.1, 1.0])).tolist()
+        [1, 2, 3, 21]
         """
+        if self.grid and self.bounds:
+            low, high = self.bounds
+            nearest = np.nan_to_num(np.rint((numbers - low) / (high - low) * self.grid))
+            edge = nearest * (high - low) / self.grid + low
+            return (2 * nearest + (numbers >= edge) + (numbers > edge)).astype(np.int64)
         side: Literal["left", "right"] = "right" if self.closed is Closed.LEFT else "left"
         return np.searchsorted(np.array(self.cuts), numbers, side=side).astype(np.int64)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.measure._subgroup_counts import combined
-from fairgauge.resolve.searched_features import COUNTED
+from fairgauge.resolve.searched_features import COUNTED, EVENT
 from fairgauge.stats.arrays import quiet
 
 if TYPE_CHECKING:
@@ -21,53 +20,18 @@ if TYPE_CHECKING:
     from fairgauge.measure._subgroup_counts import Subgroups
     from fairgauge.resolve.searched_features import SearchedRows
 
-_MOST_MEMBERS = 30
-_MOST_AHEAD = 6
+MOST_MEMBERS = 30
+"""Claims that a summary takes at most."""
+MOST_AHEAD = 6
 """Claims that may be members next, whose counts are taken with those of members."""
 _CORRECTION = 0.5
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Strata:
-    """Counts of all rows, and of those in each claim, by who is in some claims.
+class ClaimCounts:
+    """Counts of all rows, and of those in each claim, by who is in some of the claims.
 
-    Attributes
-    ----------
-    of : the claims.
-    inside : array of shape (strata, claims of ``of``): whether rows are in the claim.
-    n, events : arrays of shape (strata,).
-    claim_n, claim_events : arrays of shape (strata, all claims).
+    The rows are read again for claims that were not asked for together before.
     """
-
-    of: tuple[int, ...]
-    inside: NDArray[np.bool_]
-    n: Array
-    events: Array
-    claim_n: Array
-    claim_events: Array
-
-    @quiet
-    def stratified(self, members: Sequence[int]) -> Array:
-        """Return the z of all claims in the strata of some of the claims (Mantel-Haenszel)."""
-        among = self.inside[:, [self.of.index(each) for each in members]]
-        _, merged = np.unique(among, axis=0, return_inverse=True)
-        n, x, nc, xc = (
-            _summed(merged.ravel(), each)
-            for each in (self.n[:, None], self.events[:, None], self.claim_n, self.claim_events)
-        )
-        variance = np.nansum(nc * (n - nc) * x * (n - x) / (n * n * (n - 1)), axis=0)
-        excess = np.nansum(xc - nc * x / n, axis=0) - _CORRECTION
-        return np.where(variance > 0, excess / np.sqrt(variance), 0.0)
-
-
-def _summed(strata: NDArray[np.int64], counts: Array) -> Array:
-    found = np.zeros((int(strata.max(initial=-1)) + 1, counts.shape[1]))
-    np.add.at(found, strata, counts)
-    return found
-
-
-class _Evidence:
-    """The evidence of all claims beside some of them; another reading of the rows for new ones."""
 
     def __init__(self, searched: SearchedRows, subgroups: Subgroups, claims: Sequence[int]) -> None:
         self._searched, self._sizes, self._claims = searched, subgroups.sizes, len(claims)
@@ -80,57 +44,77 @@ class _Evidence:
                 self._places[features] = np.zeros(cells, dtype=np.int32)
             values = [np.array([value]) for value in conditions.values()]
             self._places[features][combined(values, self._sizes, features)] = 1 + i
-        self._strata = _Strata(
-            of=(),
-            inside=np.zeros((1, 0), dtype=bool),
-            n=np.array([searched.n]),
-            events=np.array([searched.events]),
-            claim_n=subgroups.n[[*claims]][None],
-            claim_events=subgroups.events[[*claims]][None],
-        )
+        # all rows are one stratum of no claims; what is summed is in rows
+        every = [(searched.n, subgroups.n), (searched.events, subgroups.events)]
+        if searched.scores is not None and subgroups.scores is not None:
+            every.append((searched.scores, subgroups.scores))
+        self._of: tuple[int, ...] = ()
+        self._inside = np.zeros((1, 0), dtype=bool)
+        self._sums = np.array([[total, *of[[*claims]]] for total, of in every])[:, None]
 
-    def beside(self, members: Sequence[int], more: Sequence[int] = ()) -> Array:
-        """Return the z of the claims in the strata of members; ``more`` may be members next."""
-        if not set(members) <= set(self._strata.of):
-            self._strata = self._counted(tuple(dict.fromkeys((*members, *more))))
-        return self._strata.stratified(members)
+    def by(
+        self, members: Sequence[int], more: Sequence[int] = ()
+    ) -> tuple[NDArray[np.bool_], Array]:
+        """Return the strata that some claims make, and the sums in them.
 
-    def _counted(self, of: tuple[int, ...]) -> _Strata:
+        Parameters
+        ----------
+        members : the claims.
+        more : claims that may be asked for next.
+
+        Returns
+        -------
+        inside : array of shape (strata, members): whether its rows are in each.
+        sums : array of shape (2 or 3, strata, 1 + claims): rows, events and scores of all rows, and
+            of those in each claim.
+        """
+        if not set(members) <= set(self._of):
+            self._count(tuple(dict.fromkeys((*members, *more))))
+        among = self._inside[:, [self._of.index(each) for each in members]]
+        inside, merged = np.unique(among, axis=0, return_inverse=True)
+        merged = merged.ravel()
+        sums = [self._sums[:, merged == i].sum(axis=1) for i in range(len(inside))]
+        return inside, np.stack(sums, axis=1)
+
+    def _count(self, of: tuple[int, ...]) -> None:
         """Count the rows, and those of each claim, by who is in some of the claims."""
         found: dict[int, Array] = {}
         for part in self._searched.parts():
             held = part.outcomes >= COUNTED
             codes = [each[held] for each in part.codes]
-            events = part.outcomes[held] - COUNTED
-            cases = None if part.cases is None else part.cases[held]
-            patterns, strata = np.unique(
-                self._patterns(codes, of, len(events)), return_inverse=True
-            )
-            strata = 2 * strata.ravel() + events
-            counts = np.zeros((2 * len(patterns), 1 + self._claims))
-            counts[:, 0] = np.bincount(strata, cases, len(counts))
-            for features, places in self._places.items():
-                place = places[combined([codes[f] for f in features], self._sizes, features)]
-                inside = np.flatnonzero(place)
-                at, inverse = np.unique(place[inside], return_inverse=True)
-                keys = strata[inside] * len(at) + inverse.ravel()
-                weights = None if cases is None else cases[inside]
-                counts[:, at] = np.bincount(keys, weights, len(counts) * len(at)).reshape(
-                    len(counts), len(at)
-                )
-            for i, pattern in enumerate(patterns.tolist()):
-                found[pattern] = found.get(pattern, 0.0) + counts[2 * i : 2 * i + 2]
+            cases = np.ones(int(held.sum())) if part.cases is None else part.cases[held]
+            summed = [cases, cases * (part.outcomes[held] == EVENT)]
+            if part.scores is not None:
+                summed.append(part.scores[held])
+            patterns, strata = np.unique(self._patterns(codes, of, len(cases)), return_inverse=True)
+            sums = self._sums_of(codes, summed, strata.ravel(), len(patterns))
+            for pattern, each in zip(patterns.tolist(), sums.swapaxes(0, 1), strict=True):
+                found[pattern] = found.get(pattern, 0.0) + each
         patterns = np.array(sorted(found), dtype=np.int64)
-        every = np.stack([np.zeros((2, 1 + self._claims)), *(found[p] for p in patterns.tolist())])
-        sums = every[1:].sum(axis=1)
-        return _Strata(
-            of=of,
-            inside=(patterns[:, None] >> np.arange(len(of)) & 1).astype(bool),
-            n=sums[:, 0],
-            events=every[1:, 1, 0],
-            claim_n=sums[:, 1:],
-            claim_events=every[1:, 1, 1:],
-        )
+        self._of = of
+        self._inside = (patterns[:, None] >> np.arange(len(of)) & 1).astype(bool)
+        self._sums = np.stack([found[pattern] for pattern in patterns.tolist()], axis=1)
+
+    def _sums_of(
+        self,
+        codes: Sequence[NDArray[np.int64]],
+        summed: Sequence[Array],
+        strata: NDArray[np.intp],
+        number: int,
+    ) -> Array:
+        """Return the sums of some rows by stratum, of all and of each claim."""
+        sums = np.zeros((len(summed), number, 1 + self._claims))
+        for sum_of, each in zip(sums, summed, strict=True):
+            sum_of[:, 0] = np.bincount(strata, each, number)
+        for features, places in self._places.items():
+            place = places[combined([codes[f] for f in features], self._sizes, features)]
+            inside = np.flatnonzero(place)
+            at, inverse = np.unique(place[inside], return_inverse=True)
+            keys = strata[inside] * len(at) + inverse.ravel()
+            for sum_of, each in zip(sums, summed, strict=True):
+                counted = np.bincount(keys, each[inside], number * len(at))
+                sum_of[:, at] = counted.reshape(number, len(at))
+        return sums
 
     def _patterns(
         self, codes: Sequence[NDArray[np.int64]], of: Sequence[int], rows: int
@@ -143,6 +127,16 @@ class _Evidence:
                 inside &= codes[feature] == value
             found |= inside.astype(np.int64) << bit
         return found
+
+
+@quiet
+def _stratified(counts: ClaimCounts, members: Sequence[int], more: Sequence[int] = ()) -> Array:
+    """Return the z of all claims in the strata that members make (Mantel-Haenszel)."""
+    n, x = counts.by(members, more)[1]
+    n, nc, x, xc = n[:, :1], n[:, 1:], x[:, :1], x[:, 1:]
+    variance = np.nansum(nc * (n - nc) * x * (n - x) / (n * n * (n - 1)), axis=0)
+    excess = np.nansum(xc - nc * x / n, axis=0) - _CORRECTION
+    return np.where(variance > 0, excess / np.sqrt(variance), 0.0)
 
 
 def explain_claims(
@@ -164,20 +158,20 @@ def explain_claims(
     """
     if not claims:
         return np.zeros(0, dtype=np.int64)
-    evidence = _Evidence(searched, subgroups, claims)
+    counts = ClaimCounts(searched, subgroups, claims)
     conditions = [frozenset(subgroups.conditions(at).items()) for at in claims]
     members: list[int] = []
-    z = evidence.beside(members)
-    while z.max() > c and len(members) < _MOST_MEMBERS:
-        members.append(_general(int(np.argmax(z)), members, evidence, conditions, c))
-        z = evidence.beside(members)
+    z = _stratified(counts, members)
+    while z.max() > c and len(members) < MOST_MEMBERS:
+        members.append(_general(int(np.argmax(z)), members, counts, conditions, c))
+        z = _stratified(counts, members)
     unexplained = set(np.flatnonzero(z > c).tolist())
     for member in list(members):
         others = [each for each in members if each != member]
-        if others and set(np.flatnonzero(evidence.beside(others) > c).tolist()) <= unexplained:
+        if others and set(np.flatnonzero(_stratified(counts, others) > c).tolist()) <= unexplained:
             members = others
-    members = members or [int(np.argmax(evidence.beside([])))]
-    beside = np.stack([evidence.beside([member]) for member in members])
+    members = members or [int(np.argmax(_stratified(counts, [])))]
+    beside = np.stack([_stratified(counts, [member]) for member in members])
     explained_by: NDArray[np.int64] = np.array(members)[np.argmin(beside, axis=0)]
     explained_by[[*members, *unexplained]] = -1
     return explained_by
@@ -186,7 +180,7 @@ def explain_claims(
 def _general(
     claim: int,
     members: Sequence[int],
-    evidence: _Evidence,
+    counts: ClaimCounts,
     conditions: Sequence[frozenset[tuple[int, int]]],
     c: float,
 ) -> int:
@@ -194,7 +188,7 @@ def _general(
     ancestors = [i for i, each in enumerate(conditions) if each < conditions[claim]]
     ancestors = sorted(set(ancestors) - set(members), key=lambda i: (len(conditions[i]), i))
     for at, ancestor in enumerate(ancestors):
-        next_ones = [claim, *ancestors[at : at + _MOST_AHEAD]]
-        if evidence.beside([*members, ancestor], next_ones)[claim] <= c:
+        next_ones = [claim, *ancestors[at : at + MOST_AHEAD]]
+        if _stratified(counts, [*members, ancestor], next_ones)[claim] <= c:
             return ancestor
     return claim

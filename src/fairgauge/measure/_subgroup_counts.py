@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.resolve.searched_features import OutcomeRows, ScoredCells, SearchedRows
+    from fairgauge.resolve.searched_features import OutcomeRows, SearchedRows
 
     Codes = NDArray[np.int64]
 
@@ -28,6 +28,8 @@ _MOST_COMBINATIONS = 50_000_000
 """Combinations of values of one set of features, which are counted in one array."""
 _MOST_TOGETHER = 20_000_000
 """The same of all sets that are counted in one reading of the rows."""
+_DIGITS = 6
+"""Digits of sums of scores that are the same in any order of the rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +42,7 @@ class Subgroups:
     of_set : array: the set of each subgroup.
     value : array: its combination of values within the set, as `conditions` reads it.
     rows, n, events : arrays of its counts.
+    scores : array: the sum of the scores of the rows that count; None where these have no part.
     duplicates : the number of combinations with the same rows as one with fewer conditions.
     sizes : the number of values of each feature.
     """
@@ -50,29 +53,31 @@ class Subgroups:
     rows: Array
     n: Array
     events: Array
+    scores: Array | None
     duplicates: int
     sizes: tuple[int, ...]
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     def digest(self, counted: str) -> str:
         """Return a fingerprint of all counts; ``counted`` is that of each feature alone."""
         found = hashlib.sha256(counted.encode())
-        for each in (self.of_set, self.value, self.rows, self.n, self.events):
+        scores = [] if self.scores is None else [self.scores.round(_DIGITS)]
+        for each in (self.of_set, self.value, self.rows, self.n, self.events, *scores):
             found.update(each.astype("<f8").tobytes())
         return f"sha256:{found.hexdigest()}"
 
     def conditions(self, at: int) -> dict[int, int]:
         """Return the value of each feature that a subgroup has a condition on."""
-        return _conditions(self.sets[int(self.of_set[at])], int(self.value[at]), self.sizes)
+        features = self.sets[int(self.of_set[at])]
+        values = np.unravel_index(int(self.value[at]), [self.sizes[f] + 1 for f in features])
+        return {f: int(v) for f, v in zip(features, values, strict=True)}
 
 
 def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
     """Count the conjunctions of up to ``depth`` values of different features.
 
     Those of at least ``min_rows`` rows, with a row outside. A conjunction with as many rows as one
-    with a condition less has the same rows, and is counted once.
+    with a condition less has the same rows, and is counted once. Of scores every conjunction has
+    one condition more, on the part of the score, and all rows of a part are a subgroup.
 
     Raises
     ------
@@ -80,32 +85,37 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
         There may be more than `MOST_SUBGROUPS`.
     """
     kept = [_common(each, min_rows) for each in rows.rows_of]
-    sets = _sets(rows.sizes, rows.rows, depth, min_rows)
+    scored = rows.scores is not None
+    sets = _sets(rows.sizes, rows.rows, depth, min_rows, scored=scored)
     place = {features: i for i, features in enumerate(sets)}
-    found: list[tuple[Codes, Array]] = [(np.zeros(0, dtype=np.int64), np.zeros((0, OUTCOMES)))]
-    found *= len(sets)
+    columns = OUTCOMES + scored
+    nothing = np.zeros(0, dtype=np.int64), np.zeros((0, columns))
+    found: list[tuple[Codes, Array]] = [nothing] * len(sets)
     duplicates = 0
     for features, counts in _counted(rows.changed(lambda part: _with_values(part, kept)), sets):
-        shape = counts.shape[:-1]
-        held = counts.sum(axis=-1)
-        wanted = (held >= max(min_rows, 1)) & (held < rows.rows)
-        same = np.zeros(shape, dtype=bool)
-        for axis in range(len(shape)):
+        held = counts[..., :OUTCOMES].sum(axis=-1)
+        wanted = held >= max(min_rows, 1)
+        if not scored:
+            wanted &= held < rows.rows
+        same = np.zeros(held.shape, dtype=bool)
+        for axis in range(held.ndim):
             wanted[(slice(None),) * axis + (-1,)] = False  # no value
-            if len(shape) > 1:
-                same |= held == held.sum(axis=axis, keepdims=True)
+        for axis in range(held.ndim - scored if held.ndim > 1 else 0):
+            same |= held == held.sum(axis=axis, keepdims=True)
         duplicates += int((wanted & same).sum())
         value = np.flatnonzero(wanted & ~same)
-        found[place[features]] = value, counts.reshape(-1, OUTCOMES)[value]
-    counted = np.concatenate([np.zeros((0, OUTCOMES)), *(counts for _, counts in found)])
-    none = np.zeros(0, dtype=np.int64)
+        found[place[features]] = value, counts.reshape(-1, columns)[value]
+    counted = np.concatenate([nothing[1], *(counts for _, counts in found)])
     return Subgroups(
         sets=sets,
-        of_set=np.concatenate([none, *(np.full(len(v), i) for i, (v, _) in enumerate(found))]),
-        value=np.concatenate([none, *(value for value, _ in found)]),
-        rows=counted.sum(axis=1),
-        n=counted[:, COUNTED:].sum(axis=1),
+        of_set=np.concatenate(
+            [nothing[0], *(np.full(len(v), i) for i, (v, _) in enumerate(found))]
+        ),
+        value=np.concatenate([nothing[0], *(value for value, _ in found)]),
+        rows=counted[:, :OUTCOMES].sum(axis=1),
+        n=counted[:, COUNTED:OUTCOMES].sum(axis=1),
         events=counted[:, EVENT],
+        scores=counted[:, OUTCOMES] if scored else None,
         duplicates=duplicates,
         sizes=rows.sizes,
     )
@@ -128,13 +138,12 @@ def _counted(
     largest = [each for each in sets if len(each) == len(sets[-1])] if sets else []
     open_sets = set(sets)
     for together in _fitting(largest, rows.sizes):
-        tables = {
-            each: np.zeros([*(rows.sizes[f] + 1 for f in each), OUTCOMES]) for each in together
-        }
+        tables: dict[tuple[int, ...], Array] = {}
         for part in rows.parts():
             keys = _KeysOfSets(part, rows.sizes)
-            for features, counts in tables.items():
-                counts += keys.counts(features)
+            for features in together:
+                counts = keys.counts(features)
+                tables[features] = tables[features] + counts if features in tables else counts
         for features, counts in tables.items():
             for some in _subsets(features):
                 if some in open_sets:
@@ -153,7 +162,7 @@ class _KeysOfSets:
         self._last = [codes * OUTCOMES + part.outcomes for codes in part.codes]
 
     def counts(self, features: tuple[int, ...]) -> Array:
-        """Return the counts by the values of some features, and by outcome."""
+        """Return the counts by the values of some features, and by outcome; then the scores."""
         *first, last = features
         if tuple(first) != self._first:
             columns = [self._part.codes[f] for f in first]
@@ -162,7 +171,10 @@ class _KeysOfSets:
         shape = [*(self._sizes[f] + 1 for f in features), OUTCOMES]
         key = self._key * (shape[-2] * OUTCOMES) + self._last[last] if first else self._last[last]
         counts = np.bincount(key, self._part.cases, prod(shape)).reshape(shape)
-        return counts.astype(np.float64)
+        if self._part.scores is None:
+            return counts.astype(np.float64)
+        scores = np.bincount(key, self._part.scores, prod(shape)).reshape(shape)
+        return np.concatenate([counts, scores[..., COUNTED:].sum(axis=-1, keepdims=True)], axis=-1)
 
 
 def _fitting(
@@ -188,92 +200,6 @@ def _subsets(features: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         yield from combinations(features, k)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScoredSubgroups:
-    """Subgroups by the part of the score, all rows by part first.
-
-    Attributes
-    ----------
-    sets, of_set, value, duplicates, sizes : as of `Subgroups`; the first set is empty.
-    bin : array: the part of the score.
-    n, events, scores : arrays: rows, positive labels, and the sum of the scores.
-    """
-
-    sets: tuple[tuple[int, ...], ...]
-    of_set: Codes
-    value: Codes
-    bin: Codes
-    n: Array
-    events: Array
-    scores: Array
-    duplicates: int
-    sizes: tuple[int, ...]
-
-    def conditions(self, at: int) -> dict[int, int]:
-        """Return the value of each feature that a subgroup has a condition on."""
-        return _conditions(self.sets[int(self.of_set[at])], int(self.value[at]), self.sizes)
-
-    def members(self, cells: ScoredCells, at: int) -> NDArray[np.bool_]:
-        """Return which cells are in a subgroup."""
-        inside = np.asarray(cells.bins == self.bin[at])
-        for feature, value in self.conditions(at).items():
-            inside = inside & (cells.codes[:, feature] == value)
-        return inside
-
-
-def count_scored(cells: ScoredCells, depth: int, min_rows: int) -> ScoredSubgroups:
-    """Count all rows, and the conjunctions of `count_subgroups`, by the part of the score.
-
-    Raises
-    ------
-    SpecError
-        There may be more than `MOST_SUBGROUPS`.
-    """
-    cells = _without_rare_values(cells, min_rows)
-    sets = ((), *_sets(cells.sizes, float(cells.rows.sum()), depth, min_rows))
-    parts = int(cells.bins.max(initial=0)) + 1
-    columns = list(cells.codes.T)
-    found: list[tuple[int, Codes, Array]] = []
-    duplicates = 0
-    for i, features in enumerate(sets):
-        shape = [cells.sizes[f] + 1 for f in features]
-        chosen = [columns[f] for f in features]
-        key = combined(chosen, cells.sizes, features) * parts if features else 0
-        key = key + cells.bins
-        counts = np.stack([
-            np.bincount(key, each, prod(shape) * parts).astype(np.float64)
-            for each in (cells.rows, cells.events, cells.scores)
-        ])  # fmt: skip
-        rows = counts[0].reshape(*shape, parts)
-        wanted = rows >= max(min_rows, 1)
-        same = np.zeros(rows.shape, dtype=bool)
-        for axis in range(len(shape)):
-            wanted[(slice(None),) * axis + (-1,)] = False  # no value
-            same |= rows == rows.sum(axis=axis, keepdims=True)
-        duplicates += int((wanted & same).sum())
-        at = np.flatnonzero(wanted & ~same)
-        found.append((i, at, counts[:, at]))
-    every = np.concatenate([at for _, at, _ in found])
-    n, events, scores = np.concatenate([counts for _, _, counts in found], axis=1)
-    return ScoredSubgroups(
-        sets=sets,
-        of_set=np.concatenate([np.full(len(at), i) for i, at, _ in found]),
-        value=every // parts,
-        bin=every % parts,
-        n=n,
-        events=events,
-        scores=scores,
-        duplicates=duplicates,
-        sizes=cells.sizes,
-    )
-
-
-def _conditions(features: Sequence[int], value: int, sizes: Sequence[int]) -> dict[int, int]:
-    """Return the value of each feature in a combination of values."""
-    values = np.unravel_index(value, [sizes[f] + 1 for f in features]) if features else ()
-    return {f: int(v) for f, v in zip(features, values, strict=True)}
-
-
 def combined(columns: Sequence[Codes], sizes: Sequence[int], features: Sequence[int]) -> Codes:
     """Return the combinations of the values of features, whose columns these are."""
     key = np.zeros_like(columns[0])
@@ -292,40 +218,40 @@ def _with_values(part: OutcomeRows, kept: Sequence[Codes]) -> OutcomeRows:
     return replace(part, codes=tuple(codes))
 
 
-def _without_rare_values(cells: ScoredCells, min_rows: int) -> ScoredCells:
-    """Return the cells with no value where a value has fewer rows than any subgroup may have."""
-    columns = [
-        _common(np.bincount(column, cells.rows, size + 1).astype(np.float64), min_rows)[column]
-        for column, size in zip(cells.codes.T, cells.sizes, strict=True)
-    ]
-    return replace(cells, codes=np.stack(columns, axis=-1))
-
-
 def _sets(
-    sizes: Sequence[int], rows: float, depth: int, min_rows: int
+    sizes: Sequence[int], rows: float, depth: int, min_rows: int, *, scored: bool
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the sets of features in order, if not too many subgroups may have enough rows."""
-    features = [f for f, size in enumerate(sizes) if size > 0]
+    """Return the sets of features in order, if not too many subgroups may have enough rows.
+
+    The last feature is in all sets of scores, beside up to ``depth`` others.
+    """
+    always = (len(sizes) - 1,) if scored else ()
+    features = [f for f, size in enumerate(sizes) if size > 0 and f not in always]
     fitting = max(rows // max(min_rows, 1), 1.0)
     deepest = min(depth, len(features))
+    depths = range(0 if scored else 1, deepest + 1)
     at_depth = (
         [
-            sum(min(prod(sizes[f] for f in each), fitting) for each in combinations(features, k))
-            for k in range(1, deepest + 1)
+            sum(
+                min(prod(sizes[f] for f in (*each, *always)), fitting)
+                for each in combinations(features, k)
+            )
+            for k in depths
         ]
         if comb(len(features), deepest) <= MOST_SUBGROUPS
         else [float("inf")]
     )
     if sum(at_depth) > MOST_SUBGROUPS:
         by_depth = ", ".join(
-            f"{count:,.0f} at depth {k}" for k, count in enumerate(np.cumsum(at_depth), 1)
+            f"{count:,.0f} at depth {k}"
+            for k, count in zip(depths, np.cumsum(at_depth), strict=False)
         )
         message = (
             f"there may be more than {MOST_SUBGROUPS:,} subgroups ({by_depth}); search fewer "
             "features, a smaller depth (--depth) or larger subgroups (--min-rows)"
         )
         raise SpecError(Problem("depth", message))
-    sets = tuple(each for k in range(1, deepest + 1) for each in combinations(features, k))
+    sets = tuple((*each, *always) for k in depths for each in combinations(features, k))
     widest = max((prod(sizes[f] + 1 for f in each) for each in sets), default=1)
     if widest > _MOST_COMBINATIONS:
         message = (

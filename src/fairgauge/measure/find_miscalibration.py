@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge.enums import Worse
-from fairgauge.measure._subgroup_counts import count_scored
+from fairgauge.measure._claims_summary import MOST_AHEAD, MOST_MEMBERS, ClaimCounts
+from fairgauge.measure._subgroup_counts import count_subgroups
 from fairgauge.measure.find_subgroups import (
     MOST_UNDECIDED,
     NOT_WORSE,
@@ -44,18 +45,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.measure._subgroup_counts import ScoredSubgroups
-    from fairgauge.resolve.searched_features import ScoredCells
+    from fairgauge.resolve.searched_features import SearchedRows
     from fairgauge.results.subgroup_search import SearchQuestion
 
     Positions = NDArray[np.intp]
 
-_MOST_MEMBERS = 30
 _LARGE = 0.1
 
 
-def find_miscalibration(cells: ScoredCells, question: SearchQuestion) -> dict[str, Any]:
-    """Search all subgroups of cells by score, and return the fields of a `SubgroupSearch`.
+def find_miscalibration(searched: SearchedRows, question: SearchQuestion) -> dict[str, Any]:
+    """Search all subgroups of rows by score, and return the fields of a `SubgroupSearch`.
 
     The last feature of the question is the score.
 
@@ -64,10 +63,13 @@ def find_miscalibration(cells: ScoredCells, question: SearchQuestion) -> dict[st
     SpecError
         The features make too many subgroups.
     """
-    found = _TestedScores(cells, question)
-    rows, events = float(cells.rows.sum()), float(cells.events.sum())
-    return {
-        "overall": OverallRate(rows=int(rows), n=int(rows), events=int(events), rate=None),
+    found = _TestedScores(searched, question)
+    rows, n, events = (int(each) for each in (searched.rows, searched.n, searched.events))
+    of_parts = (
+        {} if searched.counted is None else {"fingerprint": found.every.digest(searched.counted)}
+    )
+    return of_parts | {
+        "overall": OverallRate(rows=rows, n=n, events=events, rate=None),
         "worse": found.worse(),
         "undecided": found.undecided(),
         "examined": len(found.n),
@@ -94,9 +96,12 @@ class _Roots:
 class _TestedScores:
     """All subgroups by score; a gap is the mean score less the share of positive labels."""
 
-    def __init__(self, cells: ScoredCells, question: SearchQuestion) -> None:
-        self.cells, self.question = cells, question
-        self.every: ScoredSubgroups = count_scored(cells, question.depth, question.min_rows)
+    def __init__(self, searched: SearchedRows, question: SearchQuestion) -> None:
+        self.searched, self.question = searched, question
+        self.every = count_subgroups(searched, question.depth, question.min_rows)
+        assert self.every.scores is not None
+        assert searched.scores is not None
+        self.total, self.mean_of_all = searched.n, searched.scores / max(searched.n, 1)
         self.n, self.x = self.every.n, self.every.events
         self.mean = np.clip(self.every.scores / self.n, 0, 1)  # sums of scores are rounded
         self.gap = self.mean - self.x / self.n
@@ -164,29 +169,27 @@ class _TestedScores:
         """
         if not len(claims):
             return []
-        inside = [self.every.members(self.cells, i) for i in claims.tolist()]
-        left = np.ones(len(self.cells.rows), dtype=bool)
+        counts = ClaimCounts(self.searched, self.every, claims.tolist())
         members: list[int] = []
-        excess = self._excess(inside, left)
-        while excess.max() > 0 and len(members) < _MOST_MEMBERS:
-            members.append(int(np.argmax(excess)))
-            left = left & ~inside[members[-1]]
-            excess = self._excess(inside, left)
-        beside = np.stack([self._excess(inside, ~inside[member]) for member in members])
+        excess = self._excess(counts, members)
+        while excess.max() > 0 and len(members) < MOST_MEMBERS:
+            ahead = np.argsort(-excess, kind="stable")[:MOST_AHEAD].tolist()
+            members.append(ahead[0])
+            excess = self._excess(counts, members, ahead)
+        beside = np.stack([self._excess(counts, [member]) for member in members])
         by: list[int | None] = [members[i] for i in np.argmin(beside, axis=0).tolist()]
         for i in (*members, *np.flatnonzero(excess > 0).tolist()):
             by[i] = None
         return by
 
-    def _excess(self, inside: Sequence[NDArray[np.bool_]], left: NDArray[np.bool_]) -> Array:
-        """Return by how much the evidence of groups exceeds the critical value in some cells."""
-        cells = self.cells
-        n, x, s = (
-            np.array([float(each[rows & left].sum()) for rows in inside])
-            for each in (cells.rows, cells.events, cells.scores)
-        )
+    def _excess(
+        self, counts: ClaimCounts, members: Sequence[int], ahead: Sequence[int] = ()
+    ) -> Array:
+        """Return by how much the evidence of claims exceeds the critical value outside members."""
+        inside, sums = counts.by(members, ahead)
+        n, x, s = sums[:, ~inside.any(axis=1), 1:].sum(axis=1)
         size = np.maximum(n, 1)
-        roots = self._roots(size, x, s / size)
+        roots = self._roots(size, x, np.clip(s / size, 0, 1))
         side = self.question.worse
         high = roots.high - self.c_high if side is not Worse.LOWER else np.full(len(n), -np.inf)
         low = roots.low - self.c_low if side is not Worse.HIGHER else np.full(len(n), -np.inf)
@@ -211,7 +214,7 @@ class _TestedScores:
         side = self.question.worse
         ends = {Worse.HIGHER: self.high, Worse.LOWER: -self.low}
         beyond = ends.get(side, np.maximum(self.high, -self.low))
-        large = beyond[self.n >= _LARGE * float(self.cells.rows.sum())]
+        large = beyond[self.n >= _LARGE * self.total]
         return Largest(
             guaranteed=None if best is None else name_of_conditions(self._conditions(best)),
             by_at_least=None if best is None else float(guaranteed.max()),
@@ -221,15 +224,14 @@ class _TestedScores:
 
     def detectable(self) -> Iterator[Detectable]:
         """Yield what would have been found at the mean of all scores, on every side asked for."""
-        rows = float(self.cells.rows.sum())
         if not len(self.n):
             return
-        mean = float(self.cells.scores.sum()) / rows
+        mean = self.mean_of_all
         side, by = self.question.worse, self.question.tolerance
         rates = {Worse.HIGHER: [(1 - mean, self.c_high)], Worse.LOWER: [(mean, self.c_low)]}
         sides = rates.get(side) or [each for pair in rates.values() for each in pair]
         for share in SHARES:
-            n = int(share * rows)
+            n = int(share * self.total)
             if n < self.question.min_rows:
                 continue
             gaps = [detectable_excess(n, rate, c, by, POWER) for rate, c in sides]
@@ -241,7 +243,7 @@ class _TestedScores:
         """Yield the smallest gap that is shown on each side, where scores have the mean of all."""
         if not len(self.n):
             return
-        mean = float(self.cells.scores.sum() / self.cells.rows.sum())
+        mean = self.mean_of_all
         by, side, sizes = self.question.tolerance, self.question.worse, edge_sizes(self.n)
         for sign, c, not_asked in ((1, self.c_high, Worse.LOWER), (-1, self.c_low, Worse.HIGHER)):
             if side is not_asked:
@@ -255,7 +257,7 @@ class _TestedScores:
     def _conditions(self, i: int) -> dict[str, str]:
         """Return the conditions of a subgroup by the names of their features, the score last."""
         features = self.question.features
-        values = [*self.every.conditions(i).items(), (-1, int(self.every.bin[i]))]
+        values = self.every.conditions(i).items()
         return {features[f].name: features[f].values[value] for f, value in values}
 
     def _described(self, at: Positions) -> list[Subgroup]:
@@ -292,5 +294,5 @@ class _TestedScores:
             evidence=root,
             p_adjusted=p_adjusted,
             status=status,
-            rows_needed=rows_needed(float(self.cells.rows.sum()), c, root) if undecided else None,
+            rows_needed=rows_needed(self.total, c, root) if undecided else None,
         )

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Closed, Role, SearchedValues, Task
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.identity import Bin, GroupId, MissingValue, ValueSet, bins, group_names
 from fairgauge.resolve.group_counts import group_columns
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
+from fairgauge.scan.row_codes import CodedRows
 from fairgauge.values import MISSING_NAME
 
 if TYPE_CHECKING:
@@ -27,15 +29,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.statistics import Rate
+    from fairgauge.catalogue.score_statistics import ScoreMean
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis
     from fairgauge.identity import Part
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import Grouping
-    from fairgauge.scan.row_codes import CodedRows
 
     Codes = NDArray[np.int64]
+    Levels = NDArray[np.integer[Any]]
 
 _MOST_NUMBERS = 12
 """Different numbers of a column up to which each is a value of its own."""
@@ -69,11 +71,13 @@ class OutcomeRows:
         condition.
     outcomes : array: what they are to the rate.
     cases : array: how many rows each stands for; None where each is one.
+    scores : array: the sum of their scores; None where these have no part in what is searched.
     """
 
     codes: tuple[Codes, ...]
     outcomes: Codes
     cases: Array | None
+    scores: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +91,8 @@ class SearchedRows:
     outcomes : array: the rows of each outcome.
     parts : reads the rows.
     counted : of rows in many parts the digest of the counts by each feature alone, None of cells.
+    scores : the sum of all scores of rows that are counted, of a search of calibration; its last
+        feature is the part of the score, which only rows with a label and a score have.
     """
 
     sizes: tuple[int, ...]
@@ -94,6 +100,7 @@ class SearchedRows:
     outcomes: Array
     parts: Callable[[], Iterable[OutcomeRows]]
     counted: str | None = None
+    scores: float | None = None
 
     @property
     def rows(self) -> float:
@@ -123,101 +130,77 @@ class SearchedRows:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScoredCells:
-    """The cells of a table: the values of every feature, the bin of the scores, and the labels.
-
-    Attributes
-    ----------
-    codes : array of shape (cells, features): the value of each feature; one above the last where
-        it is none that can be a condition.
-    sizes : the number of values of each feature.
-    rows : array of shape (cells,): rows, which have a label and a score.
-    bins : array of shape (cells,): the tenth of the range of scores.
-    events, scores : arrays of shape (cells,): positive labels, and the sum of the scores.
-    """
-
-    codes: Codes
-    sizes: tuple[int, ...]
-    bins: Codes
-    rows: Array
-    events: Array
-    scores: Array
-
-
-def searched_cells(
-    cube: Cube, spec: Spec, rate: Rate, one_hot: Mapping[str, Sequence[str]]
+def searched_rows(
+    cube: Cube,
+    spec: Spec,
+    statistic: Rate | ScoreMean,
+    one_hot: Mapping[str, Sequence[str]],
+    read: Callable[[], Iterable[CodedRows]] | None = None,
 ) -> tuple[SearchedRows, tuple[SearchedFeature, ...]]:
-    """Return the cells of a rate by the values of all features, and these values.
+    """Return the rows of a statistic by the values of all features, and these values.
 
     Columns of ``one_hot`` are values of one feature, which is at the place of the first of them.
+    ``read`` yields the rows by the positions in the levels of ``cube``, which then holds the counts
+    by each feature alone, and those by the outcomes; without it the cube holds the counts by all
+    together, and its cells are the rows.
 
     Raises
     ------
     SpecError
-        The outcomes are not binary, a value is asked for that the data do not have, or columns are
-        not one-hot.
+        The outcomes are not binary, a value is asked for that the data do not have, columns are not
+        one-hot, or scores are no probabilities of the positive value.
     CubeError
         The counts do not hold all features together.
     """
-    groupings = list(group_columns(cube, spec).values())
-    outcomes = _outcome_axes(cube)
-    table = cube.marginal([*(part.axis for part in groupings), *outcomes])
-    rows = table.sums.get("n", table.sums["rows"])
-    codes, searched = _features(groupings, table.codes, rows, one_hot)
-    kinds = _outcomes(cube, spec, rate)
-    at = table.codes.T[len(groupings) :]
-    part = OutcomeRows(tuple(np.ascontiguousarray(codes.T)), kinds[tuple(at)], rows)
-    sizes = tuple(len(feature.values) for feature in searched)
-    found = SearchedRows(
-        sizes=sizes,
-        rows_of=tuple(
-            np.bincount(column, rows, size + 1).astype(np.float64)
-            for column, size in zip(part.codes, sizes, strict=True)
-        ),
-        outcomes=np.bincount(part.outcomes, rows, OUTCOMES).astype(np.float64),
-        parts=lambda: [part],
-    )
-    return found, searched
+    features = _features(cube, list(group_columns(cube, spec).values()), one_hot)
+    scored = not isinstance(statistic, Rate)
+    if isinstance(statistic, Rate):
+        axes, outcomes = _outcome_axes(cube), _outcomes(cube, spec, statistic)
+    else:
+        axes, outcomes = _scored_outcomes(cube, spec)
+        features.append(_parts_of_scores(cube, axes, outcomes))
 
-
-def searched_rows(
-    cube: Cube, spec: Spec, rate: Rate, read: Callable[[], Iterable[CodedRows]]
-) -> tuple[SearchedRows, tuple[SearchedFeature, ...]]:
-    """Return the rows of a rate by the values of all features, and these values.
-
-    ``cube`` holds the counts by each feature alone, and those by the outcomes; ``read`` yields the
-    rows by the positions in its levels.
-
-    Raises
-    ------
-    SpecError
-        As of `searched_cells`.
-    """
-    groupings = list(group_columns(cube, spec).values())
-    axes = [part.axis for part in groupings]
-    made = [_values(part, _rows_by_level(cube, part.axis)) for part in groupings]
-    kinds, outcome_axes = _outcomes(cube, spec, rate), _outcome_axes(cube)
-    table = cube.marginal(outcome_axes)
-    rows = table.sums.get("n", table.sums["rows"])
-
-    def part_of(found: CodedRows) -> OutcomeRows:
+    def part_of(rows: CodedRows) -> OutcomeRows:
         return OutcomeRows(
             codes=tuple(
-                each.of_level[found.codes[axis]] for axis, each in zip(axes, made, strict=True)
+                each.value_of([rows.codes[axis] for axis in each.axes]) for each in features
             ),
-            outcomes=kinds[tuple(found.codes[axis] for axis in outcome_axes)],
-            cases=found.cases,
+            outcomes=outcomes[tuple(rows.codes[axis] for axis in axes)],
+            cases=rows.cases,
+            scores=rows.scores if scored else None,
         )
 
+    if read is None:
+        columns = dict.fromkeys(axis for each in features for axis in each.axes)
+        cells = part_of(_cells(cube, [*(columns | dict.fromkeys(axes))]))
+    alone = _cells(cube, axes)
+    kinds = outcomes[tuple(alone.codes.values())]
     every = SearchedRows(
-        sizes=tuple(len(each.feature.values) for each in made),
-        rows_of=tuple(each.rows for each in made),
-        outcomes=np.bincount(kinds[tuple(table.codes.T)], rows, OUTCOMES).astype(np.float64),
-        parts=lambda: map(part_of, read()),
-        counted=cube.digest,
+        sizes=tuple(len(each.feature.values) for each in features),
+        rows_of=tuple(each.rows for each in features),
+        outcomes=_summed(kinds, alone, OUTCOMES),
+        parts=(lambda: [cells]) if read is None else (lambda: map(part_of, read())),
+        counted=None if read is None else cube.digest,
+        scores=float(alone.scores[kinds != NOT_COUNTED].sum())
+        if scored and alone.scores is not None
+        else None,
     )
-    return every, tuple(each.feature for each in made)
+    return every, tuple(each.feature for each in features)
+
+
+def _cells(cube: Cube, axes: Sequence[Axis]) -> CodedRows:
+    """Return the cells by some axes, as rows that stand for several."""
+    table = cube.marginal(axes)
+    return CodedRows(
+        dict(zip(axes, table.codes.T, strict=True)),
+        table.sums.get("n", table.sums["rows"]),
+        table.sums.get(SCORE_SUM),
+    )
+
+
+def _summed(values: Codes, cells: CodedRows, number: int) -> Array:
+    """Return the rows of each of so many values."""
+    return np.bincount(values, cells.cases, number).astype(np.float64)
 
 
 def most_cells(cube: Cube, one_hot: Mapping[str, Sequence[str]]) -> float:
@@ -232,26 +215,15 @@ def _outcome_axes(cube: Cube) -> list[Axis]:
     return [axis for role in (Role.LABEL, Role.PREDICTION) if (axis := cube.plan.axis(role))]
 
 
-def _rows_by_level(cube: Cube, axis: Axis) -> Array:
-    """Return the rows of each level of an axis; the last are those without a value."""
-    table = cube.marginal([axis])
-    at = np.where(table.codes[:, 0] < 0, len(cube.levels[axis]), table.codes[:, 0])
-    rows = table.sums.get("n", table.sums["rows"])
-    return np.bincount(at, rows, len(cube.levels[axis]) + 1).astype(np.float64)
-
-
-def scored_cells(
-    cube: Cube, spec: Spec, one_hot: Mapping[str, Sequence[str]]
-) -> tuple[ScoredCells, tuple[SearchedFeature, ...]]:
-    """Return the cells of labels and scores by the values of all features, and these values.
+def _scored_outcomes(cube: Cube, spec: Spec) -> tuple[list[Axis], Codes]:
+    """Return the axes of labels and scores, and what rows are, by the codes of these.
 
     Raises
     ------
-    SpecError, CubeError
-        As of `searched_cells`, and where scores are no probabilities of the positive value.
+    SpecError
+        The labels are not binary, or scores are no probabilities of the positive value.
     """
-    axes = [cube.plan.axis(role) for role in (Role.LABEL, Role.SCORE)]
-    label, score = axes
+    label, score = (cube.plan.axis(role) for role in (Role.LABEL, Role.SCORE))
     task = decide_task(cube, spec)
     masks = outcome_masks(cube, spec, task)
     of_positive = task is Task.BINARY and masks[0].turned is None
@@ -261,61 +233,45 @@ def scored_cells(
             "probabilities, from 0 to 1, of the favourable value (positive)"
         )
         raise SpecError(Problem("score", message))
-    groupings = list(group_columns(cube, spec).values())
-    table = cube.marginal([*(part.axis for part in groupings), label, score])
-    labels, scores = table.codes[:, -2:].T
-    known = (labels >= 0) & (scores >= 0)
-    codes, rows = table.codes[known], table.sums.get("n", table.sums["rows"])[known]
-    values, searched = _features(groupings, codes, rows, one_hot)
-    cells = ScoredCells(
-        codes=values,
-        sizes=tuple(len(feature.values) for feature in searched),
-        bins=np.minimum((scores[known] - 1) // 2 * SCORE_BINS // score.grid, SCORE_BINS - 1),
-        rows=rows,
-        events=rows * masks[0].labels[labels[known]],
-        scores=table.sums[SCORE_SUM][known],
-    )
-    return cells, (*searched, _parts_of(score))
+    known = np.append(np.where(masks[0].labels, EVENT, COUNTED), NOT_COUNTED)
+    outcomes = np.repeat(known[:, None], score.bins + 1, axis=1)
+    outcomes[:, -1] = NOT_COUNTED  # code -1 reads the last
+    return [label, score], outcomes
 
 
-def _parts_of(score: Axis) -> SearchedFeature:
-    """Return the parts of the range of scores, as the last feature of a search of calibration."""
+def _parts_of_scores(cube: Cube, axes: Sequence[Axis], outcomes: Codes) -> _MadeFeature:
+    """Return the parts of the range of scores as a feature, of rows with a label and a score."""
+    score = axes[-1]
+    part = (np.arange(score.bins + 1) - 1) // 2 * SCORE_BINS // score.grid
+    values = np.where(outcomes == NOT_COUNTED, SCORE_BINS, np.clip(part, 0, SCORE_BINS - 1))
+    cells = _cells(cube, axes)
     edges = [f"{i / SCORE_BINS:g}" for i in range(SCORE_BINS + 1)]
     names = [f"[{low}, {high})" for low, high in pairwise(edges)]
     names[-1] = f"{names[-1][:-1]}]"
     ends = pairwise([-math.inf, *(score.edge(i) for i in range(1, SCORE_BINS)), math.inf])
     parts = [GroupId.of(Bin(low, high, Closed.LEFT)).to_plain() or [] for low, high in ends]
-    return SearchedFeature(
+    feature = SearchedFeature(
         name=score.column,
         made=SearchedValues.SCORE_BINS,
         values=tuple(names),
         conditions={name: part for name, (part,) in zip(names, parts, strict=True)},
     )
+    rows = _summed(values[tuple(cells.codes.values())], cells, SCORE_BINS + 1)
+    return _MadeFeature(feature, tuple(axes), lambda codes: values[tuple(codes)], rows)
 
 
 def _features(
-    groupings: Sequence[Grouping],
-    codes: Codes,
-    rows: Array,
-    one_hot: Mapping[str, Sequence[str]],
-) -> tuple[Codes, tuple[SearchedFeature, ...]]:
-    """Return the values of every feature in the cells, and what the values are."""
-    codes_of = {part.axis.column: column for part, column in zip(groupings, codes.T, strict=False)}
+    cube: Cube, groupings: Sequence[Grouping], one_hot: Mapping[str, Sequence[str]]
+) -> list[_MadeFeature]:
+    """Return the features in order, with the values that conditions on them are made of."""
     by_column = {part.axis.column: part for part in groupings}
     of_feature = {column: name for name, columns in one_hot.items() for column in columns}
-    found = []
-    for name in dict.fromkeys(of_feature.get(column, column) for column in by_column):
-        if name in one_hot:
-            columns = [(by_column[column], codes_of[column]) for column in one_hot[name]]
-            found.append(_from_one_hot(name, columns, rows))
-            continue
-        part, at = by_column[name], codes_of[name]
-        levels = len(part.group_of) - 1
-        rows_of = np.bincount(np.where(at < 0, levels, at), rows, levels + 1)
-        made = _values(part, rows_of.astype(np.float64))
-        found.append((made.of_level[at], made.feature))
-    values = np.stack([each for each, _ in found], axis=-1)
-    return values, tuple(feature for _, feature in found)
+    return [
+        _from_one_hot(name, [by_column[column] for column in one_hot[name]], cube)
+        if name in one_hot
+        else _values(by_column[name], cube)
+        for name in dict.fromkeys(of_feature.get(column, column) for column in by_column)
+    ]
 
 
 def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Codes:
@@ -343,38 +299,50 @@ def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Codes:
     return found[tuple(slice(None) if cube.plan.axis(role) else 0 for role in states)]
 
 
-def _from_one_hot(
-    name: str, columns: Sequence[tuple[Grouping, Codes]], rows: Array
-) -> tuple[Codes, SearchedFeature]:
-    """Return the value of every cell by which of several columns is 1, and the values."""
-    states = np.stack([_ones_and_zeros(part)[codes] for part, codes in columns])
-    ones = (states == 1).sum(axis=0)
-    if (several := float(rows[ones > 1].sum())) > 0:
+def _from_one_hot(name: str, parts: Sequence[Grouping], cube: Cube) -> _MadeFeature:
+    """Return a feature whose value is which of several columns is 1."""
+    axes = [part.axis for part in parts]
+    states_of = [_ones_and_zeros(part) for part in parts]
+
+    def states(codes: Sequence[Levels]) -> Codes:
+        return np.stack([each[code] for each, code in zip(states_of, codes, strict=True)])
+
+    cells = _cells(cube, axes)
+    held = states([*cells.codes.values()])
+    ones = (held == 1).sum(axis=0)
+    if (several := float(_summed(ones > 1, cells, 2)[1])) > 0:
         message = (
             f"{several:,.0f} rows have 1 in more than one of the columns {quote(name + '_*')}, "
             "which are not one-hot; name the columns themselves (--features)"
         )
         raise SpecError(Problem("features", message))
-    names = [part.axis.column for part, _ in columns]
-    values = [column.removeprefix(f"{name}_") for column in names]
-    found = np.where(ones == 1, (states == 1).argmax(axis=0), len(values))
+    columns = [axis.column for axis in axes]
+    values = [column.removeprefix(f"{name}_") for column in columns]
     conditions = dict.fromkeys(values, 1)
-    neither = ones == 0
-    for other, cells in (
-        (NONE_OF_THESE, neither & (states == 0).all(axis=0)),
-        (MISSING_NAME, neither & (states == _MISSING).any(axis=0)),
-    ):
-        if cells.any():
-            found[cells] = len(values)
-            values.append(_unlike(other, values))
-    found[(states == _EXCLUDED).any(axis=0)] = len(values)
-    return found, SearchedFeature(
+    missing = (ones == 0) & (held == _MISSING).any(axis=0)
+    none_at = missing_at = len(values)
+    if ((held == 0).all(axis=0)).any():
+        values.append(_unlike(NONE_OF_THESE, values))
+    if missing.any():
+        missing_at = len(values)
+        values.append(_unlike(MISSING_NAME, values))
+
+    def value_of(codes: Sequence[Levels]) -> Codes:
+        found = states(codes)
+        value = np.where((found == 1).any(axis=0), (found == 1).argmax(axis=0), none_at)
+        value[(found == _MISSING).any(axis=0) & (value == none_at)] = missing_at
+        value[(found == _EXCLUDED).any(axis=0)] = len(values)
+        return value
+
+    feature = SearchedFeature(
         name=name,
         made=SearchedValues.ONE_HOT,
         values=tuple(values),
         conditions=dict(conditions),
-        columns=tuple(names),
+        columns=tuple(columns),
     )
+    rows = _summed(value_of([*cells.codes.values()]), cells, len(values) + 1)
+    return _MadeFeature(feature, tuple(axes), value_of, rows)
 
 
 def _ones_and_zeros(part: Grouping) -> Codes:
@@ -403,24 +371,30 @@ def _unlike(name: str, others: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _MadeValues:
-    """The values that conditions on a column are made of.
+class _MadeFeature:
+    """The values that conditions on a feature are made of.
 
     Attributes
     ----------
     feature : the values.
-    of_level : array: the value of each level of the column, the last of rows without one; one above
-        the last value where it is none that can be a condition.
+    axes : the columns that they are made of.
+    value_of : returns the value of rows, from their codes on each axis; one above the last value
+        where it is none that can be a condition.
     rows : array: the rows of each value, and of none.
     """
 
     feature: SearchedFeature
-    of_level: Codes
+    axes: tuple[Axis, ...]
+    value_of: Callable[[Sequence[Levels]], Codes]
     rows: Array
 
 
-def _values(part: Grouping, rows: Array) -> _MadeValues:
-    """Return the values that conditions are made of, from the rows of every level."""
+def _values(part: Grouping, cube: Cube) -> _MadeFeature:
+    """Return a column as a feature."""
+    cells = _cells(cube, [part.axis])
+    (codes,) = cells.codes.values()
+    levels = len(part.group_of) - 1
+    rows = _summed(np.where(codes < 0, levels, codes), cells, levels + 1)
     groups, group_of, made = list(part.groups), part.group_of, SearchedValues.VALUES
     cuts: tuple[float, ...] = part.axis.cuts
     if cuts:
@@ -445,9 +419,8 @@ def _values(part: Grouping, rows: Array) -> _MadeValues:
         cuts=tuple(map(float, cuts)),
         conditions={name: conditions[name] for name in names if name in conditions},
     )
-    return _MadeValues(
-        feature, of_level, np.bincount(of_level, rows, len(names) + 1).astype(np.float64)
-    )
+    of_value = np.bincount(of_level, rows, len(names) + 1).astype(np.float64)
+    return _MadeFeature(feature, (part.axis,), lambda codes: of_level[codes[0]], of_value)
 
 
 def _are_many_numbers(groups: Sequence[Part]) -> bool:

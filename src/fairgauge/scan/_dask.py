@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.scan._pandas import PandasFrame, Scanned, joined
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import dask.dataframe as dd
     import pandas as pd
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
+    from fairgauge.scan.row_codes import Batch
 
 
 @dataclass(frozen=True)
@@ -31,10 +34,23 @@ class DaskFrame:
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan, all parts at once."""
         dask = import_module("dask")
-        wanted = [c for c in self.frame.columns if str(c) in plan.columns]
         count = dask.delayed(_scanned)
-        parts = [count(part, plan, limit) for part in self.frame[wanted].to_delayed()]
+        parts = [count(part, plan, limit) for part in self._parts(plan)]
         return joined(plan, dask.compute(*parts), limit)
+
+    @property
+    def streams(self) -> bool:
+        """Return that rows can be read in batches."""
+        return True
+
+    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+        """Yield the rows, one part after the other."""
+        for part in self._parts(plan):
+            yield from PandasFrame(self.name, part.compute()).batches(plan, limit)
+
+    def _parts(self, plan: Plan) -> list[Any]:
+        wanted = [c for c in self.frame.columns if str(c) in plan.columns]
+        return list(self.frame[wanted].to_delayed())
 
 
 def _scanned(part: pd.DataFrame, plan: Plan, limit: int) -> Scanned:

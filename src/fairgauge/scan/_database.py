@@ -1,4 +1,4 @@
-"""Databases: one SELECT in the database itself; the rows stay there."""
+"""Databases: one SELECT in the database itself; the rows stay there, but for large searches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 from fairgauge.errors import DataError, MissingExtra, failed_import, listing, nearest, quote
 from fairgauge.scan._dialect import FOLDED, MARK, ROWS, WITHOUT_SETS, in_dialect, marked
 from fairgauge.scan._duckdb_connection import FETCHED, reason
-from fairgauge.scan._sql import Columns, count_by_sql, identifier, select
+from fairgauge.scan._sql import Columns, count_by_sql, identifier, select, select_rows
+from fairgauge.scan.row_codes import record_batches
 from fairgauge.scan.source import check_unique_names, not_numeric
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
+    from fairgauge.scan.row_codes import Batch
     from fairgauge.scan.source import Record, Source
 
 _DOUBLE = {"postgres": "DOUBLE PRECISION", "sqlite": "REAL", "mysql": "DOUBLE"}
@@ -127,6 +129,16 @@ class Database:
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one query."""
         return count_by_sql(plan, self._from, self._written(), self._run, limit)
+
+    @property
+    def streams(self) -> bool:
+        """Return that rows can be read in batches."""
+        return True
+
+    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+        """Yield the rows of the columns of a plan."""
+        del limit  # counted before
+        yield from record_batches(plan, self._run(select_rows(plan, self._from, self._written())))
 
     def query(self, plan: Plan) -> str:
         """Return the query that counts."""

@@ -166,19 +166,7 @@ def _seen(column: str, values: Floats) -> Seen:
 
 def _binned(axis: Axis, values: Floats) -> Cells:
     """Return the number of each value's bin, from 1; 0 is missing."""
-    if axis.grid and axis.bounds:
-        bins = _grid_codes(values, axis.grid, *axis.bounds)
-    else:
-        bins = axis.bins_of(values)
-    return np.where(np.isnan(values), 0, bins + 1)
-
-
-def _grid_codes(values: Floats, grid: int, low: float, high: float) -> Cells:
-    """Find the nearest edge, then distinguish below, on and above it."""
-    nearest = np.nan_to_num(np.rint((values - low) / (high - low) * grid))
-    edge = nearest * (high - low) / grid + low
-    codes: Cells = (2 * nearest + (values >= edge) + (values > edge)).astype(np.int64)
-    return codes
+    return np.where(np.isnan(values), 0, axis.bins_of(values) + 1)
 
 
 def _moment(moment: Moment, numbers: Mapping[str, Floats]) -> Floats:

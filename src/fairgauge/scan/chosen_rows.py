@@ -130,11 +130,6 @@ class _ChosenRows:
             raise EmptyDataError(f"no row meets the conditions (where): {conditions}")
         return _without_absent(replace(cube, plan=plan, tables=tables, rows=rows))
 
-
-@dataclass(frozen=True, slots=True)
-class _ReadableRows(_ChosenRows):
-    """The same of a source whose rows can be read."""
-
     @property
     def streams(self) -> bool:
         """Return whether rows can be read in batches."""
@@ -163,6 +158,11 @@ class _ReadableRows(_ChosenRows):
                 if axis not in kept
             }
             yield Batch(keys, {column: each[meet] for column, each in batch.numbers.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadableRows(_ChosenRows):
+    """The same of a source whose rows can be read."""
 
     @property
     def at_hand(self) -> bool:

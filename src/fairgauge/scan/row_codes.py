@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
 from fairgauge.values import canonical, name_of, plain_number
 
@@ -41,7 +43,7 @@ class Batch:
     numbers: dict[str, NDArray[np.float64]]
 
     def intervals(self, axis: Axis) -> NDArray[np.int64]:
-        """Return the position of every row among the intervals of an axis with cuts."""
+        """Return the position of every row among the intervals of an axis."""
         numbers = self.numbers[axis.column]
         return np.where(np.isnan(numbers), -1, axis.bins_of(numbers))
 
@@ -71,10 +73,12 @@ class CodedRows:
     ----------
     codes : for every axis the position of each row, -1 where missing.
     cases : what each row stands for, 0 where that is not known; None where each is one.
+    scores : the scores, 0 where missing, times what each row stands for; None without any.
     """
 
     codes: dict[Axis, NDArray[np.integer[Any]]]
     cases: NDArray[np.float64] | None
+    scores: NDArray[np.float64] | None = None
 
 
 def coded_rows(source: Streamed, cube: Cube, limit: int) -> Iterator[CodedRows]:
@@ -88,7 +92,7 @@ def coded_rows(source: Streamed, cube: Cube, limit: int) -> Iterator[CodedRows]:
     places = {
         axis: PositionsInLevels(axis, cube.levels[axis]) for axis in cube.plan.axes if not axis.bins
     }
-    count = cube.plan.count
+    count, score = cube.plan.count, cube.plan.axis(Role.SCORE)
     for batch in source.batches(cube.plan, limit):
         codes: dict[Axis, NDArray[np.integer[Any]]] = {
             axis: places[axis].of(*found) for axis, found in batch.keys.items()
@@ -97,7 +101,10 @@ def coded_rows(source: Streamed, cube: Cube, limit: int) -> Iterator[CodedRows]:
         cases = None if count is None else batch.numbers[count]
         if cases is not None:
             cases = np.where(np.isfinite(cases), cases, 0.0)
-        yield CodedRows(codes, cases)
+        scores = None if score is None else np.nan_to_num(batch.numbers[score.column])
+        if scores is not None and cases is not None:
+            scores = scores * cases
+        yield CodedRows(codes, cases, scores)
 
 
 class PositionsInLevels:
@@ -112,7 +119,12 @@ class PositionsInLevels:
         self, values: Sequence[object], positions: NDArray[np.integer[Any]]
     ) -> NDArray[np.int32]:
         """Return the level of every row, from its position among the engine's values."""
-        if self._known is None or self._known[0] is not values:
+        # the values of one list only grow
+        if (
+            self._known is None
+            or self._known[0] is not values
+            or len(self._known[1]) != len(values) + 1
+        ):
             places = [self._place(value) for value in [*values, None]]
             self._known = values, np.array(places, dtype=np.int32)
         found = np.take(self._known[1], positions)  # a position below 0 reads the last entry
@@ -159,3 +171,20 @@ def sql_batches(plan: Plan, found: Iterator[Any]) -> Iterator[Batch]:
     keys = sum(not axis.bins for axis in plan.axes)
     for each in found:
         yield arrow_batch(plan, each.columns[:keys], each.columns[keys:])
+
+
+def record_batches(plan: Plan, records: Iterator[Sequence[Any]]) -> Iterator[Batch]:
+    """Yield batches of the records of the query of all rows, of an engine without Arrow."""
+    plain = [axis for axis in plan.axes if not axis.bins]
+    values: list[list[object]] = [[] for _ in plain]
+    places: list[dict[object, int]] = [{} for _ in plain]
+    while part := list(islice(records, BATCH)):
+        columns = list(zip(*part, strict=True))
+        keys: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]] = {}
+        for axis, column, known, place in zip(plain, columns, values, places, strict=False):
+            held = [None if each != each else each for each in column]  # NaN is missing
+            positions = [place.setdefault(each, len(place)) for each in held]
+            known.extend(list(place)[len(known) :])
+            keys[axis] = known, np.array(positions, dtype=np.int32)
+        numbers = [np.array(column, dtype=np.float64) for column in columns[len(plain) :]]
+        yield Batch(keys, dict(zip(plan.numeric_columns, numbers, strict=True)))

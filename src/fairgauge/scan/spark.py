@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, MissingExtra, listing, quote
 from fairgauge.scan._duckdb_connection import reason
-from fairgauge.scan._sql import Columns, count_by_sql, select
+from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
+from fairgauge.scan.row_codes import record_batches
 from fairgauge.scan.source import not_numeric
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
+    from fairgauge.scan.row_codes import Batch
     from fairgauge.scan.source import Record
 
 _VIEW = "fairgauge_rows"
@@ -46,11 +49,28 @@ class SparkFrame:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
+        with self._view() as view:
+            return count_by_sql(plan, view, self._written(), self._run, limit)
+
+    @property
+    def streams(self) -> bool:
+        """Return that rows can be read in batches."""
+        return True
+
+    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+        """Yield the rows of the columns of a plan; one partition at a time is at hand."""
+        del limit  # counted before
+        with self._view() as view, _as_data_error(self.name):
+            found = self.frame.sparkSession.sql(select_rows(plan, view, self._written()))
+            yield from record_batches(plan, found.toLocalIterator())
+
+    @contextmanager
+    def _view(self) -> Iterator[str]:
         view = f"{_VIEW}_{secrets.token_hex(8)}"  # of its own: counts of one session may overlap
         frame = self.frame.toDF(*(f"c{i}" for i in range(len(self.columns))))
         frame.createOrReplaceTempView(view)
         try:
-            return count_by_sql(plan, view, self._written(), self._run, limit)
+            yield view
         finally:
             self.frame.sparkSession.catalog.dropTempView(view)
 
@@ -84,12 +104,18 @@ class SparkFrame:
         return Columns(key, number, looks=False)
 
     def _run(self, query: str) -> Iterator[Record]:
-        from pyspark.errors import PySparkException
-
-        try:
+        with _as_data_error(self.name):
             return iter([tuple(row) for row in self.frame.sparkSession.sql(query).collect()])
-        except PySparkException as error:
-            raise DataError(f"cannot count the {self.name}: {reason(error)}") from None
+
+
+@contextmanager
+def _as_data_error(name: str) -> Iterator[None]:
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        raise DataError(f"cannot count the {name}: {reason(error)}") from None
 
 
 def read_files(master: str, paths: Sequence[str]) -> DataFrame:

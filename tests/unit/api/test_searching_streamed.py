@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import polars as pl
 import pytest
@@ -170,26 +168,35 @@ def test_the_fingerprint_is_of_all_counts_in_any_order_of_rows(monkeypatch):
     assert found_both_ways(swapped, monkeypatch)[1].fingerprint != one.fingerprint
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"one_hot": True}, "one-hot columns as one feature"),
-        ({"rate": "calibration_gap", "score": "s", "prediction": None}, "calibration"),
-    ],
-)
-def test_what_would_not_fit_into_memory_is_refused_before_it_is_counted(
-    monkeypatch, options, message
-):
+@pytest.mark.parametrize("dropped", [[], ["town_t1"]])
+def test_one_hot_columns_as_one_feature_are_read_in_batches(monkeypatch, dropped):
+    frame = FRAME.filter(pl.col("town").is_in([f"t{each}" for each in range(5)]))
+    frame = frame.to_dummies("town").drop(dropped)
+    asked = {"features": ["town", "sex", fg.cut("age", [30, 60])], "one_hot": True}
+    counted, streamed = found_both_ways(frame, monkeypatch, **asked)
+    assert content(streamed) == content(counted)
+    assert streamed.question.features[0].made == "one_hot"
+    assert len(streamed.question.features[0].values) == 5
+    wrong = frame.with_columns(town_t2=pl.lit(1))
+    with pytest.raises(SpecError, match="have 1 in more than one of the columns 'town_"):
+        found_both_ways(wrong, monkeypatch, **asked)
+
+
+def test_many_rows_by_person_are_refused_before_they_are_counted(monkeypatch):
+    frame = FRAME.with_row_index("who")
+    asked = {**ASKED, "features": FEATURES, "person": "who", "per_person": "last", "order": "who"}
+    assert fg.find(frame, **asked).worse
+    monkeypatch.setattr(searching, "_MOST_JOINT_CELLS", 2_999)
+    with pytest.raises(SpecError, match=r"person: 3,000 rows would be counted by person.*write a"):
+        fg.find(frame, **asked)
+
+
+def test_what_would_not_fit_into_memory_is_refused_before_it_is_counted(monkeypatch, tmp_path):
     monkeypatch.setattr(searching, "_MOST_CELLS", 100)
     monkeypatch.setattr(searching, "_MOST_JOINT_CELLS", 1_000)
-    frame = FRAME.with_columns(s=pl.Series(np.random.default_rng(1).random(len(FRAME))),
-                               town_1=pl.lit(0), town_2=pl.lit(1))  # fmt: skip
-    features = ["sex", "town", "income", "age"]
-    if "one_hot" in options:
-        frame, features = frame.drop("town"), [*features, "day"]
-    with pytest.raises(SpecError, match=r"may make [123],\d{3} cells") as refused:
-        fg.find(frame, **{**ASKED, "features": features, **options})
-    text = str(refused.value)
-    assert message in text
-    assert "search fewer features" in text
-    assert re.search(r"more than 1,000 would not fit", text)
+    path = tmp_path / "rows.jsonl"
+    FRAME.with_columns(pl.col("day").cast(str)).write_ndjson(path)
+    with pytest.raises(
+        SpecError, match=r"may make [123],\d{3} cells, and more than 1,000 .*search"
+    ):
+        fg.find(path, features=FEATURES, **ASKED)
