@@ -277,10 +277,12 @@ class Better(StrEnum):
 
 
 class Favourable(StrEnum):
-    """Which decision is the better one for the person whom it is about."""
+    """Which decision, or which direction of an amount, is better for the person it is about."""
 
     POSITIVE = "positive"
     NEGATIVE = "negative"
+    HIGHER = "higher"
+    LOWER = "lower"
     NEITHER = "neither"
 
 

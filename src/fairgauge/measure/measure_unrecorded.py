@@ -62,6 +62,8 @@ _CALIBRATION_LEVEL = 0.05
 _LEAST_SLOPE = 0.05
 """Probabilities that show less of a group are as good as none."""
 _FIT_LEVEL = 0.01
+_SHOWN = 0.05
+"""The half width of the interval that people's own answers are to leave."""
 _ALTERNATIVES = (
     Estimator.VALIDATED, Estimator.LIKELIHOOD, Estimator.WEIGHTED, Estimator.BOUNDS,
 )  # fmt: skip
@@ -486,7 +488,23 @@ class _Feature:
         least = int(np.argmin(people))
         if rate.mixture.unidentified.any() or not math.isfinite(people[least]):
             return {}
-        return {"group": self._names[least], "effective": round(people[least])}
+        return {
+            "group": self._names[least],
+            "effective": round(people[least]),
+            "answers": self._answers(rate, least),
+        }
+
+    def _answers(self, rate: UnrecordedRate, group: int) -> int:
+        """Return how many people drawn at random, asked for their group, show its difference.
+
+        Show: their answers alone leave a confidence interval of 5 percentage points to each side.
+        """
+        share = rate.mixture.denominator(rate.sides[group]) / rate.cells.n.sum()
+        mine = rate.mixture.smoothed_rate(rate.sides[group])
+        others = rate.mixture.smoothed_rate(~rate.sides[group])
+        variance = mine * (1 - mine) / share + others * (1 - others) / (1 - share)
+        z = critical(self._spec.confidence)
+        return math.ceil(float(variance) * (z / _SHOWN) ** 2)
 
     def _notes(self) -> Iterator[Diagnostic]:
         counts, asked, known = self._counts, self._counts.asked, self._known

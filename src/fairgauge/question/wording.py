@@ -30,7 +30,7 @@ class Words:
     unit, noun : what a row is (``loan applications``), and who the rows are of (``applicants``).
     positive, negative : participles after "were", of a decision: ``approved``, ``refused``.
     label_positive, label_negative : verb phrases after "who", of an outcome: ``repaid``.
-    favourable : which decision is the better one for a person.
+    favourable : which decision is the better one for a person; of an amount, higher or lower.
     groups : by feature, a name for each value, or a pattern of ``{value}`` and ``{noun}``; of an
         intersection a pattern of its features in braces, the name of the last in the plural.
     """
@@ -65,7 +65,8 @@ DESCRIPTIONS = {
     "negative": "Participle for a negative decision (refused)",
     "label_positive": "Verb phrase for a positive outcome (repaid)",
     "label_negative": "Verb phrase for a negative outcome (did not repay)",
-    "favourable": "Which decision is the better one for a person: positive, negative or neither",
+    "favourable": "What is better for a person: a positive or negative decision, a higher or lower "
+    "amount, or neither",
     "groups": "Names of groups by feature and value, or a pattern such as {value} applicants",
 }
 """The keys of the table, each with its description."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
-from fairgauge.enums import Better, Favourable, ReferenceKind
+from fairgauge.enums import Better, ClassKind, Favourable, ReferenceKind, Task
 from fairgauge.render.brief._frequencies import Frequencies, Share, frequencies, range_words
 from fairgauge.render.brief._vocabulary import joined, some
-from fairgauge.render.words.display_names import capitalised
+from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.results.disparities import gap, is_ratio, singled_out
 
 if TYPE_CHECKING:
@@ -128,6 +129,9 @@ class ComparedShares:
         if shown.low is not None and shown.high is not None and contrast.definition.neutral == 0:
             turned = contrast.value is not None and gap(contrast) != contrast.value
             ends = (-shown.high, -shown.low) if turned else (shown.low, shown.high)
+        # whether decisions fit outcomes of several classes is counted, though in no cell of one
+        several, weighted = report.task is Task.MULTICLASS, report.spec.get("weight")
+        self._exact = several and not weighted and contrast.bounds is None
         sides = (_share(report, contrast, row), _reference_share(report, contrast, row))
         better = self.rate.worse(gap(contrast)) is False
         self.turned = turn and better and words.is_one_group(contrast)
@@ -166,19 +170,26 @@ class ComparedShares:
             return None
         sizes = (mine.size, theirs.size) if found.of is None else (found.of, found.of)
         first, second = (f"{size:,}" for size in sizes if size is not None)
-        estimated = "an estimated " if mine.hits is None else ""
+        estimated = "an estimated " if mine.hits is None and not self._exact else ""
         mine_in_words = self.rate.counted(first, self.subject, f"{estimated}{found.group:,}")
         times = " times" if self.event is None else ""
         return (
             f"{mine_in_words}; "
             f"{self.rate.counted_beside(second, self.other, f'{found.reference:,}')}{times}."
+            f"{self._of_classes()}"
         )
+
+    def _of_classes(self) -> str:
+        """Return that the class was chosen from all, where it was."""
+        if self.contrast.class_scope.kind is not ClassKind.WORST:
+            return ""
+        return f" Of all classes {called(self.contrast.class_)} differs most."
 
     def interval_sentence(self) -> str | None:
         """Return the interval as counts: "between 14 and 20 fewer of 100 were approved"."""
         mine, theirs = self.shares
         subject, other = capitalised(self.rate.among(self.subject)), self.rate.among(self.other)
-        level = f"{100 * (self.contrast.confidence or 0):.4g}% CI{_together(self.contrast)}"
+        level = f"{100 * (self.contrast.confidence or 0):.4g}% CI{together_words(self.contrast)}"
         if self.ratio is not None and self.event is not None and self.rate.known:
             low, high = (f"{end:.2f}" for end in self.ratio)
             return (
@@ -203,7 +214,7 @@ class ComparedShares:
         low, high = contrast.interval
         turned = (contrast.value is not None and gap(contrast) != contrast.value) != self.turned
         ends = (-high, -low) if turned else (low, high)
-        level = f"{100 * contrast.interval.level:.4g}% CI{_together(contrast)}"
+        level = f"{100 * contrast.interval.level:.4g}% CI{together_words(contrast)}"
         return f"{range_words(ends, _PER_HUNDRED)} {self.event.happened} ({level})"
 
     def headline(self) -> str | None:
@@ -224,7 +235,8 @@ class ComparedShares:
         return "" if other is None else other.happened
 
 
-def _together(contrast: Estimate) -> str:
+def together_words(contrast: Estimate) -> str:
+    """Return that an interval holds together with those of all comparisons, where it does."""
     return ", for all comparisons together" if contrast.simultaneous else ""
 
 
@@ -320,9 +332,12 @@ def _total(report: Report, contrast: Estimate) -> Group | None:
 
 
 def _same_place(group: Group, contrast: Estimate) -> bool:
+    scope = contrast.class_scope
+    if scope.kind is ClassKind.WORST:
+        scope = replace(scope, kind=ClassKind.CLASS)
     return (
         group.feature == contrast.feature
         and group.scope == contrast.scope
-        and group.class_scope == contrast.class_scope
+        and group.class_scope == scope
         and group.threshold == contrast.threshold
     )

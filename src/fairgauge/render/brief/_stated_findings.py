@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import AfterAdjusting, Outcome, ScopeKind, Status, Task
-from fairgauge.render.brief._compared_shares import ComparedShares
+from fairgauge.enums import AfterAdjusting, ClassKind, Outcome, ScopeKind, Status
+from fairgauge.render.brief._compared_means import ComparedMeans
+from fairgauge.render.brief._compared_shares import ComparedShares, event_of
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
 from fairgauge.render.words.metric_words import compared_rate
@@ -58,13 +59,29 @@ class StatedFinding:
         unmistaken = first is None or not harmed or (first.is_worse and not first.turned)
         self.shares = first if unmistaken else harmed[0]
         contrast = self.shares.contrast if self.shares is not None else finding.estimate
+        row = compared_rate(finding.estimate.definition)
+        self.means = None
+        """The finding as a comparison of means, where it is not one of shares."""
+        if self.shares is None and row is not None and not row.is_share:
+            self.means = ComparedMeans(words, finding.estimate, row)
         place = next(i for i, each in enumerate(report.estimates) if each.key == contrast.key)
         self.source: tuple[str, ...] = (f"estimates[{place}]",)
 
     @property
     def is_worse(self) -> bool:
         """Return whether somebody is worse off, and not only different."""
-        return self.shares is not None and self.shares.is_worse
+        return any(each is not None and each.is_worse for each in (self.shares, self.means))
+
+    def headline(self) -> str:
+        """Return it in words without numbers."""
+        stated = self.shares or self.means
+        text = None if stated is None else stated.headline()
+        return text or describe_finding(self.finding, brief=True).split(": ")[0]
+
+    def interval_sentence(self) -> str | None:
+        """Return its interval in words; None where its sentence has it."""
+        stated = self.shares or self.means
+        return None if stated is None else stated.interval_sentence()
 
     @property
     def after_adjusting(self) -> AfterAdjusting | None:
@@ -76,18 +93,18 @@ class StatedFinding:
 
     def sentence(self) -> str:
         """Return it as counts of people, or in percentages where it has none."""
-        text = self.shares.sentence() if self.shares is not None else None
-        if text is None:
-            return describe_finding(self.finding, brief=True)
-        finding, shares = self.finding, self.shares
-        if finding.adjusted is None or shares is None or shares.contrast is not finding.estimate:
+        finding, stated = self.finding, self.shares or self.means
+        text = stated.sentence() if stated is not None else None
+        if stated is None or text is None:
+            return describe_finding(finding, brief=True)
+        if finding.adjusted is None or stated.contrast is not finding.estimate:
             return text
         column = called(finding.adjusted_for or "the strata")
         change, adjusted = self.after_adjusting, singled_out(finding.adjusted)
-        stated = shares.of_interval(adjusted)
-        if change not in _ADJUSTED or stated is None:
+        interval = stated.of_interval(adjusted)
+        if change not in _ADJUSTED or interval is None:
             return f"{text} {adjusted_sentence(finding.estimate, finding.adjusted, column)}"
-        within = f"On average within {column} {_ADJUSTED[change]}: {stated}."
+        within = f"On average within {column} {_ADJUSTED[change]}: {interval}."
         return f"{text} {within}{self._reverse_strata()}"
 
     def _reverse_strata(self) -> str:
@@ -128,10 +145,11 @@ class StatedFinding:
 
 def _compared(report: Report, words: Vocabulary, contrast: Estimate) -> ComparedShares | None:
     row = compared_rate(contrast.definition)
-    worded = report.task is Task.BINARY and contrast.class_scope.is_single
-    return (
-        ComparedShares(report, words, contrast, row) if worded and isinstance(row, Rate) else None
-    )
+    if not isinstance(row, Rate) or contrast.class_scope.kind is ClassKind.AVERAGE:
+        return None
+    if contrast.class_scope.kind is not ClassKind.NONE and event_of(row) is None:
+        return None  # of one class: whether a decision fits the outcome is of all classes
+    return ComparedShares(report, words, contrast, row)
 
 
 def disparities_of(report: Report, words: Vocabulary) -> list[StatedFinding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP
@@ -45,6 +45,10 @@ ANY_DECISION = ("a positive decision", "a negative decision")
 """What decisions are called without words of the user, where no one column holds them."""
 NO_CHANGE_SHOWN = "No statistically significant change is not “no change”."
 UNFAIR = "Whether a difference is unfair: that depends on context and law."
+_OF_DECISIONS = {
+    Favourable.HIGHER: Favourable.POSITIVE,
+    Favourable.LOWER: Favourable.NEGATIVE,
+}
 _PLACE = re.compile(r"{([^{}]*)}")
 
 
@@ -124,24 +128,27 @@ class Vocabulary:
         return words
 
     def at(self, scope: ClassScope, threshold: float | None = None) -> Vocabulary:
-        """Return the words of one cut of ordered levels, or of one threshold of several.
+        """Return the words of one class, one cut of ordered levels, or one threshold of several.
 
-        Its events are the levels above it, or the scores beyond it.
+        Its events are the class, the levels above it, or the scores beyond it. Which of several
+        classes is the better one for a person nobody stated.
         """
         decisions = self._decisions_by_cut.get(math.nan if threshold is None else threshold)
-        if scope.kind is not ClassKind.SELECTION and decisions is None:
+        if scope.name is None and decisions is None:
             return self
         words = copy.copy(self)
         if decisions is not None:
             words.decisions = decisions
         else:
             words.cut = scope.name
+        if scope.kind is not ClassKind.SELECTION and scope.name is not None:
+            words.words = replace(words.words, favourable=Favourable.NEITHER)
         return words
 
     @property
     def favourable(self) -> Favourable:
         """Return which decision is the better one for a person."""
-        return self.words.favourable
+        return _OF_DECISIONS.get(self.words.favourable, self.words.favourable)
 
     def event(self, cells: Cells) -> Event | None:
         """Return what a sum of cells counts; None where it is no decision and no outcome."""

@@ -10,6 +10,7 @@ from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.enums import (
     AfterAdjusting,
+    ClassKind,
     DiagnosticCode,
     Favourable,
     Outcome,
@@ -21,6 +22,7 @@ from fairgauge.enums import (
 from fairgauge.errors import quote
 from fairgauge.question.features import strata_named
 from fairgauge.question.presets import preset, preset_names
+from fairgauge.render.brief._compared_means import AMOUNTS, columns_of
 from fairgauge.render.brief._stated_findings import (
     StatedFinding,
     disparities_of,
@@ -29,7 +31,6 @@ from fairgauge.render.brief._stated_findings import (
 )
 from fairgauge.render.brief._vocabulary import Vocabulary, joined
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.finding_sentences import describe_finding
 from fairgauge.render.words.numbers import count, listing, numbered, percent, plural
 from fairgauge.render.words.question_sentences import (
     chosen_rows,
@@ -39,7 +40,7 @@ from fairgauge.render.words.question_sentences import (
     subgroups_not_examined,
     unit,
 )
-from fairgauge.render.words.verdict_sentences import rows_of_group
+from fairgauge.render.words.verdict_sentences import rounded_up, rows_of_group
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disparities import is_significant
 from fairgauge.results.verdicts import before_counting
@@ -62,6 +63,9 @@ def audit_brief(report: Report) -> Brief:
     """Return the brief of a report."""
     words = Vocabulary.of_report(report)
     disparities = disparities_of(report, words)
+    led = led_by(disparities)
+    of_amounts = report.task is not Task.BINARY and bool(led)
+    neutral = of_amounts and not any(each.is_worse for each in led)
     return Brief(
         headline=_headline(report, disparities),
         verdict=tuple(_verdict(report, disparities)),
@@ -70,7 +74,7 @@ def audit_brief(report: Report) -> Brief:
         certainty=tuple(_certainty(report, words, disparities)),
         limits=tuple(_limits(report, words))[:_MOST_LIMITS],
         steps=tuple(_steps(report, words, disparities))[:_MOST_STEPS],
-        question="Who is worse off, and by how much",
+        question="Who differs, and by how much" if neutral else "Who is worse off, and by how much",
     )
 
 
@@ -112,9 +116,7 @@ def _headline(report: Report, disparities: list[StatedFinding]) -> Sentence:
             "there is none"
         )
     first = disparities[0]
-    if first.shares is None or (text := first.shares.headline()) is None:
-        return Sentence(describe_finding(first.finding, brief=True).split(": ")[0], first.source)
-    source = first.source
+    text, source = first.headline(), first.source
     if (pair := with_condition(disparities)) is not None:
         _, conditioned = pair
         assert conditioned.shares is not None
@@ -143,6 +145,7 @@ def _verdict(report: Report, disparities: list[StatedFinding]) -> Iterator[Sente
     """Yield what the rules come to, who is outside, and how many comparisons that are."""
     rules = report.by_rule
     if not rules:
+        yield from _estimated_groups(report)
         yield from _no_limit(report, "Without a rule there is no verdict.")
         return
     outcomes = [each.outcome for each in rules]
@@ -156,6 +159,7 @@ def _verdict(report: Report, disparities: list[StatedFinding]) -> Iterator[Sente
     else:
         text = f"Inconclusive: the data cannot decide {_undecided(report)}."
     yield Sentence(text, ("verdict",))
+    yield from _estimated_groups(report)
     limits = plural(every, "The limit of the rule is", "The limits of the rules are")
     yield from _no_limit(report, f"{limits} this audit's own.")
     if (strata := strata_named(report.spec.get("strata"))) is not None:
@@ -175,6 +179,20 @@ def _verdict(report: Report, disparities: list[StatedFinding]) -> Iterator[Sente
         the_rest = "the other" if fails or passes else "all"
         text += f"; for {the_rest} {rest:,} the data cannot decide"
     yield Sentence(f"{text}.", ("verdicts",))
+
+
+def _estimated_groups(report: Report) -> Iterator[Sentence]:
+    """Yield of which features nobody recorded the groups, and what they are estimated from."""
+    for i, each in enumerate(report.spec.get("probabilities", ())):
+        columns = listing([called(column) for column in each["probabilities"].values()])
+        corrected = ""
+        if each.get("known") and each.get("known_drawn"):
+            corrected = ", and corrected by the people who were asked"
+        yield Sentence(
+            f"{capitalised(called(each['name']))} was not recorded: it is estimated from "
+            f"probabilities ({columns}){corrected}.",
+            (f"spec.probabilities[{i}]",),
+        )
 
 
 def _no_limit(report: Report, so: str) -> Iterator[Sentence]:
@@ -242,9 +260,23 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     features = dict.fromkeys(words.feature(each.feature) for each in report.groups)
     by = listing([f"by {each}" for each in features])
     decided, labelled = bool(spec.get("prediction") or spec.get("score")), bool(spec.get("label"))
-    if report.task is not Task.BINARY:
-        predicted = "numbers" if report.task is Task.REGRESSION else "classes"
-        text = f"The {predicted} {'predicted' if decided else 'observed'} were compared {by}."
+    if report.task is Task.REGRESSION:
+        label, prediction = columns_of(spec)
+        text = f"{capitalised(prediction)} was compared with {label} {by}, in the unit of {label}."
+        if not (decided and labelled):
+            of = prediction if decided else label
+            text = f"The average {of} was compared {by}, in the unit of {of}."
+    elif report.task is Task.MULTICLASS:
+        label, prediction = columns_of(spec)
+        classes = dict.fromkeys(
+            called(each.class_scope.name)
+            for each in report.groups
+            if each.class_scope.kind is ClassKind.CLASS
+        )
+        named = f": {listing(list(classes), 'or')}" if classes else ""
+        text = f"The class predicted ({prediction}{named}) was compared with {label}, {by}."
+        if not (decided and labelled):
+            text = f"The class of {prediction if decided else label}{named} was compared {by}."
     elif decided and labelled:
         decision, outcome = words.both(TP + FP), words.both(TP + FN)
         text = f"The decision ({decision}) was compared with what happened ({outcome}), {by}."
@@ -356,9 +388,13 @@ def _certainty(
 ) -> Iterator[Sentence]:
     stated_above: tuple[str, ...] = ()
     for each in led_by(disparities):
-        if each.shares is not None and (text := each.shares.interval_sentence()):
+        if text := each.interval_sentence():
             yield Sentence(text, each.source)
-        elif each.shares is None and each.finding.estimate.simultaneous is not None:
+        elif (
+            each.shares is None
+            and each.means is None
+            and each.finding.estimate.simultaneous is not None
+        ):
             stated_above += each.source
     if stated_above:  # of numbers without counts of people the sentence has the interval
         yield Sentence(
@@ -444,6 +480,12 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
             "reverse.",
             ("spec.positive",),
         )
+    if report.task is Task.REGRESSION and words.words.favourable not in AMOUNTS:
+        label, prediction = columns_of(spec)
+        yield Sentence(
+            f"Whether a higher {label if spec.get('label') else prediction} is better or worse for "
+            "people: nobody stated it (--word favourable=lower, or higher)."
+        )
     strata = strata_named(spec.get("strata"))
     besides = f" besides {called(strata)}" if strata else ""
     yield Sentence(
@@ -477,16 +519,34 @@ def _is_positive_assumed(report: Report) -> bool:
 
 def _explaining_steps(spec: Mapping[str, Any], *, differs: bool) -> Iterator[Sentence]:
     """Yield what would show where a difference arises, or whether there is one."""
-    unrecorded = spec.get("probabilities", ())
-    if unrecorded and not any(feature.get("known") for feature in unrecorded):
-        yield Sentence(
-            "Ask randomly drawn people for their group, and name the column of their answers "
-            "(known): it shows what probabilities cannot decide."
-        )
-    if differs and not (unrecorded or spec.get("strata")):
+    if differs and not (spec.get("probabilities") or spec.get("strata")):
         yield Sentence(
             "Find where the difference arises: --strata COLUMN compares alike with alike, within "
             "the values of a column that may account for it."
+        )
+
+
+def _steps_of_estimated_groups(report: Report) -> Iterator[Sentence]:
+    """Yield how many people to ask for their group, which settles what probabilities cannot."""
+    for i, each in enumerate(report.diagnostics):
+        if each.code is not DiagnosticCode.GROUP_NOT_RECORDED:
+            continue
+        answers = each.get("answers")
+        asked = each["known"] if each["random"] else 0
+        if answers is not None and answers <= asked:
+            continue
+        who, so_many = "randomly drawn people", ""
+        if answers is not None:
+            who = f"about {rounded_up(answers):,} {who}"
+            so_many = (
+                f" The answers of so many show the difference of {called(each['group'])} to within "
+                "5 of 100."
+            )
+        yield Sentence(
+            f"Ask {who} for their {called(each.feature or '')}, and name the column of their "
+            f"answers (known, with known_drawn = random): it settles what probabilities "
+            f"cannot.{so_many}",
+            (f"diagnostics[{i}]",),
         )
 
 
@@ -526,6 +586,7 @@ def _steps(
 ) -> Iterator[Sentence]:
     """Yield what the result asks for next; the first three are shown."""
     spec = report.spec
+    estimated = {each["name"] for each in spec.get("probabilities", ())}
     remaining = any(
         before_counting(each) is Outcome.FAIL and each.remains is not False
         for each in report.verdicts
@@ -542,6 +603,7 @@ def _steps(
                 numbered(each["total"], unit(report)),
             )
             yield Sentence(f"Complete {columns}: {each['rows']:,} of {every} have no group.")
+    yield from _steps_of_estimated_groups(report)
     yield from _explaining_steps(spec, differs=remaining or bool(report.findings))
     led = (each.shares for each in led_by(disparities) if each.shares is not None)
     wronged = next(filter(None, map(_wronged, led)), None)
@@ -567,5 +629,8 @@ def _steps(
         yield Sentence("Publish the tables of this page as the preset calls for, and sign them.")
     elif not report.verdicts:
         yield Sentence("State which difference is tolerable: --rule 'METRIC >= LIMIT'.")
-    elif any(each.value is not None for each in report.verdicts):
+    elif any(
+        each.value is not None and not (each.feature in estimated and each.outcome in _UNDECIDED)
+        for each in report.verdicts
+    ):
         yield Sentence("Plan how many rows would decide the rules: fairgauge plan.")

@@ -515,7 +515,9 @@ _ASSUMED = {
 
 def _group_not_recorded(d: Diagnostic) -> str:
     least = d.get("effective")
-    worth = "" if least is None else f", worth {least:,} of known group in {d['group']}"
+    worth = ""
+    if least is not None:
+        worth = f"; for {d['group']} as precise as {least:,} people whose group is known"
     people = f"{numbered(d['people'], 'people')}{worth}"
     if d["random"]:
         known = numbered(d["known"], "people")

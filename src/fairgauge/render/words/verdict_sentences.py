@@ -252,9 +252,9 @@ def rows_of_group(reason: Reason) -> tuple[str, str, str] | None:
     if needed is None or reason.get("on_limit") or needed > _MOST_TIMES * reason["rows"]:
         return None
     share = reason["of_group"] / reason["rows"]
-    upper = f" to {_rounded(share * most):,}" if most <= _MOST_ROWS else " or more"
-    between = f"{_rounded(share * least):,}{upper}"
-    return f"{_rounded(share * needed):,}", between, count(reason["of_group"])
+    upper = f" to {rounded_up(share * most):,}" if most <= _MOST_ROWS else " or more"
+    between = f"{rounded_up(share * least):,}{upper}"
+    return f"{rounded_up(share * needed):,}", between, count(reason["of_group"])
 
 
 def _detectable(reason: Reason) -> list[str]:
@@ -266,7 +266,7 @@ def _detectable(reason: Reason) -> list[str]:
     return [f"smallest detectable difference at these sizes ({_POWER}): {100 * gap:.1f} pp{text}"]
 
 
-def _rounded(rows: float) -> int:
+def rounded_up(rows: float) -> int:
     """Round up to two digits: more would pretend to know."""
     digits = max(0, math.floor(math.log10(max(rows, 1))) - 1)
     unit: int = 10**digits

@@ -1,0 +1,227 @@
+"""Comparisons of two groups in a mean or another number of theirs, in the words of its column."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.catalogue.moments import Mean, RegressionTerm
+from fairgauge.enums import Better, Favourable
+from fairgauge.render.brief._compared_shares import together_words
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.numbers import minus
+from fairgauge.results.disparities import gap, is_ratio, singled_out
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.render.brief._vocabulary import Vocabulary
+    from fairgauge.results.estimates import Estimate
+
+_DIGITS, _MOST_DECIMALS = 2, 6
+_COLUMN_OF = {RegressionTerm.LABEL: "label", RegressionTerm.PREDICTION: "prediction"}
+AMOUNTS = {Favourable.HIGHER: -1, Favourable.LOWER: 1}
+"""The sign of a difference of amounts to the disadvantage of a group, by what is better."""
+_SIGN_OF_RATE = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: 0}
+
+
+class ComparedMeans:
+    """A comparison of two groups in a number that is no share: a mean, an error, an AUC.
+
+    It is read from the side that is worse off, where the words of the user, or the metric, state
+    which direction that is; else from the side of its group.
+
+    Attributes
+    ----------
+    subject, other : what the people of both sides are called.
+    is_worse : whether the subject is worse off; False also where no direction is the worse one.
+    """
+
+    def __init__(self, words: Vocabulary, contrast: Estimate, row: Statistic) -> None:
+        self.words, self.contrast, self.row = words, contrast, row
+        found = singled_out(contrast)
+        self.is_ratio = is_ratio(contrast.definition)
+        self.subject = words.group(contrast.feature, contrast.group)
+        self.other = words.reference(contrast)
+        self.values = (contrast.rate_group, contrast.rate_reference)
+        adverse = adverse_sign(row, words.words.favourable)
+        self.is_worse = adverse * gap(contrast) > 0
+        ends = None if found.low is None or found.high is None else (found.low, found.high)
+        if ends is not None and not self.is_ratio and gap(contrast) != contrast.value:
+            ends = (-ends[1], -ends[0])
+        if adverse * gap(contrast) < 0 and words.is_one_group(contrast):
+            self.subject, self.other, self.is_worse = self.other, self.subject, True
+            self.values = (self.values[1], self.values[0])
+            ends = None if ends is None else self._turned(ends)
+        self.interval = ends
+
+    def _turned(self, ends: tuple[float, float]) -> tuple[float, float] | None:
+        if not self.is_ratio:
+            return -ends[1], -ends[0]
+        return (1 / ends[1], 1 / ends[0]) if ends[0] > 0 else None
+
+    @property
+    def known(self) -> bool:
+        """Return whether both sides have a number."""
+        return all(each is not None and math.isfinite(each) for each in self.values)
+
+    @property
+    def name(self) -> str:
+        """Return what is compared: "average rate spread", "average size of the errors of price"."""
+        return quantity(self.words.spec, self.row)
+
+    @property
+    def is_higher(self) -> bool:
+        """Return whether the number of the subject is the higher one."""
+        mine, theirs = (value or 0.0 for value in self.values)
+        return mine > theirs
+
+    def headline(self) -> str | None:
+        """Return the comparison without numbers: "Average pay is lower for women than for men"."""
+        if not self.known:
+            return None
+        direction = "higher" if self.is_higher else "lower"
+        return f"{capitalised(self.name)} is {direction} for {self.subject} than for {self.other}"
+
+    def sentence(self) -> str | None:
+        """Return both numbers: "Average rate spread: 0.31 higher for women (2.11) than for men"."""
+        if not self.known:
+            return None
+        mine, theirs = (value or 0.0 for value in self.values)
+        (apart, *shown), agree = _agreeing([abs(mine - theirs), mine, theirs], self._scale)
+        by = f"{apart} " if agree else ""
+        if isinstance(self.row, Mean) and self.row.of is RegressionTerm.ERROR:
+            return self._error_sentence(shown)
+        direction = "higher" if self.is_higher else "lower"
+        return (
+            f"{capitalised(self.name)}: {by}{direction} for {self.subject} ({shown[0]}) than for "
+            f"{self.other} ({shown[1]}){self._times(mine, theirs)}."
+        )
+
+    def _error_sentence(self, shown: Sequence[str]) -> str:
+        """Return by how much predictions are too high or too low on average."""
+        label, prediction = columns_of(self.words.spec)
+        (mine, theirs) = (
+            f"{number.removeprefix('−')} {'too low' if (value or 0) < 0 else 'too high'}"
+            for number, value in zip(shown, self.values, strict=True)
+        )
+        return (
+            f"Compared with {label}, {prediction} is on average {mine} for {self.subject} and "
+            f"{theirs} for {self.other}."
+        )
+
+    def _times(self, mine: float, theirs: float) -> str:
+        """Return how many times as large one mean is, where a ratio of it has a meaning."""
+        if self.row.signed or not isinstance(self.row, Mean) or mine <= 0 or theirs <= 0:
+            return ""
+        return f", {_ratio(mine / theirs)} times as high"
+
+    @property
+    def _scale(self) -> float:
+        """Return the smallest number that must not be rounded away."""
+        mine, theirs = (value or 0.0 for value in self.values)
+        return abs(mine - theirs)
+
+    def interval_sentence(self) -> str | None:
+        """Return the interval in words: "between 0.27 and 0.32 higher"."""
+        if self.interval is None or not self.known:
+            return None
+        level = f"{100 * (self.contrast.confidence or 0):.4g}% CI{together_words(self.contrast)}"
+        span = _range(self.interval, self._scale, self.is_ratio)
+        sides = f"for {self.subject} as for" if self.is_ratio else f"for {self.subject} than for"
+        return f"{capitalised(self.name)}: {span} {sides} {self.other} ({level})."
+
+    def of_interval(self, contrast: Estimate) -> str | None:
+        """Return the interval of another contrast of the same people: the one within strata."""
+        if contrast.interval is None or is_ratio(contrast.definition):
+            return None
+        low, high = contrast.interval
+        if (contrast.value != gap(contrast)) != (self.values[0] != self.contrast.rate_group):
+            low, high = -high, -low
+        level = f"{100 * contrast.interval.level:.4g}% CI{together_words(contrast)}"
+        return f"{_range((low, high), self._scale, by_ratio=False)} ({level})"
+
+
+def adverse_sign(row: Statistic, favourable: Favourable) -> int:
+    """Return the sign of a difference that is to the disadvantage of a group; 0 of neither.
+
+    Of a mean of the table's own numbers only the words of the user state it: a higher price is
+    worse, a higher pay is better.
+    """
+    if row.better is not Better.NEITHER:
+        return _SIGN_OF_RATE[row.better]
+    return AMOUNTS.get(favourable, 0) if isinstance(row, Mean) else 0
+
+
+def quantity(spec: Any, row: Statistic) -> str:
+    """Return what a number of a group is, with the names of the columns that it is of."""
+    label, prediction = columns_of(spec)
+    if not isinstance(row, Mean):
+        of = spec.get("score") or spec.get("prediction")
+        return f"{row.title} of {called(of).replace('_', ' ')}" if of else row.title
+    return {
+        RegressionTerm.LABEL: f"average {label}",
+        RegressionTerm.PREDICTION: f"average {prediction}",
+        RegressionTerm.ERROR: f"average error of {prediction} ({prediction} minus {label})",
+        RegressionTerm.ABSOLUTE_ERROR: f"average size of the errors of {prediction}",
+        RegressionTerm.SQUARED_ERROR: f"average squared error of {prediction}",
+    }[row.of]
+
+
+def columns_of(spec: Any) -> tuple[str, str]:
+    """Return the columns of the label and of the prediction as words."""
+    label, prediction = (
+        called(spec.get(role) or role).replace("_", " ") for role in ("label", "prediction")
+    )
+    return label, prediction
+
+
+def _agreeing(values: Sequence[float], scale: float) -> tuple[list[str], bool]:
+    """Return a distance and both its sides with decimals at which what is printed adds up."""
+    first = _decimals(scale)
+    for decimals in (first, first + 1):
+        distance, mine, theirs = (round(value, decimals) for value in values)
+        if math.isclose(abs(mine - theirs), distance, abs_tol=10.0 ** -(decimals + 1)):
+            return [_number(value, decimals) for value in values], True
+    return [_number(value, first) for value in values], False
+
+
+def _decimals(scale: float) -> int:
+    """Return how many decimals show two digits of a number."""
+    if scale == 0 or not math.isfinite(scale):
+        return _DIGITS
+    return min(max(0, _DIGITS - 1 - math.floor(math.log10(scale))), _MOST_DECIMALS)
+
+
+def _number(value: float, decimals: int) -> str:
+    text = f"{value:,.{decimals}f}"
+    return minus(text if float(text.replace(",", "")) else text.removeprefix("-"))
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.01 else f"{value:.2g}"
+
+
+def _range(ends: tuple[float, float], scale: float, by_ratio: bool) -> str:
+    """Return an interval in words; what is not "no difference" is not rounded onto it.
+
+    >>> _range((0.271, 0.322), 0.3, by_ratio=False), _range((-0.4, 0.02), 0.3, by_ratio=False)
+    ('between 0.27 and 0.32 higher', 'between 0.40 lower and 0.02 higher')
+    >>> _range((1.151, 1.179), 0.3, by_ratio=True)
+    'between 1.15 and 1.18 times as high'
+    """
+    if by_ratio:
+        decimals = 2
+        while decimals < _MOST_DECIMALS and any(round(e, decimals) == 1 != e for e in ends):
+            decimals += 1
+        low, high = (f"{end:.{decimals}f}" for end in ends)
+        return f"between {low} and {high} times as high"
+    decimals = _decimals(scale)
+    while decimals < _MOST_DECIMALS and any(round(e, decimals) == 0 != e for e in ends):
+        decimals += 1
+    near, far = (_number(abs(end), decimals) for end in sorted(ends, key=abs))
+    if ends[0] < 0 < ends[1]:
+        low, high = (_number(abs(end), decimals) for end in ends)
+        return f"between {low} lower and {high} higher"
+    return f"between {near} and {far} {'higher' if ends[1] > 0 else 'lower'}"

@@ -1,0 +1,131 @@
+"""First pages of amounts, of several classes, and of groups that nobody recorded."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.every_result import calls, of_regression, result, unrecorded
+
+import fairgauge as fg
+
+STATED = re.compile(
+    r"Average rate spread: (?:(?P<by>[\d.,]+) )?(?P<way>higher|lower) for (?P<one>.+?) "
+    r"\((?P<mine>[−\d.,]+)\) than for (?P<other>.+?) \((?P<theirs>[−\d.,]+)\)"
+)
+
+
+def test_an_amount_is_stated_with_its_column_unit_and_direction() -> None:
+    brief = result("spreads").brief()
+    assert str(brief.headline) == (
+        "Average rate spread is higher for people with race Black than for people with race White"
+    )
+    assert str(brief.found[0]) == (
+        "Average rate spread: 0.30 higher for people with race Black (2.11) than for people with "
+        "race White (1.81), 1.16 times as high."
+    )
+    assert "in the unit of rate spread" in str(brief)
+    assert "mean label" not in str(brief)
+    assert brief.question == "Who differs, and by how much"
+    assert "nobody stated it (--word favourable=lower, or higher)" in str(brief)
+
+
+def amounts(text: str) -> float:
+    return float(text.replace(",", "").replace("−", "-"))
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e5])
+def test_who_the_words_call_worse_off_has_the_worse_amount(scale: float) -> None:
+    """Of two groups the one that pays more, or is paid less; what is printed adds up."""
+    stated = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        race = rng.choice(["a", "b"], 800)
+        spread = scale * (2 + rng.gamma(2, 0.3, 800) + rng.normal() * (race == "a"))
+        data = pl.DataFrame({"race": race, "rate_spread": spread})
+        for favourable in ("lower", "higher", "positive"):
+            words = {"favourable": favourable, "groups": {"race": {"a": "first", "b": "second"}}}
+            report = fg.audit(data, label="rate_spread", sensitive="race", task="regression",
+                              words=words)  # fmt: skip
+            brief = report.brief()
+            for sentence in brief.found:
+                if (found := STATED.match(str(sentence))) is None:
+                    continue
+                stated += 1
+                mine, theirs = amounts(found["mine"]), amounts(found["theirs"])
+                assert (mine > theirs) == (found["way"] == "higher")
+                if found["by"]:
+                    assert abs(mine - theirs) == pytest.approx(amounts(found["by"]))
+                means = {g.group: g.rates["mean_label"].value or 0.0 for g in report.groups}
+                first = means["a"] > means["b"]
+                assert (found["one"] == "first") == (first == (mine > theirs))
+                if favourable != "positive":
+                    assert found["way"] == ("higher" if favourable == "lower" else "lower")
+                    assert brief.question == "Who is worse off, and by how much"
+    assert stated > 10
+
+
+def test_an_error_states_whether_predictions_are_too_high() -> None:
+    found = " ".join(map(str, result("errors").brief().found))
+    assert (
+        "Compared with price, estimate is on average 8.0 too low for people with race Black and "
+        "0.4 too high for all other people."
+    ) in found
+
+
+def test_adjusted_amounts_are_stated_in_words() -> None:
+    report = of_regression(label="rate_spread", strata="tier")
+    assert re.search(
+        r"On average within tier a difference remains: between [\d.]+ and [\d.]+ higher \(95% CI",
+        str(report.brief().found[0]),
+    )
+
+
+def test_classes_are_named_and_counted() -> None:
+    brief = result("three classes").brief()
+    assert str(brief.headline) == (
+        "The decision fits the outcome less often for people with accent other than for people "
+        "with accent local"
+    )
+    assert "(routed: billing, cancel or help) was compared with asked" in str(brief)
+    one, *_ = result("classes without accuracy").brief().found
+    assert str(one) == (
+        "Of 100 people with accent other and asked = billing, 86 had routed = billing; of 100 "
+        "people with accent local and asked = billing, 93. Of all classes billing differs most."
+    )
+    rows = calls().filter(pl.col("asked") == "billing")
+    for accent, k in (("other", 86), ("local", 93)):
+        of = rows.filter(pl.col("accent") == accent)
+        assert round(100 * (of["routed"] == "billing").mean()) == k
+
+
+UNRECORDED: list[dict[str, Any]] = [
+    {}, {"rules": []}, {"rules": ["selection_rate.difference >= -0.4"]}, {"known": True},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", UNRECORDED)
+def test_estimated_groups_are_called_estimated_first(options: dict[str, Any]) -> None:
+    report = unrecorded(**options)
+    brief = report.brief()
+    stated = "Race was not recorded: it is estimated from probabilities (p_black and p_white)"
+    assert any(str(each).startswith(stated.removesuffix(")")) for each in brief.verdict[:2])
+    assert "worth" not in str(report)
+    assert "fairgauge plan" not in str(brief)
+    assert "an estimated" in str(brief.found[0])
+
+
+def test_the_answers_that_would_settle_it_are_counted() -> None:
+    """A sample of so many, of the rates of the table, has an interval of 5 of 100 to each side."""
+    report = unrecorded()
+    step = str(report.brief().steps[0])
+    found = re.match(r"Ask about ([\d,]+) randomly drawn people for their race", step)
+    assert found is not None
+    n = amounts(found[1])
+    share = next(g.n for g in report.groups if g.group == "Black") / report.data.rows
+    rates = [g.rates["selection_rate"].value for g in report.groups]
+    spread = rates[0] * (1 - rates[0]) / (n * share) + rates[1] * (1 - rates[1]) / (n - n * share)
+    assert 0.04 < 1.96 * spread**0.5 <= 0.05
