@@ -180,48 +180,10 @@ def _not_whole(p: Parameters) -> str:
     return f"the {_column(p)} is {p['printed']}, which is not a whole number{hint}"
 
 
-def _negative(p: Parameters) -> str:
-    return f"the {_column(p)} is {p['printed']}, which is negative"
-
-
-def _exceeds(p: Parameters) -> str:
-    return f"{p['selected']} of {p['n']} people are selected, more than there are"
-
-
 def _parts(p: Parameters) -> str:
     return (
         f"{p['selected']} selected and {p['not_selected']} not selected are "
         f"{_count(p['parts'], p['n'])} people; "
-    )
-
-
-def _parts_exceed(p: Parameters) -> str:
-    return f"{_parts(p)}the number of people is printed as {p['n']}"
-
-
-def _parts_below(p: Parameters) -> str:
-    return f"{_parts(p)}what became of the others of {p['n']} is not read from the table"
-
-
-def _out_of_range(p: Parameters) -> str:
-    return f"the selection rate {p['printed']} is not between 0 and 1"
-
-
-def _impossible(p: Parameters) -> str:
-    return f"the selection rate {p['printed']} is that of no whole number of {p['n']} people"
-
-
-def _rate_mismatch(p: Parameters) -> str:
-    return (
-        f"the selection rate is printed as {p['printed']}; {p['selected']} of {p['n']} is "
-        f"{_rate(p['share'], p)}"
-    )
-
-
-def _rate_of_other(p: Parameters) -> str:
-    return (
-        f"the selection rate is printed as {p['printed']}, which is the rate of "
-        f"{quote(p['other'])}; its own is {_rate(p['share'], p)}"
     )
 
 
@@ -231,35 +193,6 @@ def _mixed_units(p: Parameters) -> str:
         f"the selection rate {p['printed']} is not in the unit of its column (share or per cent); "
         f"it should be {right if p['percent'] else _number(p['share'])}"
     )
-
-
-def _ratio_mismatch(p: Parameters) -> str:
-    return (
-        f"the impact ratio is printed as {p['printed']}; compared with {quote(p['reference'])} it "
-        f"is {_number(p['ratio'])}"
-    )
-
-
-def _ratio_inverted(p: Parameters) -> str:
-    return (
-        f"the impact ratio {p['printed']} is inverted: compared with {quote(p['reference'])} it "
-        f"is {_number(p['ratio'])}"
-    )
-
-
-def _another_reference(p: Parameters) -> str:
-    return (
-        f"the impact ratio {p['printed']} compares with {quote(p['other'])}; compared with "
-        f"{quote(p['reference'])}, the reference of the table, it is {_number(p['ratio'])}"
-    )
-
-
-def _repeated_category(p: Parameters) -> str:
-    return f"the category stands in row {p['other']} already"
-
-
-def _repeated_row(p: Parameters) -> str:
-    return f"the counts are the same as those of {quote(p['other'])}; this may be a copied row"
 
 
 def _total(p: Parameters) -> str:
@@ -277,13 +210,6 @@ def _total_rate(p: Parameters) -> str:
 def _total_not_checked(p: Parameters) -> str:
     names = errors.listing(_COLUMNS[each] for each in p["columns"])
     return f"the total was not checked ({names}): numbers of its rows are not printed"
-
-
-def _margin(p: Parameters) -> str:
-    return (
-        f"the {_column(p)} is printed as {p['printed']}; its rows in the table "
-        f"{quote(p['other'])} add up to {_count(p['total'], p['printed'])}"
-    )
 
 
 def _no_reference(p: Parameters) -> str:
@@ -316,20 +242,6 @@ def _count_recoverable(p: Parameters) -> str:
     )
 
 
-def _not_highest(p: Parameters) -> str:
-    return (
-        f"the reference of the ratios has a selection rate of {_number(p['rate'])}, but "
-        f"{quote(p['other'])} has the highest, {_number(p['highest'])}"
-    )
-
-
-def _small_reference(p: Parameters) -> str:
-    return (
-        f"the reference of the ratios has {p['n']:,.10g} people, {_of_all(p)}; "
-        f"the highest rate among larger categories is that of {quote(p['other'])}"
-    )
-
-
 def _tied(p: Parameters) -> str:
     names = listing([quote(each) for each in (p["chosen"], *p["others"])])
     rate = f"{'printed ' if p['printed'] else ''}selection rate, {_number(p['rate'])}"
@@ -338,24 +250,9 @@ def _tied(p: Parameters) -> str:
     return f"{names} have the same highest {rate}; ratios compare with {quote(p['chosen'])}, {why}"
 
 
-def _several_references(p: Parameters) -> str:
-    return (
-        f"the ratio is printed as 1, as is that of {quote(p['other'])}, which has another "
-        "selection rate"
-    )
-
-
-def _ratio_missing(p: Parameters) -> str:
-    return f"no impact ratio is printed for {p['n']:,.10g} people, {_of_all(p)}"
-
-
 def _of_all(p: Parameters) -> str:
     of = "all" if p["all_stated"] else "those whose number is printed"
     return f"{100 * p['share']:.1f}% of {of}"
-
-
-def _ratio_of_unknown(p: Parameters) -> str:
-    return f"people of unknown category have a ratio ({p['printed']}); they are no category"
 
 
 def _numbers_missing(p: Parameters) -> str:
@@ -370,23 +267,11 @@ def _not_stated(p: Parameters) -> str:
     return f"text stands in the place of a number, which is treated as not stated: {named}"
 
 
-def _category_missing(p: Parameters) -> str:
-    return f"these combinations have no row: {errors.listing(p['categories'])}"
-
-
 def _columns_ignored(p: Parameters) -> str:
     text = f"these columns of numbers are not read: {errors.listing(p['columns'])}"
     if not p["of_groups"]:
         return text
     return f"{text}; a table with a column for each group is checked one group at a time (--column)"
-
-
-def _unknown_not_stated(p: Parameters) -> str:
-    del p
-    return (
-        "no row of the table states how many people are of unknown category; look for it in the "
-        "text around the table"
-    )
 
 
 def _rate(share: float, p: Parameters) -> str:
@@ -410,38 +295,84 @@ def _number(value: float) -> str:
 
 _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.NOT_WHOLE: _not_whole,
-    FaultCode.NEGATIVE: _negative,
-    FaultCode.SELECTED_EXCEEDS_N: _exceeds,
-    FaultCode.PARTS_EXCEED_N: _parts_exceed,
-    FaultCode.PARTS_BELOW_N: _parts_below,
-    FaultCode.RATE_OUT_OF_RANGE: _out_of_range,
-    FaultCode.RATE_IMPOSSIBLE: _impossible,
-    FaultCode.RATE_MISMATCH: _rate_mismatch,
-    FaultCode.RATE_OF_OTHER_ROW: _rate_of_other,
+    FaultCode.NEGATIVE: lambda p: f"the {_column(p)} is {p['printed']}, which is negative",
+    FaultCode.SELECTED_EXCEEDS_N: lambda p: (
+        f"{p['selected']} of {p['n']} people are selected, more than there are"
+    ),
+    FaultCode.PARTS_EXCEED_N: lambda p: f"{_parts(p)}the number of people is printed as {p['n']}",
+    FaultCode.PARTS_BELOW_N: lambda p: (
+        f"{_parts(p)}what became of the others of {p['n']} is not read from the table"
+    ),
+    FaultCode.RATE_OUT_OF_RANGE: lambda p: (
+        f"the selection rate {p['printed']} is not between 0 and 1"
+    ),
+    FaultCode.RATE_IMPOSSIBLE: lambda p: (
+        f"the selection rate {p['printed']} is that of no whole number of {p['n']} people"
+    ),
+    FaultCode.RATE_MISMATCH: lambda p: (
+        f"the selection rate is printed as {p['printed']}; {p['selected']} of {p['n']} is "
+        f"{_rate(p['share'], p)}"
+    ),
+    FaultCode.RATE_OF_OTHER_ROW: lambda p: (
+        f"the selection rate is printed as {p['printed']}, which is the rate of "
+        f"{quote(p['other'])}; its own is {_rate(p['share'], p)}"
+    ),
     FaultCode.MIXED_UNITS: _mixed_units,
-    FaultCode.RATIO_MISMATCH: _ratio_mismatch,
-    FaultCode.RATIO_INVERTED: _ratio_inverted,
-    FaultCode.RATIO_OF_ANOTHER_REFERENCE: _another_reference,
-    FaultCode.REPEATED_CATEGORY: _repeated_category,
-    FaultCode.REPEATED_ROW: _repeated_row,
+    FaultCode.RATIO_MISMATCH: lambda p: (
+        f"the impact ratio is printed as {p['printed']}; compared with {quote(p['reference'])} it "
+        f"is {_number(p['ratio'])}"
+    ),
+    FaultCode.RATIO_INVERTED: lambda p: (
+        f"the impact ratio {p['printed']} is inverted: compared with {quote(p['reference'])} it "
+        f"is {_number(p['ratio'])}"
+    ),
+    FaultCode.RATIO_OF_ANOTHER_REFERENCE: lambda p: (
+        f"the impact ratio {p['printed']} compares with {quote(p['other'])}; compared with "
+        f"{quote(p['reference'])}, the reference of the table, it is {_number(p['ratio'])}"
+    ),
+    FaultCode.REPEATED_CATEGORY: lambda p: f"the category stands in row {p['other']} already",
+    FaultCode.REPEATED_ROW: lambda p: (
+        f"the counts are the same as those of {quote(p['other'])}; this may be a copied row"
+    ),
     FaultCode.TOTAL_MISMATCH: _total,
     FaultCode.TOTAL_RATE_MISMATCH: _total_rate,
     FaultCode.TOTAL_NOT_CHECKED: _total_not_checked,
-    FaultCode.MARGIN_MISMATCH: _margin,
+    FaultCode.MARGIN_MISMATCH: lambda p: (
+        f"the {_column(p)} is printed as {p['printed']}; its rows in the table "
+        f"{quote(p['other'])} add up to {_count(p['total'], p['printed'])}"
+    ),
     FaultCode.NO_COMMON_REFERENCE: _no_common_reference,
     FaultCode.NO_REFERENCE: _no_reference,
-    FaultCode.REFERENCE_NOT_HIGHEST: _not_highest,
-    FaultCode.REFERENCE_IS_SMALL: _small_reference,
+    FaultCode.REFERENCE_NOT_HIGHEST: lambda p: (
+        f"the reference of the ratios has a selection rate of {_number(p['rate'])}, but "
+        f"{quote(p['other'])} has the highest, {_number(p['highest'])}"
+    ),
+    FaultCode.REFERENCE_IS_SMALL: lambda p: (
+        f"the reference of the ratios has {p['n']:,.10g} people, {_of_all(p)}; "
+        f"the highest rate among larger categories is that of {quote(p['other'])}"
+    ),
     FaultCode.REFERENCE_TIED: _tied,
-    FaultCode.SEVERAL_REFERENCES: _several_references,
-    FaultCode.RATIO_MISSING: _ratio_missing,
-    FaultCode.RATIO_OF_UNKNOWN: _ratio_of_unknown,
+    FaultCode.SEVERAL_REFERENCES: lambda p: (
+        f"the ratio is printed as 1, as is that of {quote(p['other'])}, which has another "
+        "selection rate"
+    ),
+    FaultCode.RATIO_MISSING: lambda p: (
+        f"no impact ratio is printed for {p['n']:,.10g} people, {_of_all(p)}"
+    ),
+    FaultCode.RATIO_OF_UNKNOWN: lambda p: (
+        f"people of unknown category have a ratio ({p['printed']}); they are no category"
+    ),
     FaultCode.NUMBERS_MISSING: _numbers_missing,
     FaultCode.NOT_STATED: _not_stated,
     FaultCode.COLUMNS_IGNORED: _columns_ignored,
     FaultCode.COUNT_RECOVERABLE: _count_recoverable,
-    FaultCode.CATEGORY_MISSING: _category_missing,
-    FaultCode.UNKNOWN_NOT_STATED: _unknown_not_stated,
+    FaultCode.CATEGORY_MISSING: lambda p: (
+        f"these combinations have no row: {errors.listing(p['categories'])}"
+    ),
+    FaultCode.UNKNOWN_NOT_STATED: lambda _: (
+        "no row of the table states how many people are of unknown category; look for it in the "
+        "text around the table"
+    ),
 }
 
 

@@ -46,10 +46,6 @@ def remaining_sentence(d: Diagnostic) -> str:
     return f"{remaining:,} of {fails:,} {plural(fails, 'fail', 'fails')} {verb} {when}"
 
 
-def _task(d: Diagnostic) -> str:
-    return f"label and prediction are treated as {_TASKS[d['task']]}; set task to change this"
-
-
 def _excluded(d: Diagnostic) -> str:
     rows = d["rows"]
     unit = d.get("unit") or "rows"
@@ -57,14 +53,6 @@ def _excluded(d: Diagnostic) -> str:
     if d["reason"] == "missing cluster":
         text += "; values include them, confidence intervals do not"
     return text
-
-
-def _protected(d: Diagnostic) -> str:
-    return (
-        f"the counts are protected: they are rounded at random to multiples of {d['min_cell']:,}, "
-        "numbers of rows too. Rates, differences and ratios are those of the rounded counts, with "
-        "bounds over all tables that agree with them; confidence intervals include the bounds"
-    )
 
 
 def _repeated_id(d: Diagnostic) -> str:
@@ -111,20 +99,6 @@ def _missing_outcomes(d: Diagnostic) -> str:
     return (
         f"{d['rows'] / d['total']:.1%} of the {noun} ({d['rows']:,} of {d['total']:,}) have no "
         f"{d['what']}{shares}; rates that need it are of the others{rules}"
-    )
-
-
-def _clusters(d: Diagnostic) -> str:
-    return (
-        f"{d['clusters']:,} of {d['total']:,} clusters ({d['column']}) have rows in several "
-        "groups; confidence intervals of differences and ratios account for it"
-    )
-
-
-def _coverage(d: Diagnostic) -> str:
-    return (
-        f"{d['metric']} covers {d['share']:.1%} of the rows: strata without positive or without "
-        f"negative {d['of']}s are excluded"
     )
 
 
@@ -189,21 +163,6 @@ def _pairs(d: Diagnostic) -> str:
     )
 
 
-def _reversed_scores(d: Diagnostic) -> str:
-    return (
-        f"the scores rank positives below negatives (ROC AUC {d['auc']:.2f} of all rows); if they "
-        "are the probabilities of another value than the positive one, name it: score_of=VALUE, "
-        "--score-of VALUE"
-    )
-
-
-def _simpson(d: Diagnostic) -> str:
-    return (
-        f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
-        f"{_before_and_after(d)}"
-    )
-
-
 def _composition(d: Diagnostic) -> str:
     metric = d.definition
     assert isinstance(metric, Contrast)
@@ -233,20 +192,6 @@ def _composition(d: Diagnostic) -> str:
     return text
 
 
-def _disappears(d: Diagnostic) -> str:
-    return (
-        f"{d['group']}: the difference disappears when adjusted for the strata: "
-        f"{_before_and_after(d)} (not statistically significant{_adjusted_p(d)})"
-    )
-
-
-def _not_significant_adjusted(d: Diagnostic) -> str:
-    return (
-        f"{d['group']}: the difference is no longer statistically significant when adjusted for "
-        f"the strata{_adjusted_p(d)}: {_before_and_after(d)}"
-    )
-
-
 def _before_and_after(d: Diagnostic) -> str:
     return f"{d['metric']} {amount(d['overall'])} overall, {amount(d['adjusted'])} adjusted"
 
@@ -254,29 +199,6 @@ def _before_and_after(d: Diagnostic) -> str:
 def _adjusted_p(d: Diagnostic) -> str:
     p = d.get("p")
     return "" if p is None else f", adjusted p = {p:.3f}"
-
-
-def _binned(d: Diagnostic) -> str:
-    return (
-        f"score metrics are computed from a histogram of {d['bins']:,} bins; the error of each is "
-        "at most its error in the JSON report. From at most a million rows, instead of counts, "
-        "they are exact"
-    )
-
-
-def _distance(d: Diagnostic) -> str:
-    return f"rows are compared by Euclidean distance over {', '.join(d['scalings'])}"
-
-
-def _sampled(d: Diagnostic) -> str:
-    return (
-        f"{d['metric']} looks up the neighbours of a random sample of {d['rows']:,} rows of larger "
-        f"groups (seed {d['seed']})"
-    )
-
-
-def _overrides(d: Diagnostic) -> str:
-    return f"options given here replace those that the counts carry: {', '.join(d['options'])}"
 
 
 def _counted_as(d: Diagnostic) -> str:
@@ -341,13 +263,6 @@ def _sensitive_is_outcome(d: Diagnostic) -> str:
     )
 
 
-def _single_row_groups(d: Diagnostic) -> str:
-    return (
-        f"{d['single']:,} of the {d['groups']:,} groups of {d.feature} have one row: it looks like "
-        "an identifier; choose another feature"
-    )
-
-
 def _numeric_groups(d: Diagnostic) -> str:
     groups = f"{d['groups']:,} groups"
     few = f"{d['small']:,} of the {groups} have fewer than {d['minimum']} rows"
@@ -368,14 +283,6 @@ def _many_strata(d: Diagnostic) -> str:
         f"{d['share']:.0%} of the rows are in strata of fewer than {d['minimum']} rows; there are "
         f"{d['strata']:,} strata, and one that lacks a side of a comparison counts for nothing in "
         f"what is adjusted for them; {what}"
-    )
-
-
-def _missing_marker(d: Diagnostic) -> str:
-    return (
-        f"the text {quote(d['value'])} is a group of {d.feature} with "
-        f"{_numbered(d, d['rows'])}; if it means that the value is missing, state it: "
-        f"unknown={quote(d['value'])} (--unknown {quote(d['value'])})"
     )
 
 
@@ -412,13 +319,6 @@ def _not_recoded(d: Diagnostic) -> str:
     return f"{listing(values)} {are} counted without being recoded"
 
 
-def _recoding(d: Diagnostic) -> str:
-    return (
-        "some of its values look like spellings of one category, or like unknown. If they are, "
-        f"recode them: in a specification file, below [recode], or as --recode: {d['line']}"
-    )
-
-
 def _same_names(d: Diagnostic) -> str:
     values, columns = d["values"], d["columns"]
     one_column = len(set(columns)) == 1
@@ -440,28 +340,10 @@ def _same_names(d: Diagnostic) -> str:
     )
 
 
-def _limits(d: Diagnostic) -> str:
-    return (
-        f"{d['path']}: no value of {d['metric']}, which is between {d['low']:g} and {d['high']:g}, "
-        "is allowed; shares are written as 0.8, not as 80"
-    )
-
-
 def _unmatched(d: Diagnostic) -> str:
     near = d.get("nearest")
     hint = "" if near is None else f"; the nearest name is {quote(near)}"
     return f"{d['path']}: the data have no {quote(d['name'])}{hint}"
-
-
-def _one_group(d: Diagnostic) -> str:
-    return (
-        f"{quote(d.feature)} has one group, {quote(d['group'])}: there is nothing to compare it "
-        "with, and a rule on a difference or ratio is not evaluated"
-    )
-
-
-def _text(d: Diagnostic) -> str:
-    return str(d["text"])
 
 
 def _fails_together(d: Diagnostic) -> str:
@@ -547,14 +429,6 @@ def _calibration(d: Diagnostic) -> str:
     )
 
 
-def _lack_of_fit(d: Diagnostic) -> str:
-    return (
-        f"{d['rate']} does not follow the probabilities of {d.feature} as it would if it did not "
-        f"depend on them within a group (p = {amount(d['p'], 2)}): the assumption given_group does "
-        "not hold, and bounds without any assumption decide"
-    )
-
-
 def _rounded_probabilities(d: Diagnostic) -> str:
     rows = d["rows"]
     return (
@@ -564,50 +438,106 @@ def _rounded_probabilities(d: Diagnostic) -> str:
 
 
 _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
-    DiagnosticCode.TASK: _task,
+    DiagnosticCode.TASK: lambda d: (
+        f"label and prediction are treated as {_TASKS[d['task']]}; set task to change this"
+    ),
     DiagnosticCode.EXCLUDED: _excluded,
-    DiagnosticCode.PROTECTED: _protected,
+    DiagnosticCode.PROTECTED: lambda d: (
+        f"the counts are protected: they are rounded at random to multiples of {d['min_cell']:,}, "
+        "numbers of rows too. Rates, differences and ratios are those of the rounded counts, with "
+        "bounds over all tables that agree with them; confidence intervals include the bounds"
+    ),
     DiagnosticCode.GROUP_NOT_RECORDED: _group_not_recorded,
     DiagnosticCode.CALIBRATION: _calibration,
-    DiagnosticCode.LACK_OF_FIT: _lack_of_fit,
+    DiagnosticCode.LACK_OF_FIT: lambda d: (
+        f"{d['rate']} does not follow the probabilities of {d.feature} as it would if it did not "
+        f"depend on them within a group (p = {amount(d['p'], 2)}): the assumption given_group does "
+        "not hold, and bounds without any assumption decide"
+    ),
     DiagnosticCode.ROUNDED_PROBABILITIES: _rounded_probabilities,
     DiagnosticCode.REPEATED_ID: _repeated_id,
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
     DiagnosticCode.MISSING_OUTCOMES: _missing_outcomes,
-    DiagnosticCode.CLUSTERS_SPAN_GROUPS: _clusters,
-    DiagnosticCode.COVERAGE: _coverage,
+    DiagnosticCode.CLUSTERS_SPAN_GROUPS: lambda d: (
+        f"{d['clusters']:,} of {d['total']:,} clusters ({d['column']}) have rows in several "
+        "groups; confidence intervals of differences and ratios account for it"
+    ),
+    DiagnosticCode.COVERAGE: lambda d: (
+        f"{d['metric']} covers {d['share']:.1%} of the rows: strata without positive or without "
+        f"negative {d['of']}s are excluded"
+    ),
     DiagnosticCode.ADJUSTED_P: _adjusted,
     DiagnosticCode.HOMOGENEITY: _homogeneity,
     DiagnosticCode.PAIRS_LIMITED: _pairs,
-    DiagnosticCode.REVERSED_SCORES: _reversed_scores,
-    DiagnosticCode.SIMPSON: _simpson,
+    DiagnosticCode.REVERSED_SCORES: lambda d: (
+        f"the scores rank positives below negatives (ROC AUC {d['auc']:.2f} of all rows); if they "
+        "are the probabilities of another value than the positive one, name it: score_of=VALUE, "
+        "--score-of VALUE"
+    ),
+    DiagnosticCode.SIMPSON: lambda d: (
+        f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
+        f"{_before_and_after(d)}"
+    ),
     DiagnosticCode.COMPOSITION: _composition,
-    DiagnosticCode.DISAPPEARS: _disappears,
-    DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: _not_significant_adjusted,
-    DiagnosticCode.BINNED_SCORES: _binned,
-    DiagnosticCode.FEATURE_DISTANCE: _distance,
-    DiagnosticCode.SAMPLED: _sampled,
-    DiagnosticCode.OVERRIDES: _overrides,
+    DiagnosticCode.DISAPPEARS: lambda d: (
+        f"{d['group']}: the difference disappears when adjusted for the strata: "
+        f"{_before_and_after(d)} (not statistically significant{_adjusted_p(d)})"
+    ),
+    DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: lambda d: (
+        f"{d['group']}: the difference is no longer statistically significant when adjusted for "
+        f"the strata{_adjusted_p(d)}: {_before_and_after(d)}"
+    ),
+    DiagnosticCode.BINNED_SCORES: lambda d: (
+        f"score metrics are computed from a histogram of {d['bins']:,} bins; the error of each is "
+        "at most its error in the JSON report. From at most a million rows, instead of counts, "
+        "they are exact"
+    ),
+    DiagnosticCode.FEATURE_DISTANCE: lambda d: (
+        f"rows are compared by Euclidean distance over {', '.join(d['scalings'])}"
+    ),
+    DiagnosticCode.SAMPLED: lambda d: (
+        f"{d['metric']} looks up the neighbours of a random sample of {d['rows']:,} rows of larger "
+        f"groups (seed {d['seed']})"
+    ),
+    DiagnosticCode.OVERRIDES: lambda d: (
+        f"options given here replace those that the counts carry: {', '.join(d['options'])}"
+    ),
     DiagnosticCode.COUNTED_AS: _counted_as,
     DiagnosticCode.ASSUMED_POSITIVE: _assumed_positive,
     DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
     DiagnosticCode.PREDICTION_IS_LABEL: _prediction_is_label,
     DiagnosticCode.SENSITIVE_IS_OUTCOME: _sensitive_is_outcome,
     DiagnosticCode.PREDICTION_NOT_A_LABEL: _prediction_not_a_label,
-    DiagnosticCode.SINGLE_ROW_GROUPS: _single_row_groups,
+    DiagnosticCode.SINGLE_ROW_GROUPS: lambda d: (
+        f"{d['single']:,} of the {d['groups']:,} groups of {d.feature} have one row: it looks like "
+        "an identifier; choose another feature"
+    ),
     DiagnosticCode.NUMERIC_GROUPS: _numeric_groups,
     DiagnosticCode.MANY_STRATA: _many_strata,
-    DiagnosticCode.MISSING_MARKER: _missing_marker,
+    DiagnosticCode.MISSING_MARKER: lambda d: (
+        f"the text {quote(d['value'])} is a group of {d.feature} with "
+        f"{_numbered(d, d['rows'])}; if it means that the value is missing, state it: "
+        f"unknown={quote(d['value'])} (--unknown {quote(d['value'])})"
+    ),
     DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.PEOPLE: _people,
     DiagnosticCode.PEOPLE_UNCLEAR: _people_unclear,
     DiagnosticCode.NOT_RECODED: _not_recoded,
-    DiagnosticCode.RECODING: _recoding,
+    DiagnosticCode.RECODING: lambda d: (
+        "some of its values look like spellings of one category, or like unknown. If they are, "
+        f"recode them: in a specification file, below [recode], or as --recode: {d['line']}"
+    ),
     DiagnosticCode.UNMATCHED: _unmatched,
-    DiagnosticCode.ONE_GROUP: _one_group,
-    DiagnosticCode.LIMITS_OUTSIDE_RANGE: _limits,
+    DiagnosticCode.ONE_GROUP: lambda d: (
+        f"{quote(d.feature)} has one group, {quote(d['group'])}: there is nothing to compare it "
+        "with, and a rule on a difference or ratio is not evaluated"
+    ),
+    DiagnosticCode.LIMITS_OUTSIDE_RANGE: lambda d: (
+        f"{d['path']}: no value of {d['metric']}, which is between {d['low']:g} and {d['high']:g}, "
+        "is allowed; shares are written as 0.8, not as 80"
+    ),
     DiagnosticCode.FAILS_TOGETHER: _fails_together,
     DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
     DiagnosticCode.REFERENCE_TIED: _reference_tied,
-    DiagnosticCode.TEXT: _text,
+    DiagnosticCode.TEXT: lambda d: str(d["text"]),
 }

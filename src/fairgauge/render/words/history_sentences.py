@@ -41,14 +41,6 @@ def _gap(each: HistoryFinding) -> str:
     return f"{what} no counts. Add them, or find out why the feed stopped."
 
 
-def _overdue(each: HistoryFinding) -> str:
-    del each
-    return (
-        "labels are due and missing. Add the periods again with their labels (--replace), or find "
-        "out why they are missing."
-    )
-
-
 def _doubled(each: HistoryFinding) -> str:
     times = f"{each.expected or 0:,.0f}"
     return (
@@ -57,75 +49,46 @@ def _doubled(each: HistoryFinding) -> str:
     )
 
 
-def _same_counts(each: HistoryFinding) -> str:
-    return (
+_SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
+    HistoryProblem.GAP: _gap,
+    HistoryProblem.OVERDUE_LABELS: lambda _: (
+        "labels are due and missing. Add the periods again with their labels (--replace), or find "
+        "out why they are missing."
+    ),
+    HistoryProblem.DOUBLED_ROWS: _doubled,
+    HistoryProblem.SAME_COUNTS: lambda each: (
         f"the same counts as those of {each.other} ({_rows(each)}). If they are the same rows, the "
         "periods are not independent, and the stated probability of a false alarm does not hold: "
         f"{_AGAIN}."
-    )
-
-
-def _baseline(each: HistoryFinding) -> str:
-    return (
+    ),
+    HistoryProblem.SAME_AS_BASELINE: lambda each: (
         f"the counts of the baseline {called(each.other or '')} ({_rows(each)}). If they are the "
         "same rows, the baseline must be counted of others, or monitoring must start later (start)."
-    )
-
-
-def _volume(each: HistoryFinding) -> str:
-    return (
+    ),
+    HistoryProblem.VOLUME: lambda each: (
         f"{_rows(each)}, where about {numbers.count(round(each.expected or 0))} are usual. If some "
         f"are absent or repeated, {_AGAIN}."
-    )
-
-
-def _spelling(each: HistoryFinding) -> str:
-    return (
+    ),
+    HistoryProblem.SPELLING: lambda each: (
         f"{_rows(each)} with {_value(each)}, which reads like {called(each.other or '')}. If they "
         f"are the same, {_AGAIN}; each spelling is a group or an outcome of its own."
-    )
-
-
-def _new_value(each: HistoryFinding) -> str:
-    return (
+    ),
+    HistoryProblem.NEW_VALUE: lambda each: (
         f"{_rows(each)} with {_value(each)}, which no earlier period has. If it is a mistake, "
         f"{_AGAIN}."
-    )
-
-
-def _vanished(each: HistoryFinding) -> str:
-    return (
+    ),
+    HistoryProblem.VANISHED_VALUE: lambda each: (
         f"no row with {_value(each)}; at least {each.expected or 0:,.0f} are usual among "
         f"{_rows(each)}. If they are absent by mistake, {_AGAIN}."
-    )
-
-
-def _no_positive(each: HistoryFinding) -> str:
-    return (
+    ),
+    HistoryProblem.NO_POSITIVE: lambda each: (
         f"no row has the positive value in {called(each.column or '')}, and some have "
         f"{called(each.value or '')}, which neither the first period nor the label has. If this is "
         f"the positive value in another way, {_AGAIN}."
-    )
-
-
-def _missing(each: HistoryFinding) -> str:
-    return (
+    ),
+    HistoryProblem.MISSING_VALUES: lambda each: (
         f"{numbers.percent(each.share or 0)} of {_rows(each)} have no value in "
         f"{called(each.column or '')}, where {numbers.percent(each.expected or 0)} are usual. Find "
         "out why: rows without a value are in no rate that needs it."
-    )
-
-
-_SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
-    HistoryProblem.GAP: _gap,
-    HistoryProblem.OVERDUE_LABELS: _overdue,
-    HistoryProblem.DOUBLED_ROWS: _doubled,
-    HistoryProblem.SAME_COUNTS: _same_counts,
-    HistoryProblem.SAME_AS_BASELINE: _baseline,
-    HistoryProblem.VOLUME: _volume,
-    HistoryProblem.SPELLING: _spelling,
-    HistoryProblem.NEW_VALUE: _new_value,
-    HistoryProblem.VANISHED_VALUE: _vanished,
-    HistoryProblem.NO_POSITIVE: _no_positive,
-    HistoryProblem.MISSING_VALUES: _missing,
+    ),
 }

@@ -191,31 +191,15 @@ def _asked_minimum(reason: Reason) -> str:
     return least if share is None else f"{100 * share:.4g}% of the {unit} ({least})"
 
 
-def _all_of(reason: Reason) -> str:
-    return f"{_of_side(reason)}{' and '.join(map(describe_reason, reason['reasons']))}"
-
-
 def _no_rows(reason: Reason) -> str:
     of = reason.get("of")
     what = f"no rows with a {of}" if of else "no rows"
     return f"the {reason.side} has {what}" if reason.side else f"there are {what}"
 
 
-def _no_positives(reason: Reason) -> str:
-    return f"there are no rows with a positive {reason['of']}"
-
-
-def _no_negatives(reason: Reason) -> str:
-    return f"there are no rows with a negative {reason['of']}"
-
-
 def _empty_denominator(reason: Reason) -> str:
     what = f"no {reason['counts']} ({reason['formula']} = 0)"
     return f"the {reason.side} has {what}" if reason.side else what
-
-
-def _equal(reason: Reason) -> str:
-    return f"{reason['rate']} is {reason['value']:g} on both sides"
 
 
 def _no_class(reason: Reason) -> str:
@@ -310,21 +294,17 @@ def _undefined(reason: Reason) -> str:
     return f"the {reason['report']} report has no value{f': {inner}' if inner else ''}"
 
 
-def _same_rows(reason: Reason) -> str:
-    return (
-        f"{_SAME_ROWS[reason['evidence']]}, and reports do not hold how their estimates depend on "
-        "each other; compare both models on the rows to get confidence intervals of changes "
-        "(fairgauge compare-models DATA --prediction OLD --candidate NEW)"
-    )
-
-
 _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
-    ReasonCode.ALL_OF: _all_of,
+    ReasonCode.ALL_OF: lambda reason: (
+        f"{_of_side(reason)}{' and '.join(map(describe_reason, reason['reasons']))}"
+    ),
     ReasonCode.NO_ROWS: _no_rows,
-    ReasonCode.NO_POSITIVES: _no_positives,
-    ReasonCode.NO_NEGATIVES: _no_negatives,
+    ReasonCode.NO_POSITIVES: lambda reason: f"there are no rows with a positive {reason['of']}",
+    ReasonCode.NO_NEGATIVES: lambda reason: f"there are no rows with a negative {reason['of']}",
     ReasonCode.EMPTY_DENOMINATOR: _empty_denominator,
-    ReasonCode.BOTH_SIDES_EQUAL_RATE: _equal,
+    ReasonCode.BOTH_SIDES_EQUAL_RATE: lambda reason: (
+        f"{reason['rate']} is {reason['value']:g} on both sides"
+    ),
     ReasonCode.NO_CLASS_DEFINED: _no_class,
     ReasonCode.FEW_ROWS: _few_rows,
     ReasonCode.FEW_EXPECTED: _few_expected,
@@ -337,5 +317,9 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.NO_ESTIMATE: _no_estimate,
     ReasonCode.IS_REFERENCE: _is_reference,
     ReasonCode.OLD_OR_NEW_UNDEFINED: _undefined,
-    ReasonCode.SAME_ROWS: _same_rows,
+    ReasonCode.SAME_ROWS: lambda reason: (
+        f"{_SAME_ROWS[reason['evidence']]}, and reports do not hold how their estimates depend on "
+        "each other; compare both models on the rows to get confidence intervals of changes "
+        "(fairgauge compare-models DATA --prediction OLD --candidate NEW)"
+    ),
 }
