@@ -576,7 +576,7 @@ def _likely_mistakes(
 def _unmatched(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of groups and values in the specification that the data do not have."""
     groups: Mapping[FeatureId, Collection[str]] = {}
-    if spec.exclude_groups or spec.population or spec.words.groups:  # with excluded ones
+    if spec.population or spec.words.groups:  # excluded ones among them
         groups = group_texts(count_groups(cube, replace(spec, exclude_groups=())))
     if groups or spec.unknown:
         yield from unmatched_groups(cube, spec, groups)

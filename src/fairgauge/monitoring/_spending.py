@@ -19,6 +19,7 @@ from fairgauge.monitoring._comparison_counts import ComparisonId
 from fairgauge.monitoring._mirrors import shares_by_period, tolerated
 from fairgauge.monitoring._period_values import lacks_values
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.resolution import held_exclusions
 from fairgauge.results.monitor_results import (
     Alarm,
     Currently,
@@ -54,7 +55,13 @@ def period_estimates(
 ) -> dict[ComparisonId, Estimate]:
     """Return the estimates of some rules in one period, by comparison."""
     asked = tuple(dict.fromkeys(spec.rules[i].own or spec.rules[i].metric for i in rules))
-    question = replace(spec.question, metrics=asked, rules=(), confidence=confidence)
+    question = replace(
+        spec.question,
+        metrics=asked,
+        rules=(),
+        confidence=confidence,
+        exclude_groups=held_exclusions(cube, spec.question),
+    )
     found = measure(cube, question).estimates
     catalogue = spec.catalogue
     return {

@@ -12,7 +12,7 @@ import numpy as np
 from fairgauge.catalogue.facts import described
 from fairgauge.catalogue.statistics import none_of
 from fairgauge.enums import Outcome, ReferenceRule
-from fairgauge.errors import CubeError, DataError, closest, listing, quote
+from fairgauge.errors import CubeError, DataError, SpecError, closest, listing, quote
 from fairgauge.monitoring._attribution import (
     attribute,
     estimates,
@@ -47,6 +47,7 @@ from fairgauge.monitoring.periods import Period, gaps, parse_period
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
+from fairgauge.resolve.resolution import absent_exclusions
 from fairgauge.results.history_health import HistoryHealth
 from fairgauge.results.monitor_results import (
     Alarm,
@@ -148,6 +149,7 @@ def monitor(
     chosen = kept.largest_groups(asked.start) if kept is not None and wants_largest else ()
     folded = read_fold(None if kept is None else kept.fold, asked, chosen, cubes.texts)
     _check_alike(held, periods, cubes, asked, 0 if folded is None else folded.periods)
+    _check_exclusions(cubes, asked)
     names = [str(period) for period in periods]
     resolved, largest = asked, chosen
     if cubes:
@@ -354,6 +356,15 @@ def monitor_doctor(
         periods=report.periods,
         findings=report.findings,
     )
+
+
+def _check_exclusions(cubes: PeriodCubes, asked: MonitorSpec) -> None:
+    """Refuse a name of `exclude_groups` that no period and no baseline has."""
+    if cubes and list(absent_exclusions([cubes[len(cubes) - 1]], asked.question)):
+        every = sum_cubes([without_rows(cube) for cube in cubes])
+        baselines = [rule.baseline.cube for rule in asked.rules if rule.baseline]
+        if problems := list(absent_exclusions([every, *baselines], asked.question)):
+            raise SpecError(problems)
 
 
 def _unmatched(

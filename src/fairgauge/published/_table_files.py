@@ -435,14 +435,29 @@ def _cell(value: object, number_format: str) -> str:
 _MARKDOWN = re.compile(r"^\*\*Tables to publish\*\*\s*$(.*?)(?=^#|\Z)", re.DOTALL | re.MULTILINE)
 _HTML = re.compile(r"<h\d[^>]*>\s*Tables to publish\s*</h\d>(.*?)(?=<h[123]\b|\Z)", re.DOTALL)
 _TEXT = re.compile(r"^Tables to publish\s*$.*^In parentheses: ", re.DOTALL | re.MULTILINE)
-_ALL_GROUPS = re.compile(r"feature,group,reference_kind,scope,\S*\bshare,\S*\bvalue,")
-"""The header of the CSV of all groups, whose share is one of people, and no selection rate."""
+_AUDIT = re.compile(
+    r"\A.{0,80}Fairness audit: |\bmade with( \| |</dt><dd>)fairgauge \d|"
+    r"^ *A disparity is a measured fact; whether|"
+    r"\A(metric,set,feature,group,reference,|feature,group,reference_kind,scope,)",
+    re.MULTILINE,
+)
+"""What every report of an audit begins with, or holds."""
+
+
+_NO_TABLES = (
+    "this is a report of fairgauge without tables to publish, and a check reads published tables; "
+    "audit with a preset (--preset nyc-ll144), save the report as .md, .html or .xlsx and check "
+    "that; a report is held against its counts by fairgauge seal and fairgauge verify"
+)
 
 
 def sheets_to_publish(sheets: Sequence[Any]) -> Sequence[Any]:
     """Return the sheet of a workbook of fairgauge that is to be published; all of any other."""
-    own = [sheet for sheet in sheets if sheet.title == "To publish"]
-    return own if own and sheets[-1].title == "Specification" else sheets
+    if sheets[-1].title != "Specification" or sheets[0].title not in ("To publish", "Summary"):
+        return sheets
+    if sheets[0].title == "Summary":
+        raise DataError(_NO_TABLES)
+    return sheets[:1]
 
 
 def tables_to_publish(text: str) -> str:
@@ -453,15 +468,12 @@ def tables_to_publish(text: str) -> str:
     >>> tables_to_publish("# Audit\n| a |\n\n**Tables to publish**\n\n| b |\n\n## Data").strip()
     '| b |'
     """
-    if _ALL_GROUPS.match(text):
-        raise DataError(
-            "these are the groups of a report of fairgauge, of all features and rates; check its "
-            "tables to publish: save the report as .md or .html"
-        )
     found = _MARKDOWN.search(text) or _HTML.search(text)
     if found is None and _TEXT.search(text):
         raise DataError(
             "this is a report of fairgauge as text, whose columns may be broken over several "
             "blocks of lines; save the report as .md, .html or .xlsx, and check that"
         )
+    if found is None and _AUDIT.search(text):
+        raise DataError(_NO_TABLES)
     return text if found is None else found[1]

@@ -532,7 +532,7 @@ def group_texts(features: Iterable[GroupCounts]) -> dict[FeatureId, set[str]]:
 def unmatched_groups(
     cube: Cube, spec: Spec, groups: Mapping[FeatureId, Collection[str]]
 ) -> Iterator[Diagnostic]:
-    """Warn of groups and unknown values in the question that the data do not have.
+    """Warn of groups and unknown values in the question that the data need not have.
 
     Parameters
     ----------
@@ -540,10 +540,6 @@ def unmatched_groups(
         What a user may write for the groups of every feature.
     """
     groups = _with_estimated(spec, groups)
-    names = {name for each in groups.values() for name in each}
-    for i, name in enumerate(spec.exclude_groups):
-        if name not in names:
-            yield _unmatched(f"exclude_groups[{i}]", name, names)
     axes = [a for a in cube.plan.axes if a.role is Role.FEATURE and not a.cuts]
     levels = [level for axis in axes for level in cube.levels[axis]]
     for i, value in enumerate(spec.unknown):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import GroupKind
-from fairgauge.errors import Problem, SpecError, listing
-from fairgauge.identity import FeatureId
+from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.identity import FeatureId, texts_of
 from fairgauge.question.option_types import POPULATION_ROUNDING
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_metrics
 from fairgauge.resolve.group_counts import (
@@ -18,6 +18,7 @@ from fairgauge.resolve.group_counts import (
     population_shares,
 )
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
+from fairgauge.values import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -96,10 +97,45 @@ def resolve_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
         Missing values where the specification treats them as errors.
     """
     features = count_groups(cube, spec)
-    problems = list(_wrong_populations(features, spec))
+    problems = [*absent_exclusions([cube], spec), *_wrong_populations(features, spec)]
     if problems:
         raise SpecError(problems)
     return features
+
+
+def absent_exclusions(cubes: Sequence[Cube], spec: Spec) -> Iterator[Problem]:
+    """Yield the groups that are to be excluded and that no feature of any counts has.
+
+    Where data come in parts, such as the periods of a monitor, a part need not have each of them.
+    """
+    if not spec.exclude_groups:
+        return
+    texts = {text for cube in cubes for text in _excludable(cube, spec)}
+    held = {*texts, *map(name_of, spec.unknown)}  # rows of unknown groups are in none already
+    for i, name in enumerate(spec.exclude_groups):
+        if name not in held:
+            known = listing(sorted(texts), _MOST_SHOWN) or "none"
+            message = f"no feature has a group {quote(name)}.{nearest(name, texts)} Groups: {known}"
+            yield Problem(f"exclude_groups[{i}]", message)
+
+
+def held_exclusions(cube: Cube, spec: Spec) -> tuple[str, ...]:
+    """Return the groups that are to be excluded and that one part of the data has."""
+    texts = _excludable(cube, spec) if spec.exclude_groups else ()
+    return tuple(name for name in spec.exclude_groups if name in texts)
+
+
+def _excludable(cube: Cube, spec: Spec) -> set[str]:
+    """Return what may be written for the groups of all features, those known by chance too."""
+    counted = count_groups(cube, replace(spec, exclude_groups=()))
+    texts = {
+        text
+        for each in counted
+        for name, group in zip(each.groups, each.group_ids, strict=True)
+        if group.kind is not GroupKind.MISSING
+        for text in texts_of(name, group)
+    }
+    return texts.union(*(each.groups for each in spec.probabilities))
 
 
 def _wrong_populations(features: Sequence[GroupCounts], spec: Spec) -> Iterator[Problem]:

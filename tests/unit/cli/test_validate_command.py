@@ -51,7 +51,6 @@ label = "approved"
 prediction = "predicted"
 positive = "yes"
 sensitive = ["sex", "region"]
-exclude_groups = ["N", "m"]
 unknown = ["Unknown", "s"]
 [[rules]]
 metric = "DI"
@@ -68,8 +67,6 @@ groups = ["F", "n"]
 def test_names_that_no_group_has_are_warned_of(run, loans, tmp_path):
     (tmp_path / "audit.toml").write_text(RULES)
     expected = """\
-Warning: exclude_groups[0]: the data have no 'N'; the nearest name is 'n'
-Warning: exclude_groups[1]: the data have no 'm'; the nearest name is 'M'
 Warning: unknown[0]: the data have no 'Unknown'
 Warning: 'region' has one group, 'n': there is nothing to compare it with, and a rule on a \
 difference or ratio is not evaluated

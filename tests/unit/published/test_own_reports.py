@@ -159,3 +159,21 @@ def test_an_interval_for_one_ratio_is_not_shown_as_that_of_a_report(tmp_path):
         text = " ".join(render(found, "text", full=True).split())
         assert f"intervals {held}" in text
         assert f"(95% CI, {held}" in text
+
+
+@pytest.mark.parametrize("title", [{}, {"document": {"title": "Hiring 2026"}}])
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx", "csv", "txt"])
+def test_a_report_without_tables_to_publish_is_refused_with_what_to_do(tmp_path, suffix, title):
+    """The CSV of the estimates was a table with errors, its text one without known columns."""
+    pandas = pytest.importorskip("pandas")
+    asked = {"prediction": "hired", "positive": 1, "sensitive": ["sex", "race"]}
+    report = fg.audit(pandas.DataFrame(FRAME), **asked, **title)
+    path = tmp_path / f"audit.{suffix}"
+    path.write_text(render(report, "text")) if suffix == "txt" else report.save(path)
+    sources = [path] if suffix == "xlsx" else [path, path.read_text(encoding="utf-8")]
+    for source in sources:
+        with pytest.raises(
+            fg.DataError, match="report of fairgauge without tables to publish"
+        ) as e:
+            fg.check(source)
+        assert "audit with a preset (--preset nyc-ll144)" in str(e.value)

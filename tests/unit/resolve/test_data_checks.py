@@ -255,10 +255,6 @@ def test_a_text_that_means_that_a_value_is_missing(tmp_path, marker):
 
 
 def test_names_that_the_data_do_not_have():
-    each, *more = found(frame(), DiagnosticCode.UNMATCHED, exclude_groups=["A", "b"])
-    assert not more
-    assert each.level is Level.WARNING
-    assert each.message == "exclude_groups[0]: the data have no 'A'; the nearest name is 'a'"
     (each,) = found(frame(), DiagnosticCode.UNMATCHED, unknown=["a", "Not stated"])
     assert each.message == "unknown[1]: the data have no 'Not stated'"
     data = frame(g=["a", "b", "Unknown", "b"] * (ROWS // 4))

@@ -53,10 +53,71 @@ def test_a_group_of_an_intersection_can_be_excluded() -> None:
         assert same[0] == same[1]
 
 
-def test_a_name_that_no_group_has_is_noted() -> None:
-    report = fg.audit(ROWS, sensitive="g", exclude_groups=["c", "d"], **ASKED)
-    assert sum("'d'" in each.message for each in report.diagnostics) == 1
-    assert not any("'c'" in each.message for each in report.diagnostics)
+DAY = {
+    "sex": ["F"] * 150 + ["M"] * 150 + ["withheld"] * 60,
+    "y": [1, 0] * 180,
+    "p": ([1, 0, 0] * 50) + ([1, 1, 0] * 50) + [0, 1] * 30,
+    "s": [0.1, 0.7, 0.3, 0.9, 0.6] * 72,
+    "t": [0.2, 0.6, 0.4, 0.9, 0.3] * 72,
+    "k": ["x", "y", "z"] * 120,
+}
+LABELLED = {"label": "y", "positive": 1, "sensitive": "sex"}
+RULE = "|selection_rate.difference| <= 0.4"
+
+
+def _every_day(config: dict[str, object], *days: dict[str, list[object]]) -> object:
+    question = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "sex"}
+    counts = {
+        f"2026-11-0{i + 1}": fg.count(pl.DataFrame(day), **question) for i, day in enumerate(days)
+    }
+    return fg.monitor(counts, question | config)
+
+
+VERBS = {
+    "audit": lambda **o: fg.audit(pl.DataFrame(DAY), prediction="p", **LABELLED, **o),
+    "audit of counts": lambda **o: fg.audit(
+        fg.count(pl.DataFrame(DAY), prediction="p", **LABELLED), **o
+    ),
+    "thresholds": lambda **o: fg.thresholds(
+        pl.DataFrame(DAY), score="s", rules="|TPR.difference| <= 0.3", **LABELLED, **o
+    ),
+    "compare-models": lambda **o: fg.compare_models(
+        pl.DataFrame(DAY), score="s", threshold=0.5, candidate="t", **LABELLED, **o
+    ),
+    "why": lambda **o: fg.why(pl.DataFrame(DAY), prediction="p", strata="k", **LABELLED, **o),
+    "explore": lambda **o: fg.explore(
+        pl.DataFrame(DAY), prediction="p", unprotected=True, **LABELLED, **o
+    ),
+    "monitor": lambda **o: _every_day({"monitor": {"rules": [RULE]}} | o, DAY, DAY),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_name_that_no_group_has_is_refused_by_every_verb(verb: str) -> None:
+    """A misspelt name left its rows in every comparison."""
+    with pytest.raises(fg.SpecError) as error:
+        VERBS[verb](exclude_groups=["F", "witheld"])
+    assert str(error.value) == (
+        "exclude_groups[1]: no feature has a group 'witheld'. Did you mean 'withheld'? "
+        "Groups: 'F', 'M', 'withheld'"
+    )
+    VERBS[verb](exclude_groups=["withheld"])
+
+
+@pytest.mark.parametrize("metric", ["selection_rate.difference", "balanced_accuracy.difference"])
+def test_a_group_that_one_day_lacks_is_excluded_from_the_others(metric: str) -> None:
+    """A period need not have each group, whether its rule rests on counts or on intervals."""
+    without = {name: values[:300] for name, values in DAY.items()}
+    rules = {"monitor": {"rules": [f"|{metric}| <= 0.9"]}}
+    for days in ((DAY, without), (without, DAY), (without, DAY, without)):
+        found = _every_day(rules | {"exclude_groups": ["withheld"]}, *days)
+        assert {each.group for each in found.comparisons} == {"F", "M"}
+
+
+def test_values_that_mean_unknown_need_not_be_excluded_too() -> None:
+    """They are in no group, so that nothing of them is compared."""
+    options = {"unknown": "withheld", "exclude_groups": "withheld"}
+    assert len(VERBS["audit"](**options).groups) == 2
 
 
 @pytest.mark.parametrize("option", ["exclude_groups", "unknown"])
