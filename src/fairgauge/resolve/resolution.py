@@ -126,7 +126,7 @@ def held_exclusions(cube: Cube, spec: Spec) -> tuple[str, ...]:
 
 
 def _excludable(cube: Cube, spec: Spec) -> set[str]:
-    """Return what may be written for the groups of all features, those known by chance too."""
+    """Return what may be written for the groups of all features, those of probabilities too."""
     counted = count_groups(cube, replace(spec, exclude_groups=()))
     texts = {
         text
