@@ -257,8 +257,14 @@ def _made_long(
         raise SpecError(problems)
     rows = read_rows(source, [*kept, *groups])
     size = len(rows[next(iter(groups))]) if groups else 0
+    feature = asked.get("sensitive") or "group"
+    if not isinstance(feature, str):  # of the command line a list
+        feature = feature[0] if len(feature) == 1 and isinstance(feature[0], str) else None
+    if feature is None:
+        message = "of a wide table, give one name that its groups are to have, such as race"
+        raise SpecError(Problem("sensitive", message))
     rate = "prediction" if asked.get("prediction") is not None else "score"
-    names = {"variant": "variant", "sensitive": asked.get("sensitive") or "group"}
+    names = {"variant": "variant", "sensitive": feature}
     names[rate] = asked.get(rate) or rate
     taken = [*kept]
     for option, name in names.items():

@@ -148,9 +148,16 @@ def plan(
     }  # fmt: skip
     if pairs is not None:
         wrong = _out_of_range({"power": power, "confidence": confidence, "detects": tolerance})
-        wrong += [Problem(name, "is not planned for with pairs; remove it") for name in options]
+        of_others = {"ratio": _RATIO, "share": 0.5, "icc": 0.0, "among": 1.0, "rate": None,
+                     "cluster_size": 1.0, "paired": None, "candidates": 1.0}  # fmt: skip
+        unused = [*options, *(name for name, default in of_others.items()
+                              if numbers[name] != default)]  # fmt: skip
+        wrong += [Problem(name, "is not planned for with pairs; remove it") for name in unused]
+        if not comparisons >= 1:
+            wrong.append(Problem("comparisons", f"must be 1 or more, not {shown(comparisons)}"))
         planned = _read_design(pairs, names, items, runs, wrong)
-        answers = _answers_needed(planned, tolerance, power, confidence, by_items=names is not None)
+        level = 1 - (1 - confidence) / comparisons  # the hardest step of Holm
+        answers = _answers_needed(planned, tolerance, power, level, by_items=names is not None)
         return _planned(confidence, power, answers=answers)
     margins = options.pop("margins", None) if paired is not None else None
     _check(numbers, data, options)
@@ -375,10 +382,13 @@ def _read_design(
 def _answers_needed(
     design: CrossedDesign, tolerance: float, power: float, confidence: float, *, by_items: bool
 ) -> PlannedPairs:
-    """Return the fewest names a side, or items, that find a difference."""
+    """Return the fewest names a side, or items, that find a difference, or show equivalence."""
 
     def finds(planned: CrossedDesign) -> bool:
         return planned.power_to_differ(tolerance, confidence) >= power
+
+    def equates(planned: CrossedDesign) -> bool:
+        return planned.power_to_equal(0.0, tolerance, confidence) >= power
 
     number = fewest(design, "items" if by_items else "names", finds)
     names = design.names[0] if by_items else number
@@ -393,8 +403,16 @@ def _answers_needed(
         names=names,
         items=items,
         runs=design.runs,
+        planned="items" if by_items else "names",
         detects=tolerance,
+        deviations={
+            "names": design.names_sd,
+            "items": design.items_sd,
+            "interaction": design.cells_sd,
+            "runs": design.runs_sd,
+        },
         power_equivalent=equivalent,
+        equivalent_from=fewest(design, "items" if by_items else "names", equates),
         share_names=share.get("names"),
         share_items=share.get("items"),
         share_runs=share.get("runs"),

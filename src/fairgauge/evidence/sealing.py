@@ -52,7 +52,7 @@ _LIBRARIES = ("numpy", "scipy")
 _STATED_OF_MANIFEST = ("created", "tool", "libraries")
 _FIELDS = {"schema", "counts", "from_rows", "parts", *_STATED_OF_MANIFEST}
 """The fields of a manifest."""
-_MAKE = "fairgauge audit COUNTS.cube.json -o REPORT.json"
+_MAKE = "fairgauge {} COUNTS.cube.json -o REPORT.json"
 
 
 def seal(
@@ -98,6 +98,7 @@ def seal(
     saved = read_saved(report) if isinstance(report, (str, Path)) else sealed.to_dict()
     if not str(path).endswith(SUFFIX):
         raise DataError(f"a bundle ends in {SUFFIX}; {quote(path)} does not")
+    make = _MAKE.format("audit" if isinstance(sealed, Report) else sealed.KIND.name)
     if sealed.data.fingerprint != cube.digest:
         raise DataError(
             "the report was not made of these counts: it names the fingerprint "
@@ -106,7 +107,7 @@ def seal(
     if sealed.version != __version__ or saved["schema"] != sealed.KIND.schema:
         raise DataError(
             f"the report is of fairgauge {sealed.version}, and this is {__version__}: seal it with "
-            f"that version, or make it with this one: {_MAKE}"
+            f"that version, or make it with this one: {make}"
         )
     parts = {COUNTS: cube.to_json().encode(), REPORT: sealed.to_json().encode()}
     checked = recompute(cube, sealed, saved)
@@ -117,7 +118,7 @@ def seal(
             what = "its notes are not those of a report of these counts"
         raise DataError(
             f"the report does not follow from the counts: {what}. If it was made of the rows, or "
-            f"with other options, make it of the counts: {_MAKE}"
+            f"with other options, make it of the counts: {make}"
         )
     manifest = {
         "schema": SCHEMA,

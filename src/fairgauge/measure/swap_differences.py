@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from fairgauge.enums import Status
-from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.errors import Problem, SpecError, listing, quote
 from fairgauge.question.swap_question import named_reference
 from fairgauge.results.name_swaps import (
     AnsweredShare,
@@ -649,6 +649,15 @@ def _notes(
         yield SwapNote(SwapNoteCode.INCOMPLETE)
     if answers.repeated:
         yield SwapNote(SwapNoteCode.REPEATED_RUNS, question.run, answers.repeated)
+    if len(answers.unfavourable) > 1:
+        yield SwapNote(SwapNoteCode.UNFAVOURABLE, listing(answers.unfavourable))
+    if answers.alike:
+        yield SwapNote(SwapNoteCode.SPELLED_ALIKE, answers.alike[0], len(answers.alike))
+    if excluded := max((draft.items_excluded for draft in drafts if draft.items), default=0):
+        yield SwapNote(SwapNoteCode.ITEMS_EXCLUDED, count=excluded)
+    span = float(np.ptp(answers.mean[answers.n > 0]))
+    if question.margin is not None and 0 < span <= question.margin:
+        yield SwapNote(SwapNoteCode.WIDE_MARGIN)
     if len(answers.models) > 1 and alone:
         yield SwapNote(SwapNoteCode.MODELS_DIFFER)
 

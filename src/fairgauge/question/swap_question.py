@@ -197,12 +197,7 @@ def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:
         message = "name the column of answers, either a score or a prediction (a decision)"
         yield Problem("score", f"{message}, not {what}")
     rate = "score" if spec.prediction is None else "selection_rate"
-    for name, margin in spec.margins:
-        if name != rate:
-            near = nearest(name, (rate,))
-            yield Problem(f"margins.{name}", f"is not audited.{near} The margin is of {rate}")
-        elif margin <= 0:
-            yield Problem(f"margins.{name}", f"must be above 0, not {margin:g}")
+    yield from _wrong_margins(spec, rate)
     if spec.reference in ("overall", "best"):
         message = "must be others, largest, or a group (COL=VALUE)"
         yield Problem("reference", f"{message}, not {spec.reference}")
@@ -212,6 +207,18 @@ def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:
             if column not in names:
                 message = f"names {quote(column)}, which is not the sensitive feature"
                 yield Problem("reference", f"{message}; name a group of {quote(names[0])}")
+
+
+def _wrong_margins(spec: Spec, rate: str) -> Iterator[Problem]:
+    for name, margin in spec.margins:
+        path = f"margins.{name}"
+        if name != rate:
+            yield Problem(path, f"is not audited.{nearest(name, (rate,))} The margin is of {rate}")
+        elif margin <= 0:
+            yield Problem(path, f"must be above 0, not {margin:g}")
+        elif margin >= 1 and rate == "selection_rate":
+            share = "of a share, 0.05 is 5 percentage points"
+            yield Problem(path, f"must be below 1, not {margin:g}: {share}")
 
 
 def _plain_column(feature: Feature) -> str:

@@ -50,6 +50,8 @@ class Answers:
     n, missing, mean, squares : of every cell, the answers, those that are missing, the mean, and
         the sum of squared deviations from it.
     repeated : runs of a cell with several answers.
+    alike : variants that differ from another in case or blanks alone.
+    unfavourable : the decisions that are not favourable.
     excluded : rows that are in no cell, by reason.
     """
 
@@ -68,6 +70,8 @@ class Answers:
     mean: Array
     squares: Array
     repeated: int
+    alike: tuple[str, ...]
+    unfavourable: tuple[str, ...]
     excluded: Mapping[str, int]
 
     @property
@@ -89,7 +93,10 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     axes |= {axis.role: i for i, axis in enumerate(table.axes) if axis.role is not Role.FEATURE}
     features = [i for i, axis in enumerate(table.axes) if axis.role is Role.FEATURE]
     codes = table.codes
-    answered = codes[:, axes.get(Role.SCORE, axes.get(Role.PREDICTION, 0))] >= 0
+    answer = axes.get(Role.SCORE, axes.get(Role.PREDICTION, 0))
+    answered = codes[:, answer] >= 0
+    if question.decides:  # a refusal that is written as a text is no decision
+        answered &= ~_unknown(cube, table.axes[answer], question)[codes[:, answer]]
     rows = table.sums["n" if question.spec.count else "rows"]
     problems: list[Problem] = []
 
@@ -111,9 +118,14 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     if lacking := int(rows[kept & np.isin(group, left_out)].sum()):
         excluded["excluded group"] = lacking
     kept &= ~np.isin(group, left_out)
+    unfavourable: tuple[str, ...] = ()
     if question.decides:
         axis = table.axes[axes[Role.PREDICTION]]
-        sums = rows * _positive(cube, axis, question, problems)[codes[:, axes[Role.PREDICTION]]]
+        favourable = _positive(cube, axis, question, problems)
+        sums = rows * favourable[codes[:, axes[Role.PREDICTION]]]
+        if not axis.cuts:
+            refused = ~_unknown(cube, axis, question) & (favourable == 0)
+            unfavourable = tuple(name_of(cube.levels[axis][i]) for i in np.flatnonzero(refused))
         squares = sums
     else:
         sums, squares = table.sums[SUM], table.sums[SQUARES]
@@ -159,6 +171,8 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         missing=np.bincount(cell, rows[kept] * ~there, len(cells)).astype(np.float64),
         mean=mean,
         squares=np.maximum(total(squares) - n * mean**2, 0.0),
+        alike=_spelled_alike([levels[v] for v in np.unique(variant[kept])]),
+        unfavourable=unfavourable,
         repeated=_repeated(codes[kept & answered], rows[kept & answered], axes),
         excluded=excluded,
     )
@@ -166,6 +180,30 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     if problems:
         raise SpecError(problems)
     return answers
+
+
+def _unknown(cube: Cube, axis: Axis, question: SwapQuestion) -> NDArray[np.bool_]:
+    """Return whether every level of an axis means that a value is unknown; last, a missing one."""
+    if axis.cuts:
+        return np.array([*[False] * (len(axis.cuts) + 1), True])
+    marks = [any(matches(u, v) for u in question.spec.unknown) for v in cube.levels[axis]]
+    return np.array([*marks, True])
+
+
+def _spelled_alike(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that differ from an earlier one in case or blanks alone.
+
+    >>> _spelled_alike(["Aisha", "Aisha ", "Emily"])
+    ('Aisha ',)
+    """
+    first: dict[str, str] = {}
+    for name in names:
+        first.setdefault(_letters(name), name)
+    return tuple(name for name in names if first[_letters(name)] != name)
+
+
+def _letters(name: str) -> str:
+    return " ".join(name.split()).casefold()
 
 
 def _distinct(codes: Codes) -> tuple[Codes, Codes]:
@@ -199,7 +237,7 @@ def _releases(
     ):
         problems += [
             Problem(option, f"no release {quote(each)}.{nearest(each, known)} "
-                            f"There are {listing(map(quote, known))}")
+                            f"There are {listing(known)}")
             for each in wanted
             if each not in known
         ]  # fmt: skip
@@ -230,9 +268,7 @@ def _groups(
     """Return the names of all groups, and the group of every counted cell; -1 where it has none."""
     unknown = np.zeros(len(codes), dtype=np.bool_)
     for i in features:
-        levels = cube.levels[axes[i]]
-        marks = [any(matches(u, level) for u in question.spec.unknown) for level in levels]
-        unknown |= np.array([*marks, True])[codes[:, i]]
+        unknown |= _unknown(cube, axes[i], question)[codes[:, i]]
     combinations, group = _distinct(codes[:, features])
     group = np.where(unknown, -1, group)
     parts = [axes[i].parts(cube.levels[axes[i]]) for i in features]
@@ -264,11 +300,12 @@ def _two_groups(
     mixed = several[count > 1].tolist()
     for v in mixed[:_MOST_NAMED]:
         of = [quote(groups[g]) for g in both[both[:, 0] == v, 1].tolist()]
-        more = f" (and {len(mixed) - _MOST_NAMED} more variants)" if mixed[_MOST_NAMED:] else ""
+        last = mixed[_MOST_NAMED:] and v == mixed[_MOST_NAMED - 1]
+        more = f" (so are {len(mixed) - _MOST_NAMED} more variants)" if last else ""
         yield Problem(
             "variant",
             f"{quote(variants[v])} is in several groups of {' * '.join(question.feature)}, "
-            f"{' and '.join(of[:2])}{more}; give each its own variant, or one group",
+            f"{' and '.join(of[:2])}; give each its own variant, or one group{more}",
         )
 
 
@@ -298,6 +335,15 @@ def _positive(
                 message = str(error) or f"column {column} has no {quote(name_of(value))}.{near}"
                 problems.append(Problem("positive", message))
     favourable = [float(any(matches(value, level) for value in asked)) for level in levels]
+    known = ~_unknown(cube, axis, question)[:-1]
+    for i, level in enumerate(levels):
+        alike = [name_of(v) for v in asked if _letters(name_of(v)) == _letters(name_of(level))]
+        if known[i] and not favourable[i] and alike:
+            problems.append(Problem("positive", (
+                f"{quote(name_of(level))} in column {column} differs from {quote(alike[0])} in "
+                "case or blanks alone; name it, too, if it is favourable, else recode it "
+                "(--recode)"
+            )))  # fmt: skip
     return np.array([*favourable, 0.0])
 
 

@@ -41,6 +41,10 @@ class SwapNoteCode(StrEnum):
     UNEQUAL_RUNS = "unequal_runs"
     INCOMPLETE = "incomplete"
     REPEATED_RUNS = "repeated_runs"
+    UNFAVOURABLE = "unfavourable"
+    SPELLED_ALIKE = "spelled_alike"
+    ITEMS_EXCLUDED = "items_excluded"
+    WIDE_MARGIN = "wide_margin"
     MODELS_DIFFER = "models_differ"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -66,16 +67,23 @@ class PlannedPairs:
     ----------
     names, items, runs : names a side, items, and answers to each item under each name; names, or
         items, is None where no practical number suffices.
+    planned : which number was looked for, names or items.
+    deviations : the standard deviations that answers were taken to vary by.
     detects : the difference that is found with the power of the plan.
     power_equivalent : the power to show, where nothing differs, that it is within so much.
+    equivalent_from : the number that would show it with the power of the plan; None where no
+        practical one does.
     share_names, share_items, share_runs : of the variance.
     """
 
     names: int | None
     items: int | None
     runs: int
+    planned: str
+    deviations: Mapping[str, Finite]
     detects: Finite
     power_equivalent: Share | None
+    equivalent_from: int | None
     share_names: Share | None
     share_items: Share | None
     share_runs: Share | None

@@ -206,7 +206,7 @@ def test_refusals_of_one_group_alone_are_on_the_summary(model):
         "Answers are missing more often under names of Black (50.0%, 40 of 80) than of White "
         "(0.0%, 0 of 80); the differences are of the answers given."
     ) in text
-    assert ("Model m: Answers are missing" in text) == (model is not None)
+    assert ("m: Answers are missing" in text) == (model is not None)
 
 
 def test_without_irrelevant_edits_the_option_that_names_them_is_shown():
@@ -343,6 +343,64 @@ def test_decisions_of_two_texts_need_the_favourable_one():
     assert audit(table, **asked, positive="yes").differences[0].rate == "selection_rate"
 
 
+@pytest.mark.parametrize("margin", [1, 5])
+def test_a_margin_of_a_share_that_nothing_exceeds_is_refused(margin):
+    table = study((5, 5), 12).assign(hired="yes")
+    message = refused(table, score=None, prediction="hired", positive="yes",
+                      margins={"selection_rate": margin})  # fmt: skip
+    assert f"must be below 1, not {margin}" in message
+
+
+def test_a_margin_that_no_answers_exceed_is_noted():
+    table = study((5, 5), 12)
+    wide = {each.code for each in audit(table, margins={"score": 50}).notes}
+    assert "wide_margin" in wide
+    assert "wide_margin" not in {each.code for each in audit(table, margins={"score": 0.1}).notes}
+
+
+def decided(table, share, **words):
+    """Return the decisions of a study, in these words for yes and no."""
+    yes = table.score > table.score.quantile(1 - share)
+    return table.assign(hired=np.where(yes, words.get("yes", "yes"), words.get("no", "no")))
+
+
+def test_spellings_of_the_favourable_decision_are_not_unfavourable():
+    table = decided(study((5, 5), 12), 0.4)
+    table.loc[::3, "hired"] = table.hired[::3].str.title() + " "
+    asked = {"score": None, "prediction": "hired", "positive": "yes"}
+    assert "'Yes ' in column 'hired' differs from 'yes' in case or blanks alone" in refused(
+        table, **asked
+    )
+    both = audit(table, **asked | {"positive": ["yes", "Yes "]})
+    whole = audit(table.assign(hired=table.hired.str.strip().str.lower()), **asked)
+    assert [d.value for d in both.differences] == [d.value for d in whole.differences]
+    assert "Counted as unfavourable: 'No ', 'no'" in [*both.notes][-1].message.replace("  ", " ")
+
+
+def test_a_decision_that_is_unknown_is_a_missing_answer():
+    table = decided(study((5, 5), 12, 3), 0.4)
+    table.loc[::7, "hired"] = "refused"
+    asked = {"score": None, "prediction": "hired", "positive": "yes"}
+    marked = audit(table, **asked, unknown=["refused"])
+    empty = audit(table.assign(hired=table.hired.where(table.hired != "refused")), **asked)
+    assert marked.data.missing == empty.data.missing == len(table[::7])
+    assert [d.value for d in marked.differences] == [d.value for d in empty.differences]
+
+
+def test_names_that_differ_in_blanks_alone_are_noted():
+    table = study((5, 5), 12, 2)
+    spelled = table.assign(name=table.name + np.where(table.index % 2, "", " "))
+    assert "spelled_alike" not in {each.code for each in audit(table).notes}
+    (note,) = [each for each in audit(spelled).notes if each.code == "spelled_alike"]
+    assert "differ from another in case or blanks alone" in note.message
+
+
+def test_names_of_one_each_allow_no_verdict_and_the_headline_says_no_more():
+    text = str(audit(study((1, 1), 12)))
+    assert "The answers allow no verdict" in text
+    assert "Cannot tell." in " ".join(text.split())
+
+
 def test_the_largest_of_two_equal_groups_is_nobody():
     assert "equally many variants" in refused(study((4, 4)), reference="largest")
     assert audit(study((4, 5)), reference="largest").differences[0].reference == "White"
@@ -462,6 +520,18 @@ def test_a_wide_table_is_the_long_one(tmp_path):
     assert fg.load(tmp_path / "found.json") == found
     with pytest.raises(fg.SpecError, match="variant: the data have no column 'B99'"):
         fg.pairs(wide, item="item", variant={**groups, "B99": "Black"}, reference=WHITE)
+
+
+def test_the_groups_of_a_wide_table_may_be_called_by_the_command(tmp_path):
+    table = study((3, 3), 9, 1)
+    groups = dict(zip(table.name, table.group, strict=True))
+    table.pivot_table(index="item", columns="name", values="score").to_csv(tmp_path / "wide.csv")
+    flags = [part for name, group in groups.items() for part in ("--variant", f"{name}={group}")]
+    done = CliRunner().invoke(
+        main, ["pairs", str(tmp_path / "wide.csv"), "--item", "item", *flags, "--sensitive", "race",
+               "--reference", "race=White", "-q"],
+    )  # fmt: skip
+    assert (done.exit_code, done.stderr) == (3, "")
 
 
 def test_columns_of_a_wide_table_may_be_called_as_the_long_ones():

@@ -283,3 +283,24 @@ def test_the_command_plans_answers_too():
 def test_a_quiet_plan_has_no_verdict_to_lack():
     quiet = render(fg.plan(rate=0.3), "text", quiet=True)
     assert quiet == "Plan of an audit: 95% confidence intervals and 80% power\n"
+
+
+SDS = {"names": 0.22, "interaction": 0.33, "runs": 1.03}
+
+
+def test_more_comparisons_need_more_names():
+    asked = {"pairs": SDS, "tolerance": 0.25, "items": 40, "runs": 4}
+    one, three = (fg.plan(**asked, comparisons=n).answers for n in (1, 3))
+    assert one.names < three.names
+    assert one.names < one.equivalent_from < three.equivalent_from
+    assert dict(three.deviations) == {**SDS, "items": 0.0}
+
+
+def test_what_pairs_do_not_use_is_refused_and_an_impossible_plan_promises_nothing():
+    for name, value in (("candidates", 3), ("rate", 0.2), ("share", 0.3), ("comparisons", 0)):
+        with pytest.raises(fg.SpecError, match=name):
+            fg.plan(pairs=SDS, tolerance=0.25, items=40, **{name: value})
+    text = str(fg.plan(pairs=SDS, tolerance=0.25, names=6, runs=4))
+    assert "No practical number of items" in text
+    assert "reach the goal" not in text
+    assert "Collect the answers" not in text

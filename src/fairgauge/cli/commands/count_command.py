@@ -125,6 +125,11 @@ def command(
     what = asked(config, flags)
     roles = {"item": item, "variant": variant, "model": model, "run": run}
     what.options.update({name: column for name, column in roles.items() if column})
+    if by is not None and _of_answers(what):
+        raise FairgaugeError(
+            "--by counts periods of people; count answers with their releases (--model COL), then "
+            "compare them: fairgauge pairs COUNTS.cube.json --by COL"
+        )
     if by is not None:
         _count_periods(what.read(data, at), what, by, output, min_cell)
         return

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fairgauge.results.name_swaps import PairsAudit, SwapDifference
 
-_MOST_FOUND, _MOST_NAMED = 3, 4
+_MOST_FOUND, _MOST_NAMED, _FEWEST_EDITS = 3, 4, 3
 
 
 def pairs_brief(audit: PairsAudit) -> Brief:
@@ -47,8 +47,8 @@ def _headline(audit: PairsAudit, differing: Sequence[SwapDifference]) -> str:
     of = f" of {called(audit.releases[-1])}" if audit.releases else ""
     if differing:
         first = differing[0]
-        by = "in release" if audit.releases else "by"
-        where = "" if first.model is None else f" {by} {called(first.model)}"
+        by = "release" if audit.releases else "answers of"
+        where = "" if first.model is None else f" in {by} {called(first.model)}"
         how = "are selected" if first.of_decisions else "score"
         less, more = ("less often", "more often") if first.of_decisions else ("lower", "higher")
         group = group_called(first.group, first.feature)
@@ -57,6 +57,9 @@ def _headline(audit: PairsAudit, differing: Sequence[SwapDifference]) -> str:
             other = f"those of {group_called(first.reference, first.feature)}"
         low = (first.value or 0.0) < 0
         return f"Names of {group} {how} {less if low else more} than {other}{where}"
+    newest = audit.newest(audit.distinct)
+    if all(each.reason not in (None, SwapReason.IMPRECISE) for each in newest):
+        return f"The answers{of} allow no verdict: too few names or items, or no variation"
     if audit.verdict is SwapVerdict.EQUIVALENT:
         return f"Mean answers to names of all groups differ by less than {_margin(audit)}{of}"
     return f"The answers{of} do not show a difference between groups of names"
@@ -69,6 +72,7 @@ def _margin(audit: PairsAudit) -> str:
 def _verdict(audit: PairsAudit, by: dict[SwapVerdict, list[SwapDifference]]) -> str:
     of = f" of the newest release, {called(audit.releases[-1])}," if audit.releases else ""
     text = f"Of {numbered(sum(map(len, by.values())), 'comparisons')}{of} {_counted(by)}."
+    text += _earlier(audit)
     changes = audit.newest(audit.distinct_changes)
     if not changes:
         return text
@@ -78,23 +82,49 @@ def _verdict(audit: PairsAudit, by: dict[SwapVerdict, list[SwapDifference]]) -> 
     return f"{text} Of {total} since {since}, {_counted(of_changes, changed=True)}."
 
 
+def _earlier(audit: PairsAudit) -> str:
+    """Return which of the earlier releases changed."""
+    newest = audit.newest(audit.distinct_changes)
+    changed = dict.fromkeys(
+        f"{called(each.model)} (since {called(each.since)})"
+        for each in audit.distinct_changes
+        if each.verdict is SwapVerdict.DIFFERS and each not in newest
+    )
+    return f" Earlier, the difference changed in {listing([*changed])}." if changed else ""
+
+
 def _counted(by: dict[SwapVerdict, list[SwapDifference]], *, changed: bool = False) -> str:
     """Return how many comparisons, or changes, came to what."""
     differ, equal = (plural(len(by[v]), *verbs) for v, verbs in (
         (SwapVerdict.DIFFERS, ("differs", "differ")), (SwapVerdict.EQUIVALENT, ("is", "are")),
     ))  # fmt: skip
-    alike = "unchanged within the margin" if changed else "equivalent"
+    margin = next((words.margin_text(d) for d in by[SwapVerdict.EQUIVALENT]), "")
+    alike = f"{'unchanged' if changed else 'equivalent'} within {margin}"
     verbs = {
         SwapVerdict.DIFFERS: "changed" if changed else differ,
         SwapVerdict.EQUIVALENT: f"{equal} {alike}",
         SwapVerdict.CANNOT_TELL: "cannot be decided",
     }
-    return listing([f"{count(len(by[v]))} {verb}" for v, verb in verbs.items() if by[v]])
+    several = len({each.model for found in by.values() for each in found}) > 1
+    return listing(
+        [
+            f"{count(len(by[v]))} {verb}{_which(by[v]) if several else ''}"
+            for v, verb in verbs.items()
+            if by[v]
+        ]
+    )
+
+
+def _which(differences: Sequence[SwapDifference]) -> str:
+    """Return the models that differences are of."""
+    models = dict.fromkeys(words.model_called(each) for each in differences)
+    return f" ({listing([*models], most=_MOST_NAMED)})"
 
 
 def _looked_at(audit: PairsAudit) -> Iterator[Sentence]:
     data = audit.data
-    models = f" of {count(data.models)} models" if data.models > 1 else ""
+    what = "releases" if audit.releases else "models"
+    models = f" of {count(data.models)} {what}" if data.models > 1 else ""
     yield Sentence(
         f"{numbered(data.answers, 'answers')}{models} to {numbered(data.items, 'items')} under "
         f"{numbered(data.variants, 'variants')}, up to {count(data.runs)} to one item under one "
@@ -119,7 +149,8 @@ def _found(audit: PairsAudit, differing: Sequence[SwapDifference]) -> Iterator[S
         yield Sentence(words.describe_difference(each), _source(audit, each))
     shown = differing or [each for each in newest if each.value is not None]
     for each in shown[:_MOST_FOUND]:
-        yield Sentence(words.value_sentence(each), _source(audit, each))
+        verdict = "" if differing else f" {words.badge(each).capitalize()}."
+        yield Sentence(words.value_sentence(each) + verdict, _source(audit, each))
     if len(shown) > _MOST_FOUND:
         more = len(shown) - _MOST_FOUND
         yield Sentence(f"{count(more)} more {plural(more, 'is', 'are')} listed below.")
@@ -130,7 +161,9 @@ def _certainty(
 ) -> Iterator[Sentence]:
     level = f"{100 * (1 - audit.differences[0].confidence):.3g}"
     if by[SwapVerdict.DIFFERS]:
-        besides = ", items and irrelevant edits" if audit.placebo else " and items"
+        variances = [each.variance for each in by[SwapVerdict.DIFFERS]]
+        edits = any(each is not None and each.placebo is not None for each in variances)
+        besides = ", items and irrelevant edits" if edits else " and items"
         yield Sentence(
             f"A difference is larger than what names of one group{besides} vary by. "
             f"In at most about {level} of 100 such audits would any difference be reported "
@@ -164,7 +197,7 @@ def _steps(audit: PairsAudit) -> Iterator[Sentence]:
             "Add names, items or runs: how many would probably decide a comparison stands with it.",
             _source(audit, needed[0]),
         )
-    if not audit.placebo:
+    if not any(each.variants >= _FEWEST_EDITS for each in audit.placebo):
         yield Sentence(
             "Add at least 3 irrelevant edits, or name the group that holds them (--placebo): "
             "without them, how far any edit moves the answers is unknown."

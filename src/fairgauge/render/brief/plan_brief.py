@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import compared_rate
-from fairgauge.render.words.numbers import count, plural
+from fairgauge.render.words.numbers import amount, count, listing, plural
 from fairgauge.results.brief import Brief, Sentence
 
 if TYPE_CHECKING:
@@ -56,6 +56,10 @@ def _answers_words(answers: PlannedPairs) -> str:
     )
 
 
+def _is_practical(answers: PlannedPairs) -> bool:
+    return answers.names is not None and answers.items is not None
+
+
 def _headline(planned: Planned) -> Sentence:
     if planned.answers is not None:
         return Sentence(_answers_words(planned.answers), ("names", "items", "runs"))
@@ -76,7 +80,16 @@ def _headline(planned: Planned) -> Sentence:
 
 def _looked_at(planned: Planned) -> Iterator[Sentence]:
     if planned.answers is not None:
-        yield Sentence("An audit by swapped names, before its answers are there.")
+        deviations = [
+            f"{name} {amount(deviation, 2)}"
+            for name, deviation in planned.answers.deviations.items()
+            if deviation
+        ]
+        yield Sentence(
+            "An audit by swapped names, before its answers are there, in which answers vary by "
+            f"(standard deviations): {listing(deviations)}.",
+            ("answers.deviations",),
+        )
     elif planned.needed:
         goals = len(planned.needed)
         yield Sentence(f"{goals:,} {plural(goals, 'goal', 'goals')}, before data are there.")
@@ -120,6 +133,8 @@ def _found(planned: Planned) -> Iterator[Sentence]:
 
 
 def _certainty(planned: Planned) -> Iterator[Sentence]:
+    if planned.answers is not None and not _is_practical(planned.answers):
+        return
     reached = "find a difference of that size" if planned.smallest else "so planned reach the goal"
     yield Sentence(
         f"{planned.power:.0%} of audits {reached} (power), with "
@@ -138,7 +153,10 @@ def _limits(planned: Planned) -> Iterator[Sentence]:
 
 
 def _steps(planned: Planned) -> Iterator[Sentence]:
-    if planned.answers is not None:
+    if planned.answers is not None and not _is_practical(planned.answers):
+        other = "items (--items)" if planned.answers.items is None else "names (--names)"
+        yield Sentence(f"Give the number of {other} instead, more runs, or a larger difference.")
+    elif planned.answers is not None:
         yield Sentence("Collect the answers, then audit them: fairgauge pairs.")
     elif planned.needed:
         yield Sentence("Collect the rows, then audit them: fairgauge audit.", ("needed",))

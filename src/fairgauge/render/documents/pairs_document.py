@@ -28,6 +28,7 @@ from fairgauge.results.name_swaps import (
     AnsweredShare,
     SwapComponents,
     SwapDifference,
+    SwapReason,
     SwapVariant,
     SwapVerdict,
 )
@@ -48,14 +49,18 @@ METHOD = (
     "Names and items are samples, and crossed: the variance of a difference has a term for names "
     "and one for items, less that of single answers, which is in both. With three irrelevant edits "
     "or more, their variance stands in the place of that of names where the confidence interval is "
-    "wider so. p-values are adjusted for all groups and models (Holm). The permutation of names "
+    "wider so. Each confidence interval is of one comparison alone; p-values, and so the verdicts, "
+    "are adjusted for all groups and models (Holm). Of several models, a row for all of them is "
+    "the mean over models. The permutation of names "
     "assumes that groups do not differ by item, and decides nothing."
 )
 
 OF_CHANGES = (
     "A change is of the answers that both releases gave to the same items under the same names, "
     "less each other; names, items and irrelevant edits are held against it likewise. p-values of "
-    "changes are adjusted for all groups and releases (Holm), apart from those of differences."
+    "changes are adjusted for all groups and releases (Holm), apart from those of differences. "
+    "With every further release there are more comparisons, so that the verdict on an earlier one "
+    "may become that it cannot be decided."
 )
 
 
@@ -84,7 +89,7 @@ def pairs_document(audit: PairsAudit, *, full: bool = True) -> DocumentTree:
         beside=f"{numbers.count(counts.answers)} "
         f"{numbers.plural(counts.answers, 'answer', 'answers')}",
         lead=(_lead(audit),),
-        verdict=words.verdict_words(audit).upper(),
+        verdict=words.verdict_words(audit),
         tone=_TONES[audit.verdict],
         sections=sections,
         not_shown=() if full else ("every variant", "what the answers vary by", "who answered"),
@@ -115,9 +120,9 @@ def _difference_charts(audit: PairsAudit, differences: Sequence[SwapDifference])
     rows = tuple(
         ChartRow(
             _compared(each),
-            Mark(each.value, each.low, each.high, sparse=each.reason is not None),
+            Mark(each.value, each.low, each.high, sparse=_too_few(each)),
             words.change_text(each, each.value or 0.0),
-            below=f"p {_p(each)}" if each.p_adjusted is not None else "",
+            below=_p(each),
             badge=words.badge(each),
             tone=_TONES[each.verdict],
         )
@@ -135,8 +140,15 @@ def _difference_charts(audit: PairsAudit, differences: Sequence[SwapDifference])
         )
 
 
+def _too_few(each: SwapDifference) -> bool:
+    return each.reason not in (None, SwapReason.IMPRECISE)
+
+
 def _p(each: SwapDifference) -> str:
-    return numbers.probability(each.p_adjusted, "adjusted").replace("adjusted", "").strip()
+    """Return the adjusted p-value that the verdict follows from."""
+    if each.verdict is SwapVerdict.EQUIVALENT:
+        return numbers.probability(each.p_equivalence, "adjusted one-sided p")
+    return "" if each.p_adjusted is None else numbers.probability(each.p_adjusted, "adjusted p")
 
 
 def _compared(each: SwapDifference) -> str:
@@ -183,7 +195,7 @@ def _dot_plot(audit: PairsAudit, model: str | None, pooled: bool) -> Chart:
         rows.append(
             ChartRow(
                 f"{called(each.variant)} ({edit})",
-                Mark(each.centred, each.low, each.high, sparse=each.placebo),
+                Mark(each.centred, each.low, each.high),
                 text,
                 below=shown_range(each.low, each.high, unit, sign=True),
                 tone=Tone.SOFT if each.placebo else Tone.PLAIN,
@@ -205,7 +217,7 @@ def _dot_plot(audit: PairsAudit, model: str | None, pooled: bool) -> Chart:
 def _variation(audit: PairsAudit) -> Iterator[Section]:
     """Yield what the answers vary by."""
     several = any(each.model is not None for each in audit.components)
-    heads = ["names", "items x group", "items x names", "runs"]
+    heads = ["names", "items", "interaction", "runs"]
     columns = tuple(Column(head) for head in heads)
     if several:
         columns = (Column("model", numeric=False), *columns)
@@ -216,9 +228,13 @@ def _variation(audit: PairsAudit) -> Iterator[Section]:
             for sd in (each.names, each.items, each.interaction, each.runs)
         ]
         rows.append((Cell(called(each.model), name=True), *cells) if several else tuple(cells))
-    note = "Standard deviations, by the method of moments; 0 where none is seen."
+    note = (
+        "Standard deviations, by the method of moments; 0 where none is seen: of names within a "
+        "group, of the items' differences between groups, of items by names within a group "
+        "(interaction), and of answers to the same item under the same name (runs)."
+    )
     if all(each.runs is None for each in audit.components):
-        note += " With single answers, items x names holds what varies between runs."
+        note += " With single answers, the interaction holds what varies between runs."
     table = Table("What the answers vary by", columns, tuple(rows), notes=(note,))
     edits = [Items(tuple(map(words.describe_spread, audit.placebo)))] if audit.placebo else []
     yield listed("variation", "What the answers vary by", table, *edits, short="Variation")

@@ -28,7 +28,9 @@ def plan_document(planned: Planned, *, full: bool = True) -> DocumentTree:
             planned,
             title="Plan of an audit by swapped names",
             beside=by,
-            sections=[listed("plan", "Answers needed", *_answers_needed(planned.answers))],
+            sections=[
+                listed("plan", "Answers needed", *_answers_needed(planned.answers, planned.power))
+            ],
             file_name="plan",
         )
     table = _rows_needed(planned) if planned.needed else _smallest_disparities(planned)
@@ -41,14 +43,18 @@ def plan_document(planned: Planned, *, full: bool = True) -> DocumentTree:
     )
 
 
-def _answers_needed(answers: PlannedPairs) -> Iterator[Block]:
+def _answers_needed(answers: PlannedPairs, power: float) -> Iterator[Block]:
     """Yield what an audit by swapped names shows where nothing differs, and what would help."""
     if answers.names is None or answers.items is None:
         return
     if answers.power_equivalent is not None:
+        what = "items" if answers.planned == "items" else "names a side"
+        needed = "no practical number"
+        if answers.equivalent_from is not None:
+            needed = f"{answers.equivalent_from:,}"
         yield Paragraph(
             f"Where nothing differs, they show that it is within {answers.detects:g} with "
-            f"{answers.power_equivalent:.0%} power."
+            f"{answers.power_equivalent:.0%} power; {needed} {what} would with {power:.0%}."
         )
     of_names, of_runs = answers.share_names or 0.0, answers.share_runs or 0.0
     yield Paragraph(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from fairgauge.errors import quote
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, group_called
 from fairgauge.results.name_swaps import SwapNoteCode, SwapReason, SwapVerdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fairgauge.results.name_swaps import (
         AnsweredShare,
@@ -33,15 +34,26 @@ LIMITATIONS = (
 
 
 def verdict_words(audit: PairsAudit) -> str:
-    """Return what an audit came to, in few words."""
-    newest = audit.newest(audit.distinct)
-    differing = [each for each in newest if each.verdict is SwapVerdict.DIFFERS]
-    where = f"{called(audit.releases[-1])} " if audit.releases else ""
+    """Return what an audit came to, in few words; of releases, the newest and its change."""
+    text = _verdict_words(audit.newest(audit.distinct)).upper()
+    if not audit.releases:
+        return text
+    text = f"{called(audit.releases[-1])}: {text}"
+    changes = audit.newest(audit.distinct_changes)
+    if not changes:
+        return text
+    how = {SwapVerdict.DIFFERS: "changed", SwapVerdict.EQUIVALENT: "unchanged"}
+    changed = how.get(audit.change or SwapVerdict.CANNOT_TELL, "cannot tell whether it changed")
+    return f"{text}; {changed.upper()} since {called(changes[0].since)}"
+
+
+def _verdict_words(differences: Sequence[SwapDifference]) -> str:
+    differing = [each for each in differences if each.verdict is SwapVerdict.DIFFERS]
     if differing:
-        return where + _differs_words(differing[0])
-    if audit.verdict is SwapVerdict.EQUIVALENT:
-        return f"{where}{'is ' if where else ''}equivalent within {margin_text(newest[0])}"
-    return f"{where.strip()}: cannot tell" if where else "cannot tell"
+        return _differs_words(differing[0])
+    if all(each.verdict is SwapVerdict.EQUIVALENT for each in differences):
+        return f"equivalent within {margin_text(differences[0])}"
+    return "cannot tell"
 
 
 def _differs_words(difference: SwapDifference) -> str:
@@ -121,7 +133,7 @@ def _change_sentence(d: SwapDifference, group: str, reference: str) -> str:
 
 def model_called(d: SwapDifference) -> str:
     """Return the model that a difference is of."""
-    return _ALL_MODELS.capitalize() if d.pooled else f"Model {called(d.model)}"
+    return _ALL_MODELS.capitalize() if d.pooled else called(d.model)
 
 
 def _interval(d: SwapDifference) -> str:
@@ -193,10 +205,18 @@ def _imprecise(d: SwapDifference) -> str:
         f"the {'difference' if d.since is None else 'change'} is not statistically significant "
         f"({numbers.probability(d.p_adjusted, 'adjusted p')})"
     )
+    if d.low is not None and d.high is not None and not d.low <= 0 <= d.high:
+        text += ", though the confidence interval of this comparison alone excludes 0"
     if d.margin is None:
-        return f"{text}, which does not show that there is none"
+        return f"{text}; this does not show that there is none"
     p = numbers.probability(d.p_equivalence, "adjusted one-sided p")
     level = f"{(1 - d.confidence) / 2:.3g}"
+    if d.low is not None and d.high is not None and -d.margin < d.low and d.high < d.margin:
+        alone = "the confidence interval of this comparison alone is within the margin, but "
+        return (
+            f"{text}; {alone}adjusted for all comparisons equivalence is "
+            f"not shown ({p}, above {level})"
+        )
     return f"{text}, and equivalence within {margin_text(d)} is not shown ({p}, above {level})"
 
 
@@ -221,7 +241,7 @@ _REASONS: dict[SwapReason, Callable[[SwapDifference], str]] = {
 
 def describe_spread(spread: PlaceboSpread) -> str:
     """Return how far irrelevant edits and names move the answers."""
-    where = _ALL_MODELS.capitalize() if spread.pooled else f"Model {called(spread.model)}"
+    where = _ALL_MODELS.capitalize() if spread.pooled else called(spread.model)
     edits = f"{spread.variants} irrelevant {numbers.plural(spread.variants, 'edit', 'edits')}"
     text = "" if spread.model is None and not spread.pooled else f"{where}: "
     if spread.spread is None:
@@ -250,7 +270,7 @@ def unequal_answers(audit: PairsAudit) -> str:
     fewest, most = max(ends, key=lambda pair: pair[1].share - pair[0].share)
     if most.share - fewest.share <= _FAR_APART:
         return ""
-    where = "" if fewest.model is None else f"Model {called(fewest.model)}: "
+    where = "" if fewest.model is None else f"{called(fewest.model)}: "
 
     def missing(each: AnsweredShare) -> str:
         n = each.n - each.answered
@@ -286,7 +306,26 @@ _NOTES: dict[SwapNoteCode, Callable[[SwapNote], str]] = {
     ),
     SwapNoteCode.REPEATED_RUNS: lambda n: (
         f"{numbers.count(n.count)} {numbers.plural(n.count or 0, 'run has', 'runs have')} several "
-        f"answers to one item under one variant (column {called(n.name)}); they are averaged."
+        f"answers to one item under one variant (column {called(n.name)}); they are averaged. Rows "
+        "that are in the data twice look the same."
+    ),
+    SwapNoteCode.UNFAVOURABLE: lambda n: (
+        f"Counted as unfavourable: {n.name}. A value that is no decision is made unknown by "
+        "--unknown or --recode."
+    ),
+    SwapNoteCode.SPELLED_ALIKE: lambda n: (
+        f"{numbers.count(n.count)} "
+        f"{numbers.plural(n.count or 0, 'variant differs', 'variants differ')} from another in "
+        f"case or blanks alone, such as {quote(n.name or '')}, and each is a name of its own here; "
+        "recode (--recode) spellings of one name."
+    ),
+    SwapNoteCode.ITEMS_EXCLUDED: lambda n: (
+        f"{numbers.count(n.count)} {numbers.plural(n.count or 0, 'item has', 'items have')} no "
+        "answers under names of both sides of a comparison, and are not in it."
+    ),
+    SwapNoteCode.WIDE_MARGIN: lambda _: (
+        "The margin is as wide as all mean answers lie apart: no difference in these data could "
+        "be beyond it."
     ),
     SwapNoteCode.MODELS_DIFFER: lambda _: (
         "No item was answered under the same variant by all models, so that there is no mean over "
