@@ -21,7 +21,6 @@ import numpy as np
 
 from bench.simulated_sides import binary, compared, rate_intervals, regression
 from bench.verdict_families import VerdictP, family_verdicts, verdict_p
-from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
 from fairgauge.stats.cluster_robust import (
     FEWEST_CLUSTERS,
     ShareSums,
@@ -58,6 +57,7 @@ from fairgauge.stats.rows_to_decide import (
     rows_for_verdict,
     rows_to_decide_rates,
 )
+from fairgauge.stats.scores import area_from_counts, area_score_interval
 from fairgauge.stats.significance import newcombe_p
 from fairgauge.stats.stratified import conditional_disparity
 

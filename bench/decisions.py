@@ -32,8 +32,7 @@ from bench.reviewed_audits import Record, count
 from fairgauge.render import render
 from fairgauge.results.disparities import is_significant
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.paired import paired_difference
-from fairgauge.stats.paired_exact import exact_p
+from fairgauge.stats.paired import exact_p, paired_difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

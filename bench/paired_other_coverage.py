@@ -23,10 +23,15 @@ from fairgauge.enums import Profile
 from fairgauge.inference.compared_counts import Evidence
 from fairgauge.inference.groups.paired_extremes import combined_changes, spread_change
 from fairgauge.inference.one.side_intervals import side_interval
-from fairgauge.inference.two.paired_changes import Quantity, disparity_changes, statistic_change
+from fairgauge.inference.two.paired_changes import (
+    Quantity,
+    disparity_changes,
+    pooled_change,
+    pooled_odds_change,
+    statistic_change,
+)
 from fairgauge.inference.two.paired_draws import drawn_disparity, drawn_feature
 from fairgauge.inference.two.paired_scores import ScoredRows, score_change
-from fairgauge.inference.two.paired_strata import pooled_change, pooled_odds_change
 from fairgauge.inference.two.paired_tables import PairedTable, confusion
 from fairgauge.question.specification import Spec
 

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from fairgauge.results.subgroup_search import SubgroupSearch
     from fairgauge.results.threshold_choice import ThresholdChoice
     from fairgauge.results.verdicts import RulesNotMet
-    from fairgauge.scan.sql_query import sql
+    from fairgauge.scan.source import sql
 
 _HOME = {
     "Check": "results.check",

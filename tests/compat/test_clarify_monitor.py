@@ -12,9 +12,13 @@ from clarify_cases import MONITORED, cases
 from hypothesis import given
 
 from fairgauge.compat._service_texts import read
-from fairgauge.compat.clarify.analysis_files import MetricValue, values_of
+from fairgauge.compat.clarify.analysis_files import (
+    MetricValue,
+    cloudwatch_value,
+    to_openmetrics,
+    values_of,
+)
 from fairgauge.compat.clarify.bias_drift import DriftCheck, compare, drifted
-from fairgauge.compat.clarify.metric_export import cloudwatch_value, to_openmetrics
 from fairgauge.compat.clarify.monitor_config import attributes, config_uri
 
 

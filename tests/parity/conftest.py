@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
 
-from fairgauge.scan.sql_query import sql
+from fairgauge.scan.source import sql
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,7 @@ from fairgauge.errors import DataError, MissingExtra
 from fairgauge.question.specification import ask
 from fairgauge.scan import _database as database
 from fairgauge.scan import open_source
-from fairgauge.scan.sql_query import sql
+from fairgauge.scan.source import sql
 
 ROWS = pa.table({
     "g": ["a", "b", "b", None] * 25, "h": [1, 2, 3, 4] * 25, "y": [1, 0, 1, 1] * 25,

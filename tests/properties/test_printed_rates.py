@@ -8,8 +8,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.published.printed_numbers import read_number
-from fairgauge.published.published_table import PublishedRow
-from fairgauge.published.selected_people import selected_people
+from fairgauge.published.published_table import PublishedRow, selected_people
 
 CASES, TABLES_EACH = 24, 4
 

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.enums import RateTest
-    from fairgauge.published.published_table import PublishedRow
-    from fairgauge.published.selected_people import CountedCategory
+    from fairgauge.published.published_table import CountedCategory, PublishedRow
     from fairgauge.results.check import SmallestReference
     from fairgauge.results.report import Report
     from fairgauge.results.scopes import Interval

@@ -13,15 +13,14 @@ import numpy as np
 from fairgauge.api._published_ratios import CheckOptions, TableRatios
 from fairgauge.enums import RateTest
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
-from fairgauge.published.margins import check_margins
 from fairgauge.published.printed_numbers import is_whole
-from fairgauge.published.published_table import ColumnRole, RowKind
-from fairgauge.published.selected_people import counted_categories
+from fairgauge.published.published_table import ColumnRole, RowKind, counted_categories
 from fairgauge.published.sources import read_sources
 from fairgauge.published.table_arithmetic import (
     MIN_SHARE,
     admitted_rows,
     check_arithmetic,
+    check_margins,
     has_chosen_reference,
     highest,
     printed_reference,
@@ -48,8 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from fairgauge.published.published_table import PublishedRow, PublishedTable
-    from fairgauge.published.selected_people import CountedCategory
+    from fairgauge.published.published_table import CountedCategory, PublishedRow, PublishedTable
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
 

@@ -18,7 +18,7 @@ from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import ask
 from fairgauge.results.planned import Needed, Planned, PlannedPairs, Smallest
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.paired_exact import change_power, score_power
+from fairgauge.stats.paired import change_power, score_power
 from fairgauge.stats.power import CrossedDesign, design_effect, fewest
 from fairgauge.stats.rows_to_decide import FEWEST_ROWS, rows_for_verdict, rows_from_which
 from fairgauge.version import __version__

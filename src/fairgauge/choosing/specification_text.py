@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from fairgauge.choosing.questions import QUESTIONS
-from fairgauge.question.probability_formats import recognised
+from fairgauge.question.probabilities import recognised
 from fairgauge.question.spec_file import toml_value
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.object_stores import Place
     from fairgauge.scan.input_files import StandardInput
-    from fairgauge.scan.source import Source
-    from fairgauge.scan.sql_query import Query
+    from fairgauge.scan.source import Query, Source
 
 CUBE_SUFFIX = ".cube.json"
 STANDARD_INPUT = "-"
@@ -236,7 +235,7 @@ def _refuse_streams(asked: str) -> None:
 def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Query:
     """Return the rows of a table or a SELECT of a database."""
     from fairgauge.scan.input_files import refuse_database
-    from fairgauge.scan.sql_query import sql
+    from fairgauge.scan.source import sql
 
     for each in asked if not urls else ():
         refuse_database(each)

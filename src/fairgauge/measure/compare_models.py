@@ -41,7 +41,11 @@ from fairgauge.inference.groups.paired_extremes import (
 )
 from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.one.statistic_intervals import is_resampled
-from fairgauge.inference.two.paired_changes import disparity_changes
+from fairgauge.inference.two.paired_changes import (
+    disparity_changes,
+    pooled_change,
+    pooled_odds_change,
+)
 from fairgauge.inference.two.paired_draws import (
     drawn_change,
     drawn_conditional,
@@ -49,7 +53,6 @@ from fairgauge.inference.two.paired_draws import (
     drawn_feature,
 )
 from fairgauge.inference.two.paired_scores import score_change
-from fairgauge.inference.two.paired_strata import pooled_change, pooled_odds_change
 from fairgauge.measure._candidate_verdicts import (
     MeasuredCandidate,
     MeasuredMargins,

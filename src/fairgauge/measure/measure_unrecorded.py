@@ -38,8 +38,7 @@ from fairgauge.inference.unrecorded_rates import (
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.resolution import in_mean_weights
 from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
-from fairgauge.results.estimates import Estimate, Group, RateValue, Shown
-from fairgauge.results.estimators import ByEstimator
+from fairgauge.results.estimates import ByEstimator, Estimate, Group, RateValue, Shown
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
 from fairgauge.stats.group_probabilities import calibration_test, lack_of_fit_test, least_slope
 from fairgauge.stats.intervals import critical

@@ -71,8 +71,8 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId
     from fairgauge.monitoring._detection import Detected
-    from fairgauge.monitoring._kept_decisions import KeptDecisions
     from fairgauge.monitoring._period_rows import CountedRows
+    from fairgauge.monitoring.history import KeptDecisions
     from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,9 +19,10 @@ from fairgauge.cube.plan import plan, read_question
 from fairgauge.enums import ReferenceRule, Threshold
 from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.monitoring.periods import Period, parse_period
+from fairgauge.question import spec_file
 from fairgauge.question.features import Ordered
 from fairgauge.question.needs import unmet_needs_of_rule
-from fairgauge.question.option_types import OptionType, number, word
+from fairgauge.question.option_types import OptionType, number, plain, word
 from fairgauge.question.readers import items, read_names, read_number, unknown_keys
 from fairgauge.question.rules import Rule, check_rule, parse_rule
 from fairgauge.question.spec_file import MONITOR, read_options
@@ -500,3 +501,61 @@ def flat(found: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in found.items() if k != MONITOR} | {
         f"{MONITOR}.{key}": value for key, value in settings.items()
     }
+
+
+_NUMBER: dict[str, Json] = {"type": "number"}
+_NAMES: dict[str, Json] = {
+    "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+}
+_RULE: dict[str, Json] = {
+    "type": "object",
+    "properties": {
+        "metric": {"$ref": "#/$defs/Metric"},
+        "at_least": _NUMBER,
+        "at_most": _NUMBER,
+        "between": {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+        "within": {"description": "Largest distance from the baseline.", **_NUMBER, "minimum": 0},
+        "of": {"description": "Cube file of the baseline.", "type": "string"},
+        "features": _NAMES,
+        "groups": _NAMES,
+    },
+    "required": ["metric"],
+    "dependentRequired": {"within": ["of"], "of": ["within"]},
+    "additionalProperties": False,
+}
+
+
+def schema() -> dict[str, Json]:
+    """Return the JSON Schema of a specification file of an audit or of a monitor.
+
+    Examples
+    --------
+    >>> schema()["properties"]["monitor"]["properties"]["horizon"]["default"]
+    365
+    """
+    usual = {field.name: field.default for field in fields(MonitorSpec)}
+    settings: dict[str, Json] = {
+        name: {
+            "description": f"{setting.description}.",
+            "default": plain(usual[name]),
+            "anyOf": [setting.type.schema, {"type": "null"}],
+        }
+        for name, setting in SETTINGS.items()
+    }
+    rule: dict[str, Json] = {"anyOf": [{"type": "string"}, _RULE]}
+    monitor: dict[str, Json] = {
+        "description": "What a monitor of this question tolerates: fairgauge monitor.",
+        "type": "object",
+        "properties": {
+            **settings,
+            "rules": {
+                "description": "What is tolerated; the rules of the audit where it is absent.",
+                "anyOf": [rule, {"type": "array", "items": rule}],
+            },
+        },
+        "additionalProperties": False,
+    }
+    of_audit = spec_file.schema()
+    properties = of_audit["properties"]
+    assert isinstance(properties, dict)
+    return of_audit | {"properties": {**properties, "monitor": monitor}}

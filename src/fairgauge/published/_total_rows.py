@@ -6,8 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.published.printed_numbers import is_suppressed, read_bound
-from fairgauge.published.published_table import ColumnRole, RowKind
-from fairgauge.published.selected_people import selected_people
+from fairgauge.published.published_table import ColumnRole, RowKind, selected_people
 from fairgauge.results.check import Fault, FaultCode, Finding
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.question.features import Above, Ordered
 from fairgauge.question.options import BY_NAME, Spec
 from fairgauge.question.presets import preset, preset_names
-from fairgauge.question.probabilities import separated
-from fairgauge.question.probability_formats import proposal
+from fairgauge.question.probabilities import proposal, separated
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:

@@ -10,13 +10,12 @@ from typing import Annotated, Any, ClassVar, SupportsFloat, TypeAlias
 from fairgauge import identity
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import GroupKind, ReferenceKind, Status, Task
+from fairgauge.enums import Estimator, GroupKind, ReferenceKind, Status, Task
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Keys, Share
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.describers import in_words
-from fairgauge.results.estimators import ByEstimator
 from fairgauge.results.scopes import (
     NO_CLASS,
     OVERALL,
@@ -29,6 +28,40 @@ from fairgauge.results.scopes import (
     SavedGroupId,
     Scope,
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByEstimator:
+    """One comparison by one estimator; `Estimate` is by the one that decides.
+
+    Attributes
+    ----------
+    metric, feature, group, class_scope, threshold : as of the `Estimate`.
+    estimator : how the rates are estimated, and so what is assumed.
+    decides : whether it is the one of the `Estimate`, and of verdicts.
+    value : None of an estimator that has a range alone.
+    interval : its confidence interval; of bounds the range that the data leave, widened by it.
+    set_low, set_high : the range that the data leave, of bounds.
+    effective_people : as how many people of known group, in the side with fewer, it is as precise.
+    tipping_slope : of the likelihood, by how much the rate of people of one group would have to
+        change from a probability of 0 to one of 1 for its interval to reach the limit of the rule,
+        or no difference.
+    """
+
+    metric: str
+    feature: str
+    group: str
+    class_scope: Inline[ClassScope] = NO_CLASS
+    threshold: Finite | None = None
+    estimator: Estimator
+    decides: bool
+    value: float | None = None
+    interval: Inline[Interval]
+    set_low: float | None = None
+    set_high: float | None = None
+    effective_people: Finite | None = None
+    tipping_slope: Finite | None = None
+
 
 EVERYONE = str(GroupKind.EVERYONE)
 """The group of a metric of the whole table, which has no feature."""

@@ -15,8 +15,14 @@ from fairgauge.results._older_reports import report_of_1, report_of_2
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import NOT_SAVED
 from fairgauge.results.describers import function_at, in_words
-from fairgauge.results.estimates import Estimate, Group, GroupPair, ScoreCounts, ThresholdReferences
-from fairgauge.results.estimators import ByEstimator
+from fairgauge.results.estimates import (
+    ByEstimator,
+    Estimate,
+    Group,
+    GroupPair,
+    ScoreCounts,
+    ThresholdReferences,
+)
 from fairgauge.results.finding import Finding
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics

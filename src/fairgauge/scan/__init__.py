@@ -11,8 +11,7 @@ from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import OPTIONS
 from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
-from fairgauge.scan.source import ALLOWED_DATA, Opened
-from fairgauge.scan.sql_query import Query
+from fairgauge.scan.source import ALLOWED_DATA, Opened, Query
 
 if TYPE_CHECKING:
     from fairgauge.scan.source import Source

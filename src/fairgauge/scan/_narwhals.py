@@ -133,7 +133,7 @@ def open_by_narwhals(data: Any, name: str | None) -> Source:
 
         return PandasFrame(shown, data)
     if frame.implementation.is_dask():
-        from fairgauge.scan._dask import DaskFrame
+        from fairgauge.scan._pandas import DaskFrame
 
         return DaskFrame(shown, data)
     return NarwhalsFrame(shown, frame)

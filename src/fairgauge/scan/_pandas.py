@@ -1,10 +1,14 @@
-"""pandas frames: every axis as small codes, combined and counted in chunks that stay in cache."""
+"""pandas frames: every axis as small codes, combined and counted in chunks that stay in cache.
+
+Every part of a Dask frame is a pandas frame, counted where it is; the counts are put together.
+"""
 
 from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass, field
 from functools import reduce
+from importlib import import_module
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +34,7 @@ from fairgauge.values import Value, canonical
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    import dask.dataframe as dd
     from numpy.typing import NDArray
 
     from fairgauge.cube.cube import Cube
@@ -432,3 +437,41 @@ def parts(rows: int) -> Iterator[slice]:
     """Cut rows into chunks."""
     for start in range(0, rows, BATCH):
         yield slice(start, min(start + BATCH, rows))
+
+
+@dataclass(frozen=True)
+class DaskFrame:
+    """A frame of Dask."""
+
+    name: str
+    frame: dd.DataFrame
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns."""
+        return tuple(str(column) for column in self.frame.columns)
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Count the rows in one scan, all parts at once."""
+        dask = import_module("dask")
+        count = dask.delayed(_scanned)
+        parts = [count(part, plan, limit) for part in self._parts(plan)]
+        return joined(plan, dask.compute(*parts), limit)
+
+    @property
+    def streams(self) -> bool:
+        """Return that rows can be read in batches."""
+        return True
+
+    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+        """Yield the rows, one part after the other."""
+        for part in self._parts(plan):
+            yield from PandasFrame(self.name, part.compute()).batches(plan, limit)
+
+    def _parts(self, plan: Plan) -> list[Any]:
+        wanted = [c for c in self.frame.columns if str(c) in plan.columns]
+        return list(self.frame[wanted].to_delayed())
+
+
+def _scanned(part: pd.DataFrame, plan: Plan, limit: int) -> Scanned:
+    return PandasFrame("Dask frame", part).scanned(plan, limit)

@@ -23,7 +23,7 @@ from fairgauge.object_stores import (
     open_unzipped,
     shown_address,
 )
-from fairgauge.scan.sql_query import database_url
+from fairgauge.scan.source import database_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,10 +1,11 @@
-"""Source: data that can be counted, and what every engine must check while it counts."""
+"""Sources: data that can be counted, what every engine checks, and rows named by a URL."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from fairgauge.cube.levels import check_levels, levels_of
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Plan
-
 
 Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[object]]]
 """Takes axes and a number of rows; returns the different values of each axis in as many rows."""
@@ -234,3 +234,49 @@ def check_counts(plan: Plan, fractional: object, cases: float, weight: float, ro
         raise DataError(f"column {quote(plan.count)} is the count, and every count is 0 or missing")
     if plan.weight and weight == 0:
         raise DataError(f"column {quote(plan.weight)} is the weight, and the weights sum to 0")
+
+
+_SIGNATURES = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}
+"""Where the signature of a file of a database begins, and what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A table or a SELECT of a database; see `sql`."""
+
+    url: str = field(repr=False)
+    rows: str
+
+
+def sql(url: str, rows: str) -> Query:
+    """Name rows in a database, to be counted where they are.
+
+    Parameters
+    ----------
+    url : str
+        ``postgresql://user@host/name``, ``mysql://user@host/name``, ``sqlite:///file.db``,
+        ``duckdb:///file.duckdb``, or any other URL that ibis connects to. A password in it
+        is never shown.
+    rows : str
+        A table (``people``, ``schema.people``) or a SELECT.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> fg.sql("postgresql://me@localhost/bank", "loans")
+    Query(rows='loans')
+    """
+    return Query(url, rows)
+
+
+def database_url(path: str | Path) -> str | None:
+    """Return the URL of a file that is a database, None where it is something else."""
+    try:
+        with Path(path).open("rb") as handle:
+            head = handle.read(16)
+    except (OSError, ValueError):
+        return None
+    for scheme, (start, signature) in _SIGNATURES.items():
+        if head[start:].startswith(signature):
+            return f"{scheme}:///{path}"
+    return None

@@ -12,8 +12,7 @@ from click.testing import CliRunner
 from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.cli import main
 from fairgauge.errors import SpecError
-from fairgauge.monitoring.monitor_spec import SETTINGS, read_monitor_spec
-from fairgauge.monitoring.spec_schema import schema
+from fairgauge.monitoring.monitor_spec import SETTINGS, read_monitor_spec, schema
 from fairgauge.question.needs import unmet_need
 from fairgauge.question.specification import ask
 

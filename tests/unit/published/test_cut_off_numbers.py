@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.published.printed_numbers import read_number
-from fairgauge.published.published_table import PublishedRow
-from fairgauge.published.selected_people import selected_people
+from fairgauge.published.published_table import PublishedRow, selected_people
 from fairgauge.results.check import FaultCode
 
 TABLE = "group,n,hired,rate,ratio\nA,100,50,50%,1.00\nB,100,44,{},{}\n"

@@ -9,8 +9,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.published.printed_numbers import read_number
-from fairgauge.published.published_table import PublishedRow
-from fairgauge.published.selected_people import selected_people
+from fairgauge.published.published_table import PublishedRow, selected_people
 from fairgauge.render.formats import render
 
 SCORED = "group,applicants,scoring rate\nA,200,52%\nB,150,41%\nC,170,50%\n"

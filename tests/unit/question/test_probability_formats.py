@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.question.probabilities import parse_probabilities
-from fairgauge.question.probability_formats import _FORMATS, recognised
+from fairgauge.question.probabilities import _FORMATS, parse_probabilities, recognised
 
 
 @pytest.mark.parametrize("program", _FORMATS)

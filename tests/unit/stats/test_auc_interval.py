@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fairgauge.stats.auc_interval import area_from_counts, area_score_interval, area_variance
 from fairgauge.stats.heavy_tails import (
     absolute_error_limits,
     squared_error_limits,
@@ -16,6 +15,7 @@ from fairgauge.stats.heavy_tails import (
 )
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.norm_ball import ball, norm_errors
+from fairgauge.stats.scores import area_from_counts, area_score_interval, area_variance
 from fairgauge.stats.squares import square_limits, tail_weight, unexplained_limits
 from fairgauge.stats.weighted import MeanMoments, skewed_limits
 

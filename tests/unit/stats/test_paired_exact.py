@@ -8,8 +8,14 @@ from scipy.stats import multinomial
 
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.paired import paired_difference, tango_score
-from fairgauge.stats.paired_exact import change_power, exact_p, exact_upper, score_power
+from fairgauge.stats.paired import (
+    change_power,
+    exact_p,
+    exact_upper,
+    paired_difference,
+    score_power,
+    tango_score,
+)
 
 Z = float(critical(0.95))
 

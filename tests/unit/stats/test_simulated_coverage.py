@@ -14,7 +14,7 @@ import pytest
 
 from fairgauge.catalogue.distributions import DISTANCES
 from fairgauge.stats import contrasts, divergences, intervals, many, resampling
-from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
+from fairgauge.stats.scores import area_from_counts, area_score_interval
 from fairgauge.stats.weighted import effective_share
 
 Z = intervals.critical(0.95)

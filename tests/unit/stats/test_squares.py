@@ -13,11 +13,11 @@ from fairgauge.stats.intervals import critical
 from fairgauge.stats.squares import (
     central_moments,
     square_limits,
+    standardised_difference,
     summed,
     tail_weight,
     unexplained_limits,
 )
-from fairgauge.stats.standardised import standardised_difference
 
 Z = critical(0.95)
 RNG = np.random.default_rng(7)

@@ -9,9 +9,15 @@ import click
 
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._data_arguments import Where, is_url, where
-from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._output import (
+    check_outputs,
+    print_warnings,
+    show_result,
+    shown_options,
+    shows_result,
+    shows_warnings,
+)
 from fairgauge.cli._spec_flags import Texts, asked, question
-from fairgauge.cli._warnings import print_warnings, shows_warnings
 from fairgauge.errors import DataError, nearest, quote
 
 if TYPE_CHECKING:

@@ -188,7 +188,7 @@ def _run(text: str, path: Path, folder: Path, flags: Flags) -> tuple[Saved, Save
 
 
 def _export(values: Values, place: str | None, flags: Flags) -> None:
-    from fairgauge.compat.clarify.metric_export import to_cloudwatch, to_openmetrics
+    from fairgauge.compat.clarify.analysis_files import to_cloudwatch, to_openmetrics
 
     if place is None:
         return

@@ -9,10 +9,15 @@ import click
 
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._data_arguments import Where, open_data, where
-from fairgauge.cli._output import check_cube_output, check_outputs
+from fairgauge.cli._output import (
+    check_cube_output,
+    check_outputs,
+    exact_values,
+    note_cases_alone,
+    note_identifiers,
+)
 from fairgauge.cli._spec_flags import Asked, Texts, asked, question
 from fairgauge.cli._streams import print_message, print_result
-from fairgauge.cli._warnings import exact_values, note_cases_alone, note_identifiers
 from fairgauge.errors import FairgaugeError, SpecError
 from fairgauge.object_stores import is_object
 

@@ -45,7 +45,7 @@ def command(name: str | None) -> None:
 def _schemas() -> dict[str, Callable[[], dict[str, Json]]]:
     """Return what makes each schema, by name; results are imported when they are asked for."""
     from fairgauge.cube.cube_schema import cube_schema
-    from fairgauge.monitoring.spec_schema import schema as spec_schema
+    from fairgauge.monitoring.monitor_spec import schema as spec_schema
     from fairgauge.results.shown_result import result_classes
 
     of_results = {each.KIND.name: each.json_schema for each in result_classes().values()}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import check_outputs, prints_lines
+from fairgauge.cli._output import check_outputs, note_cases_alone, note_identifiers, prints_lines
 from fairgauge.cli._streams import print_result
-from fairgauge.cli._warnings import note_cases_alone, note_identifiers
 
 
 @click.command(

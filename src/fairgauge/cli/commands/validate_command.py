@@ -47,7 +47,7 @@ def command(
     fairgauge validate --schema > audit.schema.json
     """  # noqa: D301 - the paragraph mark of click
     if schema:
-        from fairgauge.monitoring.spec_schema import schema as made
+        from fairgauge.monitoring.monitor_spec import schema as made
 
         print_result(json.dumps(made(), indent=2, ensure_ascii=False))
         return

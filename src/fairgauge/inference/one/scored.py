@@ -37,7 +37,6 @@ from fairgauge.inference.interval import (
 )
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
 from fairgauge.stats.calibration import (
     Bins,
     largest_error_limits,
@@ -46,6 +45,8 @@ from fairgauge.stats.calibration import (
 )
 from fairgauge.stats.intervals import wilson
 from fairgauge.stats.scores import (
+    area_from_counts,
+    area_score_interval,
     precision_from_counts,
     precision_interval,
 )

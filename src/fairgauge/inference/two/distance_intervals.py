@@ -18,7 +18,6 @@ from fairgauge.inference.interval import AUC_SCORE, Intervals, Methods, insuffic
 from fairgauge.inference.one.drawn_tables import TOO_MANY_STRATA
 from fairgauge.inference.two.resampled_intervals import resampled_comparisons
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
 from fairgauge.stats.cumulative import cumulative_errors, cumulative_p, expected_cumulative_distance
 from fairgauge.stats.divergences import (
     bias_corrected,
@@ -28,7 +27,7 @@ from fairgauge.stats.divergences import (
 )
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.norm_ball import ball
-from fairgauge.stats.scores import curve_errors, null_areas
+from fairgauge.stats.scores import area_from_counts, area_score_interval, curve_errors, null_areas
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

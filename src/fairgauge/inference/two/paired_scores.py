@@ -25,9 +25,9 @@ from fairgauge.inference.two.paired_changes import (
     student_limits,
 )
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.auc_interval import area_score_interval
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.paired import paired_areas
+from fairgauge.stats.scores import area_score_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -19,8 +19,11 @@ from fairgauge.inference.two.resampled_intervals import resampled_interval
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import invert
-from fairgauge.stats.squares import Moments
-from fairgauge.stats.standardised import difference_in_overall_deviations, standardised_difference
+from fairgauge.stats.squares import (
+    Moments,
+    difference_in_overall_deviations,
+    standardised_difference,
+)
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.render._document_tree import Block
-    from fairgauge.results.estimators import ByEstimator
+    from fairgauge.results.estimates import ByEstimator
     from fairgauge.results.report import Report
 
 _MOST = 60

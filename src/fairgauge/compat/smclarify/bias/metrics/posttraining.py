@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from fairgauge.compat._coded_column import from_frame
 from fairgauge.compat._flip_test import Features
 from fairgauge.compat.smclarify.bias.metrics import common
-from fairgauge.compat.smclarify.bias.metrics.common import require
-from fairgauge.compat.smclarify.bias.metrics.flags import facet, flag, measure
+from fairgauge.compat.smclarify.bias.metrics.common import facet, flag, measure, require
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,7 @@ from fairgauge.catalogue.distributions import DISTANCES, Distances
 from fairgauge.compat._coded_column import from_series
 from fairgauge.compat._service_texts import NO_SHARED
 from fairgauge.compat.smclarify.bias.metrics import common
-from fairgauge.compat.smclarify.bias.metrics.common import require
-from fairgauge.compat.smclarify.bias.metrics.flags import facet, flag, measure
+from fairgauge.compat.smclarify.bias.metrics.common import facet, flag, measure, require
 from fairgauge.enums import Profile
 
 if TYPE_CHECKING:
