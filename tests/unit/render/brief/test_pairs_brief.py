@@ -51,8 +51,11 @@ def test_every_sentence_states_where_its_numbers_are(name):
         ("differs", "Names of Black (group) score lower than those of White (group)"),
         ("equivalent", "Mean answers to names of all groups differ by less than 0.5"),
         ("imprecise", "The answers do not show a difference between groups of names"),
-        ("one name", "The answers do not show a difference between groups of names"),
-        ("several models", "Names of Black (group) score lower than those of White (group) by m1"),
+        ("one name", "The answers allow no verdict: too few names or items, or no variation"),
+        (
+            "several models",
+            "Names of Black (group) score lower than those of White (group) in answers of m1",
+        ),
         ("decisions", "Names of Black (group) are selected less often than those of White (group)"),
     ],
 )
