@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+from fairgauge.measure.exploration import explored
 from fairgauge.render.charts.threshold_slider import slider
 
 RULES = ["others", "overall", "largest", "best", {"g": "B"}]
@@ -86,13 +87,35 @@ def of_monitor(data: pl.DataFrame, rule: Any) -> dict[str, str]:
 
 def of_page(data: pl.DataFrame, rule: Any) -> dict[str, str]:
     """Return the references that the threshold explorer of a page shows at the threshold."""
-    (feature,) = json.loads(slider(of_scores(data, rule)) or "")["features"]
-    names = [group["name"] for group in feature["groups"]]
-    (runs,) = feature["references"]
-    reference = [named for start, named in runs if start <= THRESHOLD * 1000][-1]
-    compared = [group["name"] for group in feature["groups"] if group["compared"]]
+    (column,) = json.loads(slider(of_scores(data, rule)) or "")["columns"]
+    names, (runs,) = column["groups"], column["references"]
+    reference = [of for start, of in batched(runs) if start <= THRESHOLD * 1000][-1]
     named = reference if isinstance(reference, str) else names[reference]
+    compared = [names[i] for i in column["compared"]]
     return {name: named for name in compared if name != named}
+
+
+def of_explore(data: pl.DataFrame, rule: Any) -> dict[str, str]:
+    """Return the references that the page of explore has at the threshold."""
+    cube = fg.count(
+        data, label="y", score="s", threshold=THRESHOLD, sensitive="g", positive=1,
+        reference=rule, metrics=METRIC,
+    )  # fmt: skip
+    page = explored(cube, cube.asked, unprotected=True)
+    (column,), start = page["columns"], page["start"]["reference"]
+    names = column["groups"]
+    if start in ("others", "overall"):
+        return dict.fromkeys(names, start)
+    (view,) = [each for each in page["references"] if each[1:3] == [[0], [-1]]]
+    best = [of for place, of in batched(view[5]) if place <= page["audited"]][-1]
+    chosen = names[
+        {"largest": view[4], "best": best}.get(start, best) if isinstance(start, str) else start[0]
+    ]
+    return {name: chosen for name in names if name != chosen}
+
+
+def batched(runs: list[Any]) -> list[tuple[Any, Any]]:
+    return list(zip(runs[::2], runs[1::2], strict=True))
 
 
 VERBS = {
@@ -104,6 +127,7 @@ VERBS = {
     "compare_models": of_models,
     "monitor": of_monitor,
     "page": of_page,
+    "explore": of_explore,
 }
 
 

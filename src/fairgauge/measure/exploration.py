@@ -7,13 +7,13 @@ resolved here. The page adds up cells and applies closed forms, which are those 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations, islice
+from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from fairgauge.catalogue.closed_forms import FormKind, closed_form, coefficients, quotients
+from fairgauge.catalogue.closed_forms import FormKind, closed_form, coefficients
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes
@@ -23,6 +23,7 @@ from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.compared_counts import FEWEST_GROUPS
 from fairgauge.inference.interval import FEWEST_EXPECTED, FEWEST_ROWS
+from fairgauge.measure._view_references import MOST_VIEWS, view_references, views_of
 from fairgauge.measure._views_together import (
     FEWEST_OUTCOMES,
     FEWEST_TOGETHER,
@@ -35,9 +36,10 @@ from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import toml_value
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import group_columns
-from fairgauge.resolve.references import SAME_VALUE, favours_the_least, resolve_references
+from fairgauge.resolve.references import resolve_references
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import CountsBySide
+from fairgauge.results.page_counts import page_table, rate_formula
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.many import tukey_level
 
@@ -59,7 +61,7 @@ FEWEST_PERSONS = 10
 """A cell of fewer persons may show what one of them is."""
 MOST_CELLS = 100_000
 _RULES = {ReferenceRule.LARGEST: "the largest group", ReferenceRule.BEST: "the best group"}
-"""References that the page chooses in every view; the share of rows of a group is of an audit."""
+"""References that are chosen by the data, of every view."""
 _STEPS = 100
 _MOST_CHECKED = 200
 _OUTSIDE = 3
@@ -106,6 +108,7 @@ def explored(cube: Cube, spec: Spec, *, unprotected: bool = False) -> dict[str, 
     columns = [_column(each, spec) for each in groupings]
     count = _comparisons(tables, groupings, len(metrics))
     confidence = spec.confidence
+    references = list(_references(tables, groupings, list(metrics), resolution))
     return {
         "digest": cube.digest,
         "rows": cube.rows,
@@ -123,17 +126,16 @@ def explored(cube: Cube, spec: Spec, *, unprotected: bool = False) -> dict[str, 
             "outcomes": FEWEST_OUTCOMES,
         },
         "fewest": {"rows": FEWEST_ROWS, "expected": FEWEST_EXPECTED, "persons": FEWEST_PERSONS},
-        "rules": {} if spec.min_share else _RULES,
+        "rules": _RULES if references else {},
+        "references": references,
         "among": list(_among(tables, confidence)),
-        "same": SAME_VALUE,
-        "admissible": FEWEST_ROWS if spec.min_n is None else spec.min_n,
         "unprotected": unprotected and _smallest(tables) < FEWEST_PERSONS,
         "columns": list(columns),
         "thresholds": list(thresholds),
         "audited": audited[0],
         "tables": [each.to_dict() for each in tables],
         "rates": [_rate(statistic, of) for statistic, of in metrics.items()],
-        "start": _start(resolution, groupings, metrics),
+        "start": _start(resolution, groupings, metrics, chosen=bool(references)),
         "check": [
             [i, *numbers]
             for i, (_, own) in enumerate(models)
@@ -210,13 +212,9 @@ def _rate(statistic: Statistic, contrasts: Sequence[Contrast]) -> dict[str, obje
     needs = statistic.needs
     whole = statistic.sums[1] if isinstance(statistic, (Rate, Quotient)) else None
     return {
-        "name": statistic.name,
-        "title": statistic.title,
+        **rate_formula(statistic),
         "says": statistic.says,
-        "share": statistic.is_share,
-        "sign": -1 if favours_the_least(statistic) else 1,
         "range": _ends(statistic.range),
-        "of": [list(pair) for pair in quotients(statistic)],
         "kind": str(form.kind),
         "times": form.times,
         "sums": [list(coefficients(each, needs)) for each in form.sums],
@@ -290,23 +288,8 @@ class _Table:
     model: int = 0
 
     def to_dict(self) -> dict[str, object]:
-        return {
-            "model": self.model,
-            "columns": list(self.columns),
-            "places": list(self.places),
-            "codes": self.codes.ravel().tolist(),
-            "counts": _with_runs(self.counts.ravel()),
-        }
-
-
-def _with_runs(counts: Index) -> list[object]:
-    """Return the counts with each run of zeros as its negative length."""
-    held = np.flatnonzero(counts)
-    gaps = np.diff(held, prepend=-1) - 1
-    written: list[object] = []
-    for gap, count in zip(gaps.tolist(), counts[held].tolist(), strict=True):
-        written += [-gap, count] if gap else [count]
-    return written
+        table = page_table(self.model, self.columns, self.codes, self.counts)
+        return {**table, "places": list(self.places)}
 
 
 def _tables(
@@ -450,15 +433,14 @@ def _comparisons(tables: Sequence[_Table], groupings: Sequence[Grouping], rates:
     groups, is a filter on one of its groups, or neither.
     """
     views: dict[tuple[int, tuple[int, ...]], int] = {}
+    sizes = [len(each.groups) for each in groupings]
     for table in tables:
-        for size in range(1, len(table.columns) + 1):
-            for by in combinations(table.columns, size):
-                rest = [len(groupings[i].groups) + 1 for i in table.columns if i not in by]
-                filters = prod(rest) * len(table.places)
-                views[table.model, by] = max(views.get((table.model, by), 0), filters)
+        for by, filters in views_of(table.columns, sizes):
+            key = (table.model, tuple(by))
+            views[key] = max(views.get(key, 0), filters * len(table.places))
     total = 0
-    for (_, by), number in views.items():
-        groups = prod(len(groupings[i].groups) for i in by)
+    for (_, columns), number in views.items():
+        groups = prod(sizes[i] for i in columns)
         pairs = groups * (groups - 1) // 2
         total += number * (2 * groups + 1 + 2 * (2 * groups + pairs))
     return max(1, total * rates)
@@ -490,6 +472,32 @@ def _critical_together(
     return max(values) if len(values) == len(found) else critical(1 - (1 - confidence) / count)
 
 
+def _references(
+    tables: Sequence[_Table],
+    groupings: Sequence[Grouping],
+    rates: Sequence[Statistic],
+    resolution: Resolution,
+) -> Iterator[list[object]]:
+    """Yield the largest and the best group of every view; nothing where the page has neither.
+
+    Where several tables hold a view, it is of the one with most places.
+    """
+    spec, names = resolution.spec, [_names(each) for each in groupings]
+    sizes = [len(each) for each in names]
+    several = sum(number for t in tables for _, number in views_of(t.columns, sizes))
+    if spec.min_share or several > MOST_VIEWS:  # the share of rows of a group is of an audit
+        return
+    turned = resolution.outcomes[0].turned is not None
+    held: set[str] = set()
+    for each in sorted(tables, key=lambda table: -len(table.places)):
+        parts = (each.columns, each.places, each.codes, each.counts)
+        for view in view_references(parts, names, rates, spec.min_n, turned=turned):
+            key = str((each.model, *view[:2]))
+            if key not in held:
+                held.add(key)
+                yield [each.model, *view]
+
+
 def _among(tables: Sequence[_Table], confidence: float) -> Iterator[float]:
     """Yield the critical value with the best of each number of groups as the reference.
 
@@ -501,7 +509,11 @@ def _among(tables: Sequence[_Table], confidence: float) -> Iterator[float]:
 
 
 def _start(
-    resolution: Resolution, groupings: Sequence[Grouping], rates: Mapping[Statistic, list[Contrast]]
+    resolution: Resolution,
+    groupings: Sequence[Grouping],
+    rates: Mapping[Statistic, list[Contrast]],
+    *,
+    chosen: bool,
 ) -> dict[str, object]:
     """Return the first view: the first feature, compared as the audit compares it."""
     feature = resolution.features[0]
@@ -514,7 +526,7 @@ def _start(
     reference: object = "others"
     if references and references[0].kind is ReferenceKind.OVERALL:
         reference = "overall"
-    elif resolution.spec.reference in _RULES and not resolution.spec.min_share:
+    elif resolution.spec.reference in _RULES and chosen:
         reference = resolution.spec.reference
     elif references and references[0].group_id is not None:
         reference = list(_codes(references[0].group_id, feature, groupings))

@@ -219,8 +219,6 @@ def _choose(
     """
     sizes = group_sizes(counts)
     admissible = admissible_groups(counts, spec)
-    if not admissible.any():
-        admissible = sizes == sizes.max(initial=0.0)
     by_size = np.repeat(sizes[:, None], places, axis=1)
     best = spec.reference is ReferenceRule.BEST
     rate = _favouring(metric, counts) if best else None
@@ -228,17 +226,34 @@ def _choose(
     if rate is not None:
         sign = -1.0 if favours_the_least(rate) else 1.0
         values = values_of(rate)
-    unknown = np.asarray(np.isnan(values[admissible]).all(axis=0))
-    favoured = np.where(admissible[:, None], np.where(unknown, by_size, sign * values), np.nan)
-    most = np.nanmax(favoured, axis=0)
-    tied = np.isclose(favoured, most, rtol=SAME_VALUE, atol=SAME_VALUE)
-    by_rows = sorted(range(len(sizes)), key=lambda group: (-sizes[group], counts.groups[group]))
-    rank = np.argsort(by_rows)
-    chosen = np.where(tied, rank[:, None], len(sizes)).argmin(axis=0)
+    chosen, tied, unknown = choose_groups(sizes, admissible, counts.groups, sign * values)
     kind = ReferenceKind.BEST if best else ReferenceKind.LARGEST
     if unknown[0]:
         rate, values = None, by_size
     return _Choice(kind, chosen, tied, values, rate)
+
+
+def choose_groups(
+    sizes: Values, admissible: NDArray[np.bool_], names: Sequence[str], values: Values
+) -> tuple[Index, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the group of the largest value at each place, the tied ones, and where none is known.
+
+    Where no admissible group has a value, the largest of them is chosen; where none is admissible,
+    one of the largest.
+
+    Parameters
+    ----------
+    values : array of shape (groups, places).
+    """
+    if not admissible.any():
+        admissible = sizes == sizes.max(initial=0.0)
+    unknown = np.asarray(np.isnan(values[admissible]).all(axis=0))
+    favoured = np.where(admissible[:, None], np.where(unknown, sizes[:, None], values), np.nan)
+    most = np.nanmax(favoured, axis=0)
+    tied = np.isclose(favoured, most, rtol=SAME_VALUE, atol=SAME_VALUE)
+    by_rows = sorted(range(len(sizes)), key=lambda group: (-sizes[group], names[group]))
+    rank = np.argsort(by_rows)
+    return np.where(tied, rank[:, None], len(sizes)).argmin(axis=0), tied, unknown
 
 
 def group_sizes(counts: GroupCounts) -> Values:

@@ -7,10 +7,8 @@ The script in the page knows no formula: a rate is a mean of quotients of sums o
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.closed_forms import quotients
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.cube.plan import GRID
@@ -20,14 +18,13 @@ from fairgauge.render.charts.score_sections import closed, score_range, threshol
 from fairgauge.render.words.display_names import printable, shorten
 from fairgauge.render.words.glossary import anchor
 from fairgauge.render.words.metric_words import metric_words, signed, unit
-from fairgauge.results.curves import steps
+from fairgauge.results.page_counts import counts_by_edge, page_table, rate_formula
 from fairgauge.results.scopes import Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.curves import Steps
     from fairgauge.results.estimates import Estimate, ScoreCounts
     from fairgauge.results.report import Report
 
@@ -54,14 +51,20 @@ def slider(report: Report) -> str | None:
         if _recomputed(row) and (labelled or "label" not in row.needs)
     ]
     metrics = [row for row in _contrasts(report) if row.of in rates]
-    features: list[dict[str, object]] = []
+    columns: list[dict[str, object]] = []
+    tables: list[dict[str, object]] = []
     room = _MOST_TEXT
     for feature in dict.fromkeys(each.feature for each in report.scores):
         found = _feature(report, feature, metrics)
-        room -= len(_compact(found)) if found else 0
-        if found and room > 0 and len(features) < _MOST_FEATURES:
-            features.append(found)
-    if not features or not rates:
+        if found is None or len(columns) == _MOST_FEATURES:
+            continue
+        column, scores = found
+        table = _table(report, len(columns), scores)
+        room -= len(_compact([column, table]))
+        if room > 0:
+            columns.append(column)
+            tables.append(table)
+    if not columns or not rates:
         return None
     return escaped(
         {
@@ -69,13 +72,13 @@ def slider(report: Report) -> str | None:
             "high": high,
             "steps": GRID,
             "start": next(iter(thresholds_of(report)), (low + high) / 2),
-            "closed": closed(report) == "left",
             "turned": report.scores[0].turned is not None,
             "labelled": labelled,
             "clarify": report.profile.rules.zero_over_zero_is_zero,
-            "rates": [_rate(row) for row in rates],
+            "rates": [{**rate_formula(row), "link": anchor("rate", row.name)} for row in rates],
             "metrics": [_metric(row, rates) for row in metrics],
-            "features": features,
+            "columns": columns,
+            "tables": tables,
         }
     )  # fmt: skip
 
@@ -83,16 +86,6 @@ def slider(report: Report) -> str | None:
 def _recomputed(row: Statistic) -> bool:
     """Return whether a rate moves with the threshold, and is made of confusion cells alone."""
     return isinstance(row, (Rate, Quotient, Blend)) and "prediction" in row.needs
-
-
-def _rate(row: Statistic) -> dict[str, object]:
-    return {
-        "name": row.name,
-        "title": row.title,
-        "link": anchor("rate", row.name),
-        "share": row.is_share,
-        "of": quotients(row),
-    }
 
 
 def _contrasts(report: Report) -> list[Contrast]:
@@ -114,8 +107,10 @@ def _metric(row: Contrast, rates: Sequence[Statistic]) -> dict[str, object]:
     }
 
 
-def _feature(report: Report, feature: str, metrics: Sequence[Contrast]) -> dict[str, object] | None:
-    """Return the counts of a feature, and what its groups are compared with by each metric."""
+def _feature(
+    report: Report, feature: str, metrics: Sequence[Contrast]
+) -> tuple[dict[str, object], list[list[ScoreCounts]]] | None:
+    """Return the groups of a feature and what each metric compares them with, and their scores."""
     every = [each for each in report.scores if each.feature == feature]
     try:
         runs = {row.name: _references(report, feature, row) for row in metrics}
@@ -134,23 +129,25 @@ def _feature(report: Report, feature: str, metrics: Sequence[Contrast]) -> dict[
     if _some_unscored(report, every) or len(named) > _MOST_REFERENCES or named - places.keys():
         return None
     compared = set(places) if moving else {e.group for e in report.estimates if _own(e, feature)}
-    groups = [
-        _group(report, each.group, [each], each.reference_kind is None and each.group in compared)
-        for each in shown
-    ]
-    if others:
-        groups.append(_group(report, f"{len(others)} other groups", others, compared=False))
-    return {
+    names = [each.group for each in shown] + [f"{len(others)} other groups"] * bool(others)
+    column: dict[str, object] = {
         "name": shorten(printable(feature), _NAME),
         "references": [
             [
-                [place, str(reference.kind) if reference.group is None else places[reference.group]]
-                for place, reference in runs[row.name]
+                part
+                for place, each in runs[row.name]
+                for part in (place, str(each.kind) if each.group is None else places[each.group])
             ]
             for row in metrics
         ],
-        "groups": groups,
+        "groups": [shorten(printable(name), _NAME) for name in names],
+        "compared": [
+            i
+            for i, each in enumerate(shown)
+            if each.reference_kind is None and each.group in compared
+        ],
     }
+    return column, [*([each] for each in shown), *([others] if others else [])]
 
 
 def _references(report: Report, feature: str, row: Contrast) -> list[tuple[int, Reference]]:
@@ -189,24 +186,16 @@ def _some_unscored(report: Report, every: Sequence[ScoreCounts]) -> bool:
     return any(abs(sizes[e.feature, e.group] - _rows(e)) > 1e-6 * _rows(e) for e in every)
 
 
-def _group(
-    report: Report, name: str, several: Sequence[ScoreCounts], compared: bool
+def _table(
+    report: Report, column: int, groups: Sequence[Sequence[ScoreCounts]]
 ) -> dict[str, object]:
-    found = steps(several, *score_range(report))
-    return {
-        "name": shorten(printable(name), _NAME),
-        "compared": compared,
-        "places": list(_gaps(found)),
-        "positive": found.positive,
-        "negative": found.negative,
-        "unlabelled": found.unlabelled if any(found.unlabelled) else [],
-    }
-
-
-def _gaps(found: Steps) -> Iterator[int]:
-    """Yield the distances between places, which are shorter to write."""
-    for before, after in pairwise((0, *found.places)):
-        yield after - before
+    """Return the counts of groups, each of one or several that are added up."""
+    labelled = report.profile.rules.missing_outcome_is_negative
+    counts = [
+        counts_by_edge(each, *score_range(report), closed(report), labelled=labelled)
+        for each in groups
+    ]
+    return page_table(0, [column], range(len(groups)), counts)
 
 
 def escaped(value: object) -> str:

@@ -1,60 +1,15 @@
 // the page of fairgauge explore: counts in, every view computed again; names enter as text alone
 (() => {
   const data = JSON.parse(document.getElementById("counts").textContent);
-  const one = (id) => document.getElementById(id);
-  const make = (tag, properties, ...children) => {
-    const made = document.createElement(tag);
-    for (const [name, value] of Object.entries(properties || {})) {
-      if (name in made) made[name] = value; else made.setAttribute(name, value);
-    }
-    made.append(...children);
-    return made;
-  };
   const draw = (tag, attributes, ...children) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const [name, value] of Object.entries(attributes || {})) made.setAttribute(name, value);
     made.append(...children);
     return made;
   };
-  const bdi = (text) => make("bdi", { textContent: text });
   const { columns, rates, thresholds, models } = data;
   const MOST_GROUPS = 200;
-  const range = (n) => Array.from({ length: n }, (_, i) => i);
-
-  // ---- counts: by combination of groups and label, how many reach each place, and how many do not
-  const tables = data.tables.map((table) => {
-    const width = table.columns.length, places = table.places.length, plane = places + 2;
-    const flat = new Float64Array((table.codes.length / width) * 3 * plane);
-    let at = 0;
-    for (const n of table.counts) if (n < 0) at -= n; else flat[at++] = n;
-    const rows = range(table.codes.length / width).map((r) => {
-      const labels = range(3).map((label) => {
-        const start = (3 * r + label) * plane, reach = new Float64Array(places + 1);
-        for (let k = places; k >= 0; k--) reach[k] = flat[start + k] + (reach[k + 1] || 0);
-        return { reach, missing: flat[start + plane - 1] };
-      });
-      return { codes: table.codes.slice(r * width, (r + 1) * width), labels };
-    });
-    return { model: table.model, columns: table.columns, places: table.places, rows };
-  });
-  // cells of several rows at a place: tp, fp, fn, tn, without a label, without a prediction, neither
-  const cellsAt = (rows, place) => {
-    const cells = [0, 0, 0, 0, 0, 0, 0, 0, 0], k = place + 1;
-    for (const { labels: [yes, no, none] } of rows) {
-      cells[0] += yes.reach[k];
-      cells[1] += no.reach[k];
-      cells[2] += yes.reach[0] - yes.reach[k];
-      cells[3] += no.reach[0] - no.reach[k];
-      cells[4] += none.reach[k];
-      cells[5] += none.reach[0] - none.reach[k];
-      cells[6] += yes.missing;
-      cells[7] += no.missing;
-      cells[8] += none.missing;
-    }
-    return cells;
-  };
-  const total = (cells) => cells.reduce((a, b) => a + b, 0);
-  const less = (a, b) => a.map((n, i) => n - b[i]);
+  const tables = tablesOf(data);
 
   // ---- the state, as the address holds it
   const start = {
@@ -68,87 +23,95 @@
   const fitting = (s) => tables.filter((t) => t.model === s.model && needed(s).every((i) => t.columns.includes(i)));
   // the smallest table that has the columns and the threshold
   const tableOf = (s, threshold) => fitting(s).filter((t) => t.places.includes(threshold))
-    .sort((a, b) => a.rows.length - b.rows.length || b.places.length - a.places.length)[0];
+    .sort((a, b) => a.flat.length - b.flat.length)[0];
   // the thresholds at which a view is counted, and the nearest of them
   const reachable = (s) => [...new Set(fitting(s).flatMap((t) => t.places))].sort((a, b) => a - b);
   const nearest = (s, distance) => reachable(s).reduce((a, b) => (distance(b) < distance(a) ? b : a));
-  const placeOf = (table, threshold) => {
-    const at = table.places.indexOf(threshold);
-    return data.turned ? table.places.length - 1 - at : at;
-  };
 
-  // the rows of each group of some columns under the filter, and of all groups; codes after those of
-  // the groups are of values outside them
+  // the groups of some columns under the filter, and all of their rows, each added up; codes after
+  // those of the groups are of values outside them
   const membersOf = (s, table) => {
-    const at = (i) => table.columns.indexOf(i);
+    const at = (i) => table.columns.indexOf(i), width = table.columns.length, { codes } = table;
     const by = s.by.map((i) => ({ at: at(i), groups: columns[i].groups.length }));
     const filters = s.filter.flatMap((code, i) => (code < 0 ? [] : [{ at: at(i), code }]));
-    const groups = new Map(), whole = [];
-    for (const row of table.rows) {
-      if (filters.some((f) => row.codes[f.at] !== f.code)) continue;
-      const outside = Math.max(...by.map((b) => row.codes[b.at] - b.groups));
-      if (outside > 0) continue;
+    const found = new Map(), whole = [];
+    for (let row = 0, first = 0; first < codes.length; row += 1, first += width) {
+      if (filters.some((f) => codes[first + f.at] !== f.code)) continue;
+      let number = 0, outside = 0;
+      for (const each of by) {
+        const code = codes[first + each.at];
+        number = number * each.groups + code;
+        outside = Math.max(outside, code - each.groups + 1);
+      }
+      if (outside > 1) continue;
       whole.push(row);
-      if (outside === 0) continue;
-      const codes = by.map((b) => row.codes[b.at]), key = codes.join();
-      if (!groups.has(key)) groups.set(key, { key, codes, rows: [] });
-      groups.get(key).rows.push(row);
+      if (outside === 1) continue;
+      if (!found.has(number)) found.set(number, []);
+      found.get(number).push(row);
     }
-    return { groups: [...groups.values()], whole };
-  };
-  const countedAt = ({ groups, whole }, place) => ({
-    groups: groups.map((group) => ({ ...group, cells: cellsAt(group.rows, place) })), whole: cellsAt(whole, place),
-  });
-  const groupsAt = (s, threshold) => {
-    const table = tableOf(s, threshold);
-    if (!table) return null;
-    const { groups, whole } = countedAt(membersOf(s, table), placeOf(table, threshold));
-    const kept = groups.filter((group) => total(group.cells) > 0);
-    kept.sort((a, b) => a.codes.map((c, i) => c - b.codes[i]).find((d) => d) || 0);
-    return { groups: kept, whole };
+    const planes = [0, 1, 2].map((label) => label * table.plane);
+    const member = (rows, of) => {
+      const sums = added(table, rows);
+      return { ...of, sums, n: planes.reduce((n, start) => n + sums[start] + sums[start + table.plane - 1], 0) };
+    };
+    const groups = [...found].sort(([a], [b]) => a - b).map(([number, rows]) => {
+      const own = by.map((each) => codes[rows[0] * width + each.at]);
+      return member(rows, { number, codes: own, key: own.join(), name: nameOf(s.by, own) });
+    }).filter(({ n }) => n > 0);
+    return { table, groups, whole: member(whole, { key: "all" }), of: new Map(groups.map((group) => [group.key, group])),
+      chosen: chosen.get([s.model, s.by, s.filter].join("|")) };
   };
   const nameOf = (by, codes) => by.map((i, k) => columns[i].groups[codes[k]]).join(" & ");
-  const withName = (s) => (group) => ({ ...group, name: nameOf(s.by, group.codes) });
+  // the largest group of a view, and the best by each rate, as the file states them
+  const chosen = new Map(data.references.map(([model, by, filter, among, largest, ...best]) =>
+    [[model, by, filter].join("|"), { among, largest, best }]));
+  const added_ = new Map();  // the last views, which a threshold does not change
+  const members = (s, table) => {
+    const key = [tables.indexOf(table), s.by, s.filter].join("|");
+    if (!added_.has(key)) {
+      if (added_.size > 15) added_.clear();
+      added_.set(key, membersOf(s, table));
+    }
+    return added_.get(key);
+  };
+  // a view at a threshold: its cells are those of groups, looked up when they are asked for
+  const viewAt = (of, threshold) => {
+    const place = of.table.places.indexOf(threshold), known = new Map();
+    const once = (key, make_) => {
+      if (!known.has(key)) known.set(key, make_());
+      return known.get(key);
+    };
+    const cells = (key) => of.of.has(key) && once(key, () => cellsAt(of.of.get(key).sums, place, data.turned));
+    const whole = () => once("all", () => cellsAt(of.whole.sums, place, data.turned));
+    return { groups: of.groups, chosen: of.chosen, threshold, cells, whole,
+      others: (group) => once(`not ${group.key}`, () => less(whole(), cells(group.key))) };
+  };
+  const groupsAt = (s, threshold) => {
+    const table = tableOf(s, threshold);
+    return table ? viewAt(members(s, table), threshold) : null;
+  };
 
-  // the largest group, or the best by a rate, as in an audit: of large enough ones; of tied ones the
-  // largest, and then the first by name
-  const chosen = (s, view, rate) => {
-    const key = s.reference === "best" ? rate.name : "";
-    if (!view.chosen) view.chosen = new Map();
-    if (!view.chosen.has(key)) view.chosen.set(key, choose(s, view, rate));
-    return view.chosen.get(key);
+  // the side that a rate of a group is compared with
+  const referenceOf = (s, view, rate) => {
+    if (!(s.reference in data.rules)) return Array.isArray(s.reference) ? s.reference.join() : s.reference;
+    const { largest, best } = view.chosen;
+    const number = s.reference === "largest" ? largest : runAt(best[rates.indexOf(rate)], view.threshold);
+    return view.groups.find((group) => group.number === number).key;
   };
-  const choose = (s, view, rate) => {
-    const known = view.groups.map((group) => ({ ...group, n: total(group.cells), name: nameOf(s.by, group.codes),
-      value: s.reference === "best" ? rate.sign * plain.valueOf(rate, group.cells) : NaN }));
-    const most = Math.max(...known.map(({ n }) => n)), large = known.filter(({ n }) => n >= data.admissible);
-    const able = large.length ? large : known.filter(({ n }) => n === most);
-    const by = able.every(({ value }) => Number.isNaN(value)) ? "n" : "value";
-    const top = Math.max(...able.map((each) => each[by]).filter((value) => !Number.isNaN(value)));
-    return able.filter((each) => each[by] === top || Math.abs(each[by] - top) < data.same * (1 + Math.abs(top)))
-      .map((each) => ({ ...each, among: large.length }))
-      .sort((a, b) => b.n - a.n || (a.name < b.name ? -1 : 1))[0];
-  };
-  // the cells that a group is compared with; null where it is itself the reference
-  const against = (s, view, group, rate) => {
-    if (s.reference === "overall") return { key: "all", cells: view.whole, others: less(view.whole, group.cells) };
-    if (s.reference === "others") return { key: `not ${group.key}`, cells: less(view.whole, group.cells), others: null };
-    const named = Array.isArray(s.reference) ? view.groups.find((g) => g.key === s.reference.join()) : chosen(s, view, rate);
-    return named && named.key !== group.key ? { key: named.key, cells: named.cells, others: null } : null;
-  };
+  const comparedWith = (s, view, group, rate) => against(referenceOf(s, view, rate), group, view);
   const adequate = (s) => (s.together ? { ...data.fewest, rows: data.together.rows, expected: data.together.outcomes, outcomes: data.together.outcomes } : data.fewest);
   const critical = (s) => (s.together ? data.together.z : data.z);
 
-  // everything that one cell of the overview states
-  const measured = (s, view, group, rate) => {
-    const z = critical(s), fewest = adequate(s);
-    const reference = against(s, view, group, rate);
-    const found = { rate: rateOf(rate, group.cells, z, fewest), reference };
+  // what is stated of a rate of a group: the rate, and its comparisons
+  const measured = (s, view, group, rate, shows = ["rate", "difference", "ratio"]) => {
+    const z = critical(s), fewest = adequate(s), cells = view.cells(group.key);
+    const reference = comparedWith(s, view, group, rate), found = { reference };
+    if (shows.includes("rate")) found.rate = rateOf(rate, cells, z, fewest);
     if (!reference || total(reference.others || reference.cells) === 0) return found;
-    found.other = rateOf(rate, reference.cells, z, fewest);
-    const compared = s.together || s.reference !== "best" ? z : data.among[chosen(s, view, rate).among];
+    if (shows.includes("rate")) found.other = rateOf(rate, reference.cells, z, fewest);
+    const ends = s.together || s.reference !== "best" ? z : data.among[view.chosen.among];
     for (const by of Object.keys(rate.contrasts)) {
-      found[by] = compareRates(rate, by, group.cells, reference.cells, reference.others, compared, fewest);
+      if (shows.includes(by)) found[by] = compareRates(rate, by, cells, reference.cells, reference.others, ends, fewest);
     }
     return found;
   };
@@ -173,7 +136,7 @@
   const referenceName = (s) => {
     if (Array.isArray(s.reference)) return nameOf(s.by, s.reference);
     const fixed_ = { others: "all others", overall: "all rows" }[s.reference];
-    return fixed_ || `${data.rules[s.reference]}, ${chosen(s, shown.view, rates[s.rate]).name}`;
+    return fixed_ || `${data.rules[s.reference]}, ${shown.view.groups.find(({ key }) => key === referenceOf(s, shown.view, rates[s.rate])).name}`;
   };
   const filterWords = (s) => s.filter
     .flatMap((code, i) => (code < 0 ? [] : [`${columns[i].name}: ${columns[i].groups[code]}`])).join(", ");
@@ -203,19 +166,6 @@
     return { ticks: [-end, 0, end], at: (v) => (v / end + 1) / 2 };
   };
   const clamp = (share) => Math.min(Math.max(share, 0), 1) * 100;
-  const strip = (show, result, axis, other) => {
-    const picture = draw("svg", { class: "strip", viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" });
-    const line = (name, x1, x2, y1, y2) => draw("line", { class: name, x1, x2, y1, y2, "vector-effect": "non-scaling-stroke" });
-    if (show !== "rate") picture.append(line("axis", 50, 50, 0, 12));
-    if (!Number.isNaN(result.low)) {
-      picture.append(line("reach", clamp(axis.at(result.low)), clamp(axis.at(result.high)), 6, 6));
-    }
-    if (other) picture.append(line("other", clamp(axis.at(other.value)), clamp(axis.at(other.value)), 1, 11));
-    if (!Number.isNaN(result.value)) {
-      picture.append(line("value", clamp(axis.at(result.value)), clamp(axis.at(result.value)), 2, 10));
-    }
-    return picture;
-  };
   const ticks = (show, axis, rate) => {
     const line = make("span", { className: "ticks", "aria-hidden": "true" });
     const short = (text) => text.replace(/\.0+$|(\.\d*?)0+$/, "$1");
@@ -224,14 +174,16 @@
   };
 
   let shown = null;
+  const sentenceOf = () => (state.show === "ratio" ? "ratio" : "difference");
   const look = () => {
     const view = groupsAt(state, state.threshold);
-    const largest = [...view.groups].sort((a, b) => total(b.cells) - total(a.cells)).slice(0, MOST_GROUPS);
-    const groups = view.groups.filter((group) => largest.includes(group)).map(withName(state));
+    const largest = new Set([...view.groups].sort((a, b) => b.n - a.n).slice(0, MOST_GROUPS));
+    const groups = view.groups.filter((group) => largest.has(group));
     if (Array.isArray(state.reference) && !groups.some((g) => g.key === state.reference.join())) {
       state.reference = "others";
     }
-    const rows = groups.map((group) => ({ group, found: rates.map((rate) => measured(state, view, group, rate)) }));
+    const rows = groups.map((group) => ({ group, found: rates.map((rate, i) =>
+      measured(state, view, group, rate, i === state.rate ? [state.show, sentenceOf()] : [state.show])) }));
     if (!groups.some((g) => g.key === state.group)) {
       const first = rows.find(({ found }) => found[state.rate].reference) || rows[0];
       state.group = first ? first.group.key : null;
@@ -240,64 +192,113 @@
   };
 
   const shownIn = (found) => (state.show === "rate" ? found.rate : found[state.show]);
-  const cellOf = (row, found, rate, i, axis) => {
-    const result = shownIn(found), picked = row.group.key === state.group && i === state.rate;
-    const button = make("button", { type: "button", tabIndex: picked ? 0 : -1, "aria-pressed": String(picked) });
-    const cell = make("td", { className: i === state.rate ? "on" : "" }, button);
-    let words;
+  // the cells of the overview are made once; what is drawn again is what has changed
+  const set = (element, name, value) => { if (element[name] !== value) element[name] = value; };
+  const cellOf = (i) => {
+    const strip = make("i", { className: "strip" }), value = make("data"), without = make("span", { className: "soft" });
+    const button = make("button", { type: "button", tabIndex: -1 });
+    button.dataset.rate = String(i);
+    return { td: make("td", {}, button), button, value, strip, without, drawn: null };
+  };
+  const lineOf = () => {
+    const name = bdi(""), size = make("small"), cells = rates.map((_, i) => cellOf(i));
+    return { tr: make("tr", {}, make("th", { scope: "row" }, name, size), ...cells.map(({ td }) => td)), name, size, cells };
+  };
+  let picked = null;
+  const drawCell = (cell, { group, found }, i, axis) => {
+    const rate = rates[i], result = shownIn(found[i]), { button, strip, value, without } = cell;
+    const isPicked = group.key === state.group && i === state.rate;
+    if (isPicked) picked = button;
+    let state_ = i === state.rate ? "on" : "", words;
     if (!result || Number.isNaN(result.value)) {
-      words = result ? "undefined" : found.reference ? "no rows to compare" : "reference";
-      button.append(make("span", { className: "soft", textContent: words }));
+      words = result ? "undefined" : found[i].reference ? "no rows to compare" : "reference";
+      set(without, "textContent", words);
+      if (button.firstChild !== without) button.replaceChildren(without);
+      delete button.dataset.low;
+      delete button.dataset.high;
     } else {
       const text = number(result.value, state.show, rate) + unit(state.show, rate);
       words = `${text}, ${Number.isNaN(result.low) ? "" : "confidence interval "}${ends(result, state.show, rate)}`;
       if (result.few) words += ", insufficient data";
-      cell.classList.add(excludes(state.show, result) ? "clear" : "open");
-      if (result.few) cell.classList.add("few");
-      button.append(make("data", { value: String(result.value), textContent: text }),
-        strip(state.show, result, axis, state.show === "rate" ? found.other : null));
+      state_ += `${excludes(state.show, result) ? " clear" : " open"}${result.few ? " few" : ""}`;
+      if (button.firstChild !== value) button.replaceChildren(value, strip);
+      set(value, "textContent", text);
+      set(value, "value", String(result.value));
       button.dataset.low = String(result.low);
       button.dataset.high = String(result.high);
+      const at = (end) => clamp(axis.at(end)), other = state.show === "rate" && found[i].other;
+      const known = !Number.isNaN(result.low), low = known ? at(result.low) : 0, width = known ? at(result.high) - low : 0;
+      const drawn = [at(result.value), width < 100 ? low / (1 - width / 100) : 0, width, other ? at(other.value) : -999,
+        state.show === "rate" ? -999 : 50].map((n) => Math.round(n * 10) / 10);
+      if (cell.drawn !== drawn.join()) {
+        cell.drawn = drawn.join();
+        strip.style.cssText = ["v", "p", "w", "o", "a"].map((name, k) => `--${name}:${drawn[k]}%`).join(";");
+      }
     }
-    button.setAttribute("aria-label", `${row.group.name}, ${rate.title}: ${words}`);
-    button.addEventListener("click", () => {
-      state.group = row.group.key;
-      state.rate = i;
-      update(true);
-    });
-    return cell;
+    set(cell.td, "className", state_);
+    set(button, "tabIndex", isPicked ? 0 : -1);
+    const label = `${group.name}, ${rate.title}: ${words}`;
+    if (button.getAttribute("aria-label") !== label) button.setAttribute("aria-label", label);
+    if (button.getAttribute("aria-pressed") !== String(isPicked)) button.setAttribute("aria-pressed", String(isPicked));
   };
+  const drawHead = (axes) => {
+    const { tHead } = one("grid");
+    if (!tHead.rows.length) {
+      tHead.append(make("tr", {}, make("th", { scope: "col", textContent: "group" }), ...rates.map((rate, i) => {
+        const button = make("button", { type: "button", title: capital(rate.says) }, make("b", { textContent: rate.title }));
+        button.addEventListener("click", () => { state.sort = state.sort === i ? null : i; state.rate = i; update(); });
+        return make("th", { scope: "col" }, button, make("span"));
+      })));
+    }
+    rates.forEach((rate, i) => {
+      const cell = tHead.rows[0].cells[i + 1];
+      cell.className = i === state.rate ? "on" : "";
+      cell.lastChild.replaceWith(ticks(state.show, axes[i], rate));
+      if (state.sort === i) cell.setAttribute("aria-sort", "ascending"); else cell.removeAttribute("aria-sort");
+    });
+  };
+  const lines = [];
+  const AT_ONCE = 24;
+  let rest = 0;
   const drawGrid = () => {
-    const { rows } = shown;
+    const { rows } = shown, body = one("grid").tBodies[0];
     const all = rows.flatMap(({ found }) => found.map((f, i) => ({ found: f, rate: rates[i] })));
-    const alike = (rate) => all.filter((cell) => cell.rate.share === rate.share);
-    const axes = rates.map((rate) => axisOf(state.show, alike(rate)));
+    const [shares, others] = [true, false].map((share) => {
+      const alike = all.filter((cell) => cell.rate.share === share);
+      return alike.length ? axisOf(state.show, alike) : null;
+    });
+    const axes = rates.map((rate) => (rate.share ? shares : others));
     const sorted = [...rows];
     if (state.sort !== null) {
       const by = ({ found }) => (shownIn(found[state.sort]) || { value: NaN }).value;
       sorted.sort((a, b) => (Number.isNaN(by(a)) ? 1 : Number.isNaN(by(b)) ? -1 : by(a) - by(b)));
     }
-    const head = make("tr", {}, make("th", { scope: "col", textContent: "group" }));
-    rates.forEach((rate, i) => {
-      const button = make("button", { type: "button", title: capital(rate.says) }, make("b", { textContent: rate.title }));
-      button.addEventListener("click", () => { state.sort = state.sort === i ? null : i; state.rate = i; update(); });
-      const cell = make("th", { scope: "col", className: i === state.rate ? "on" : "" }, button, ticks(state.show, axes[i], rate));
-      if (state.sort === i) cell.setAttribute("aria-sort", "ascending");
-      head.append(cell);
-    });
-    one("grid").tHead.replaceChildren(head);
-    one("grid").tBodies[0].replaceChildren(...sorted.map((row) => {
-      const isReference = row.found[state.rate].reference === null;
-      const name = make("th", { scope: "row" }, bdi(row.group.name),
-        make("small", { textContent: people(total(row.group.cells)) + (isReference ? ", reference" : "") }));
-      const line = make("tr", {}, name, ...rates.map((rate, i) => cellOf(row, row.found[i], rate, i, axes[i])));
-      line.dataset.group = row.group.key;
-      return line;
-    }));
+    drawHead(axes);
+    // the rows that are in sight are drawn now, the others a few at a time
+    const height = body.rows.length ? body.offsetHeight / body.rows.length : 1;
+    const first = Math.max(0, Math.floor(-body.getBoundingClientRect().top / height) - 2);
+    const near = (k) => k >= first && k < first + AT_ONCE;
+    const order = [...range(sorted.length).filter(near), ...range(sorted.length).filter((k) => !near(k))];
+    while (body.rows.length > sorted.length) body.lastChild.remove();
+    const drawLine = (k) => {
+      while (lines.length <= k) lines.push(lineOf());
+      for (let i = body.rows.length; i <= k; i++) body.append(lines[i].tr);
+      const { tr, name, size, cells } = lines[k], { group, found } = sorted[k];
+      set(name, "textContent", group.name);
+      set(size, "textContent", people(group.n) + (found[state.rate].reference === null ? ", reference" : ""));
+      tr.dataset.group = group.key;
+      cells.forEach((cell, i) => drawCell(cell, sorted[k], i, axes[i]));
+    };
+    cancelAnimationFrame(rest);
+    const more = (from) => {
+      order.slice(from, from + AT_ONCE).forEach(drawLine);
+      if (from + AT_ONCE < order.length) rest = requestAnimationFrame(() => more(from + AT_ONCE));
+    };
+    more(0);
   };
 
   const drawSentence = () => {
-    const rate = rates[state.rate], by = state.show === "ratio" ? "ratio" : "difference";
+    const rate = rates[state.rate], by = sentenceOf();
     const results = shown.rows.map(({ found }) => found[state.rate][by]).filter((r) => r && !Number.isNaN(r.low));
     const enough = results.filter((r) => !r.few), clear = enough.filter((r) => excludes(by, r)).length;
     const few = results.length - enough.length;
@@ -340,21 +341,22 @@
     return cells ? [matrix(models.length > 1 ? `${name}, by ${model.name}` : name, cells)] : [];
   }));
   const viewOf = (model) => (model === state.model ? shown.view : groupsAt({ ...state, model }, state.threshold));
-  const named = (view, key) => view && view.groups.find((group) => group.key === key);
+  const cellsIn = (view, key) => (view && view.cells(key)) || null;
   const drawMatrices = () => {
     const box = one("matrices");
     if (!box.open) return;
-    const views = models.map((_, i) => viewOf(i)), cellsOf = ({ key }) => (i) => (named(views[i], key) || { cells: null }).cells;
+    const views = models.map((_, i) => viewOf(i)), cellsOf = ({ key }) => (i) => cellsIn(views[i], key);
     box.replaceChildren(box.firstElementChild, make("div", { className: models.length > 1 ? "slices paired" : "slices" },
       ...shown.groups.map((group) => matrices(group.name, cellsOf(group)))));
   };
   let detailed = [];  // whose intervals the detail states
   const drawDetail = () => {
-    const box = one("detail"), row = shown.rows.find(({ group }) => group.key === state.group);
+    const box = one("detail"), group_ = shown.groups.find((group) => group.key === state.group);
+    const row = group_ && { group: group_ };
     detailed = [];
     if (!row) { box.replaceChildren(make("p", { textContent: "No group." })); return; }
-    const rate = rates[state.rate], found = row.found[state.rate], against_ = referenceName(state);
-    const [over, under] = rate.of.length === 1 ? rate.of[0].map((sum) => dot(sum, row.group.cells)) : [];
+    const rate = rates[state.rate], found = measured(state, shown.view, row.group, rate), against_ = referenceName(state);
+    const [over, under] = rate.of.length === 1 ? rate.of[0].map((sum) => dot(sum, shown.view.cells(row.group.key))) : [];
     const children = [make("h2", {}, bdi(row.group.name)), make("p", { textContent: `${capital(rate.title)}: ${rate.says}.` })];
     const list = make("dl");
     const item = (term, text) => list.append(make("dt", {}, ...[term].flat()), make("dd", { textContent: text }));
@@ -370,10 +372,9 @@
     if (found.ratio) item("ratio", stated(found.ratio, "ratio"));
     const every = models.map((_, i) => viewOf(i));
     every.forEach((view, i) => {
-      const group = i !== state.model && rate.moves && named(view, row.group.key);
-      if (!group) return;
-      const own = measured(state, view, group, rate);
-      detailed.push({ model: i, group, found: own, shows: ["rate", "difference"] });
+      if (i === state.model || !rate.moves || !cellsIn(view, row.group.key)) return;
+      const own = measured(state, view, row.group, rate);
+      detailed.push({ model: i, group: row.group, found: own, shows: ["rate", "difference"] });
       item(["by ", bdi(models[i].name)], [stated(own.rate, "rate"),
         ...(own.difference ? [`difference ${stated(own.difference, "difference")}`] : [])].join("; "));
     });
@@ -382,10 +383,10 @@
       children.push(make("p", { className: "soft", textContent: "No confidence interval: the rate of all rows is not a mean over its parts; compare with all others." }));
     }
     children.push(chart(row.group, rate), 
-      matrices(row.group.name, (i) => (named(every[i], row.group.key) || { cells: null }).cells));
+      matrices(row.group.name, (i) => cellsIn(every[i], row.group.key)));
     if (found.reference) {
       children.push(matrices(against_, (i) => {
-        const group = named(every[i], row.group.key), reference = group && against(state, every[i], group, rate);
+        const reference = cellsIn(every[i], row.group.key) && comparedWith(state, every[i], row.group, rate);
         return reference && reference.cells;
       }));
     }
@@ -398,7 +399,7 @@
       const next = { ...structuredClone(state), by: [inside[0]], reference: "others", group: null };
       state.by.forEach((i, k) => { next.filter[i] = row.group.codes[k]; });
       into.addEventListener("click", () => { state = next; update(); one("metric").focus(); });
-      if (groupsAt(next, state.threshold)) children[children.length - 1].append(into);
+      if (tableOf(next, state.threshold)) children[children.length - 1].append(into);
     }
     box.replaceChildren(...children);
   };
@@ -407,22 +408,18 @@
   const curves = (group, rate, table) => {
     const key = JSON.stringify([state.model, group.key, rate.name, state.by, state.reference, state.filter, state.together]);
     if (drawn.key !== key) drawn = { key, lines: ratesByPlace(group, rate, table) };
-    return drawn.lines;
+    return drawn;
   };
   const ratesByPlace = (group, rate, table) => {
-    const members = membersOf(state, table), lines = [[], []];
-    const sides = { whole: members.whole, groups: members.groups.filter(({ key }) => key === group.key
-      || state.reference in data.rules || (Array.isArray(state.reference) && key === state.reference.join())) };
+    const of = members(state, table), both = [[], []], z = critical(state), fewest = adequate(state);
     table.places.filter((_, k) => k % 2 === 0 || table.places.length < 40).forEach((place) => {
-      const view = countedAt(sides, placeOf(table, place)), here = view.groups.find((g) => g.key === group.key);
-      if (!here) return;
-      const reference = against(state, view, here, rate), z = critical(state), fewest = adequate(state);
-      [here.cells, reference && reference.cells].forEach((cells, k) => {
-        const result = cells && rateOf(rate, cells, z, fewest);
-        if (result && Number.isFinite(result.value) && !Number.isNaN(result.low)) lines[k].push([place, result, k ? reference.key : here.key]);
+      const view = viewAt(of, place), reference = comparedWith(state, view, group, rate);
+      [{ key: group.key, cells: view.cells(group.key) }, reference].forEach((side, k) => {
+        const result = side && side.cells && rateOf(rate, side.cells, z, fewest);
+        if (result && Number.isFinite(result.value) && !Number.isNaN(result.low)) both[k].push([place, result, side.key]);
       });
     });
-    return lines;
+    return both;
   };
   const chart = (group, rate) => {
     const table = fitting(state).reduce((a, b) => (b.places.length > a.places.length ? b : a)), places = table.places;
@@ -431,7 +428,12 @@
     const W = 360, H = 170, left = 44, bottom = 22, top = 8;
     const low = thresholds[places[0]], high = thresholds[places[places.length - 1]];
     const x = (i) => left + ((thresholds[i] - low) / (high - low)) * (W - left - 8);
-    const lines = curves(group, rate, table).map((points) => points.map(([place, result]) => [x(place), result]));
+    const held = curves(group, rate, table), now = (at) => ({ x1: x(at), x2: x(at) });
+    if (held.figure) {
+      for (const [name, at] of Object.entries(now(state.threshold))) held.now.setAttribute(name, at);
+      return held.figure;
+    }
+    const lines = held.lines.map((points) => points.map(([place, result]) => [x(place), result]));
     const largest = rate.share ? 1 : Math.max(...lines.flat().map(([, r]) => r.value), 1);
     const y = (v) => top + (1 - Math.min(v / largest, 1)) * (H - top - bottom);
     const path = (points) => points.map(([px, py], k) => `${k ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
@@ -449,15 +451,17 @@
       picture.append(draw("path", { class: `band ${kind}`, d: `${path(area)}Z` }),
         draw("path", { class: `curve ${kind}`, d: path(points.map(([px, r]) => [px, y(r.value)])) }));
     });
-    picture.append(draw("line", { class: "now", x1: x(state.threshold), x2: x(state.threshold), y1: top, y2: H - bottom }));
+    held.now = draw("line", { class: "now", ...now(state.threshold), y1: top, y2: H - bottom });
+    picture.append(held.now);
     const key = make("p", { className: "key" }, make("span", { className: "first" }), bdi(group.name));
     if (lines[1].length) key.append(make("span", { className: "second" }), bdi(compared));
-    return make("figure", {}, picture, key);
+    held.figure = make("figure", {}, picture, key);
+    return held.figure;
   };
 
   // ---- what was looked at, a specification of it, and a link
   let trail = [], emptied = 0;
-  const groupCodes = () => (shown.rows.find(({ group }) => group.key === state.group) || { group: { codes: [] } }).group.codes;
+  const groupCodes = () => (shown.groups.find(({ key }) => key === state.group) || { codes: [] }).codes;
   const address = () => encodeURIComponent(JSON.stringify([1, rates[state.rate].name, state.show, state.by.map((i) => columns[i].name),
     Array.isArray(state.reference) ? state.by.map((i, k) => columns[i].groups[state.reference[k]]) : state.reference,
     thresholds[state.threshold], state.filter.flatMap((code, i) => (code < 0 ? [] : [[columns[i].name, columns[i].groups[code]]])),
@@ -573,10 +577,9 @@
 
   // ---- controls
   let waiting = 0;
-  const options = (select, values, chosen) => {
-    select.replaceChildren(...values.map(([value, text]) => make("option", { value, textContent: text })));
-    select.value = chosen;
-  };
+  const options = (select, values) => select.replaceChildren(
+    ...values.map(([value, text]) => make("option", { value, textContent: text })));
+  let referencesListed = "";
   // what cannot be chosen states why: on pointing, in a line of the page, and as its description
   const because = (text) => {
     const line = make("li", { id: `why-${one("why").children.length}` }, bdi(text));
@@ -618,13 +621,16 @@
       select.disabled = makes || (state.filter[i] < 0 && !fitting(filtered).length);
       explain(select, !select.disabled ? "" : makes ? `${columns[i].name} makes the groups` : apart(filtered));
     }
-    options(one("reference"), [["others", "all others"], ["overall", "all rows"], ...Object.entries(data.rules), ...shown.groups.map((g) => [g.key, g.name])],
-      Array.isArray(state.reference) ? state.reference.join() : state.reference);
+    const names = shown.groups.map((g) => [g.key, g.name]), listed = JSON.stringify(names);
+    if (referencesListed !== listed) options(one("reference"), [["others", "all others"], ["overall", "all rows"], ...Object.entries(data.rules), ...names]);
+    referencesListed = listed;
+    one("reference").value = Array.isArray(state.reference) ? state.reference.join() : state.reference;
     one("together").checked = state.together;
     const places = reachable(state), all = places.length === thresholds.length;
     one("threshold-part").hidden = !data.scored;
     if (!data.scored && data.decision) because("No threshold: decisions were counted, not scores; fairgauge count --score COLUMN");
     if (!data.decision) because("No rates of decisions: labels alone were counted; fairgauge count --prediction COLUMN");
+    if (!data.references.length) because("Neither the largest nor the best group: with min_share, or in too many views, they are of an audit; fairgauge audit --reference best");
     if (models.length < 2 && data.decision) because("No choice of a model: one was counted; fairgauge count --candidate COLUMN");
     one("threshold").disabled = one("threshold-number").disabled = places.length < 2;
     one("threshold").value = String(state.threshold);
@@ -644,7 +650,6 @@
     drawDetail();
     drawMatrices();
     sync();
-    const picked = document.querySelector('#grid [aria-pressed="true"]');
     if (inGrid && picked) picked.focus({ preventScroll: true });
     clearTimeout(waiting);
     waiting = setTimeout(settle, 350);
@@ -652,7 +657,7 @@
   const build = () => {
     rates.forEach((rate, i) => one("metric").append(make("option", { value: String(i), textContent: rate.title })));
     one("metric").addEventListener("change", (e) => { state.rate = Number(e.target.value); update(); });
-    options(one("model"), models.map((model, i) => [String(i), model.name]), "0");
+    options(one("model"), models.map((model, i) => [String(i), model.name]));
     one("model-part").hidden = models.length < 2;
     one("model").addEventListener("change", (e) => { state.model = Number(e.target.value); update(); });
     one("matrices").addEventListener("toggle", drawMatrices);
@@ -672,7 +677,7 @@
       one("by").append(make("label", {}, input, bdi(column.name)));
       if (column.groups.length < 2) return;
       const select = make("select", { id: `filter-${i}` });
-      options(select, [["-1", "all"], ...column.groups.map((name, code) => [String(code), name])], "-1");
+      options(select, [["-1", "all"], ...column.groups.map((name, code) => [String(code), name])]);
       select.dataset.column = String(i);
       select.addEventListener("change", () => { state = { ...withFilter(i, Number(select.value)), group: null }; update(); });
       one("filters").append(make("div", {}, make("label", { htmlFor: `filter-${i}` }, "only ", bdi(column.name)), select));
@@ -681,6 +686,13 @@
       const named = shown.groups.find((g) => g.key === e.target.value);
       state.reference = named ? named.codes : e.target.value;
       update();
+    });
+    one("grid").addEventListener("click", (e) => {
+      const button = e.target.closest("td button");
+      if (!button) return;
+      state.group = button.closest("tr").dataset.group;
+      state.rate = Number(button.dataset.rate);
+      update(true);
     });
     one("threshold").max = String(thresholds.length - 1);
     let frame = 0;
@@ -713,7 +725,7 @@
       next.focus();
     });
     one("detail").addEventListener("keydown", (e) => {
-      if (e.key === "Escape") document.querySelector('#grid [aria-pressed="true"]').focus();
+      if (e.key === "Escape") picked.focus();
     });
     one("export").addEventListener("click", () => { settle(); one("text").hidden = false; one("text").value = specification(); one("text").focus(); });
     one("save").addEventListener("click", () => {

@@ -14,7 +14,7 @@ from fairgauge.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_SCRIPTS = ("kernels.js", "formulas.js", "intervals.js", "explore.js")
+_SCRIPTS = ("kernels.js", "counts.js", "intervals.js", "explore.js")
 
 
 def explore_page(data: Mapping[str, Any]) -> str:

@@ -41,7 +41,7 @@ def write(document: DocumentTree, shown: object = None, *, tight: str = "") -> s
     scores = scored(report) if report else []
     explorer = slider(report) if report and scores else None
     style = asset("style.css") + asset("first_page.css")
-    parts = ("script.js", "formulas.js", "slider.js") if explorer else ("script.js",)
+    parts = ("script.js", "counts.js", "slider.js") if explorer else ("script.js",)
     script = "".join(map(asset, parts))
     return environment().get_template("page.html.j2").render(
         document=document,

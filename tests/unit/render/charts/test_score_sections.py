@@ -177,21 +177,21 @@ def test_the_sliders_coefficients_are_the_catalogues_formulas():
 
 def test_the_sliders_counts_are_those_of_the_report():
     report = sample_reports.scored()
-    (feature,) = json.loads(slider(report))["features"]
-    for group, counts in zip(feature["groups"], report.scores, strict=True):
-        places = np.cumsum(group["places"])
-        above = places >= 2 * 300 + 1
-        found = at_threshold(counts, 0.3)
-        assert np.array(group["positive"])[above].sum() == found.tp
-        assert np.array(group["negative"])[above].sum() == found.fp
-        assert np.array(group["unlabelled"])[above].sum() == found.selected
+    (table,) = json.loads(slider(report))["tables"]
+    flat = [n for each in table["counts"] for n in ([0] * -each if each < 0 else [each])]
+    counts = np.zeros((len(table["codes"]), 3, 1003))
+    counts.flat[: len(flat)] = flat
+    for group, scores in zip(counts, report.scores, strict=True):
+        found = at_threshold(scores, 0.3)
+        assert group[:, 301:].sum(axis=1).tolist() == [found.tp, found.fp, found.selected]
+        assert group[:, :301].sum(axis=1).tolist() == [found.fn, found.tn, found.rejected]
 
 
 def test_names_do_no_harm_in_the_data_of_the_slider():
     names = ["</script><script>alert(1)</script>", "a & b", "line\u2028break"]
     text = render(audit_of(names), "html")
     block = re.search(r'(?s)<script type="application/json" id="counts">(.*?)</script>', text)[1]
-    shown = [group["name"] for group in json.loads(block)["features"][0]["groups"]]
+    shown = json.loads(block)["columns"][0]["groups"]
     assert any("<" in name for name in shown)
     assert "<" not in block
     assert text.count("</script>") == 2

@@ -1,0 +1,84 @@
+// what the pages that compute again share: counts, rates as sums of cells (the coefficients are the
+// catalogue's, and the scripts know no metric), what groups are compared with, numbers, elements
+const dot = (coefficients, cells) => {
+  let sum = 0;
+  for (let i = 0; i < coefficients.length; i++) sum += coefficients[i] * cells[i];
+  return sum;
+};
+
+// arithmetic as in the core: x/0 is infinite, 0/0 undefined (NaN); profile clarify makes that 0
+const arithmetic = (clarify) => {
+  const undefinedIs = clarify ? 0 : NaN;
+  const divide = (over, under) => (Number.isNaN(over / under) ? undefinedIs : over / under);
+  const subtract = (a, b) => (clarify && a === b ? 0 : a - b);
+  const valueOf = (rate, cells) =>
+    rate.of.map(([over, under]) => divide(dot(over, cells), dot(under, cells)))
+      .reduce((a, b) => a + b) / rate.of.length;
+  return { divide, subtract, valueOf };
+};
+
+// tables of counts: a row for each combination of groups, by label (positive, negative, missing) and
+// by how many places the score reaches; a number below zero stands for so many zeros
+const tablesOf = (data) => data.tables.map(({ model, columns, places = range(data.steps + 1), codes, counts }) => {
+  const plane = places.length + 2, size = 3 * plane;
+  const flat = new Float64Array((codes.length / columns.length) * size);
+  let at = 0;
+  for (const n of counts) if (n < 0) at -= n; else flat[at++] = n;
+  return { model, columns, places, codes, flat, plane, size };
+});
+// several rows added up: by label the rows that reach each place, and last those without a decision
+const added = ({ flat, plane, size }, rows) => {
+  const sums = new Float64Array(size);
+  for (const row of rows) {
+    for (let i = 0, at = row * size; i < size; i++) sums[i] += flat[at + i];
+  }
+  for (let start = 0; start < size; start += plane) {
+    for (let i = start + plane - 3; i >= start; i--) sums[i] += sums[i + 1];
+  }
+  return sums;
+};
+// the cells at a place: tp, fp, fn, tn, without a label, without a decision, neither
+const cellsAt = (sums, place, turned) => {
+  const plane = sums.length / 3, k = turned ? plane - 2 - place : place + 1;
+  const [yes, no, none] = [sums[k], sums[plane + k], sums[2 * plane + k]];
+  return [yes, no, sums[0] - yes, sums[plane] - no, none, sums[2 * plane] - none,
+    sums[plane - 1], sums[2 * plane - 1], sums[3 * plane - 1]];
+};
+const total = (cells) => cells.reduce((a, b) => a + b, 0);
+// sums of weights differ by rounding where nothing is left
+const less = (a, b) => a.map((n, i) => (n - b[i] <= 1e-12 * n ? 0 : n - b[i]));
+
+// what is chosen from a place on, of places and choices in turn
+const runAt = (runs, place) => {
+  let k = runs.length - 2;
+  while (k > 0 && runs[k] > place) k -= 2;
+  return runs[k + 1];
+};
+// the cells that a group is compared with; null where it is itself the reference
+const against = (reference, group, view) => {
+  if (reference === "overall") return { key: "all", cells: view.whole(), others: view.others(group) };
+  if (reference === "others") return { key: `not ${group.key}`, cells: view.others(group), others: null };
+  const named = reference !== null && reference !== group.key && view.cells(reference);
+  return named ? { key: reference, cells: named, others: null } : null;
+};
+
+// numbers as Python writes them: halves to even, and no negative zero
+const fixed = (value, digits) => {
+  const scaled = value * 10 ** digits, near = Math.abs((scaled % 1) ** 2 - 0.25) < 1e-6;
+  const tie = near && /^50*$/.test(value.toFixed(digits + 60).split(".")[1].slice(digits)); // exactly
+  return (tie ? 2 * Math.round(scaled / 2) / 10 ** digits : value).toFixed(digits);
+};
+const minus = (text) => (/^-0(\.0*)?$/.test(text) ? text.slice(1) : text.replace("-", "\u2212"));
+
+// elements of the page; names enter it as text alone
+const one = (id) => document.getElementById(id);
+const make = (tag, properties, ...children) => {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties || {})) {
+    if (name in made) made[name] = value; else made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+};
+const bdi = (text) => make("bdi", { textContent: text });
+const range = (n) => Array.from({ length: n }, (_, i) => i);

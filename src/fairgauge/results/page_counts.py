@@ -1,0 +1,86 @@
+"""Counts and formulas of the pages that compute again, as the plain values that they all read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.closed_forms import quotients
+from fairgauge.cube.plan import GRID
+from fairgauge.results.curves import steps
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.results.curves import Closed
+    from fairgauge.results.estimates import ScoreCounts
+
+
+def rate_formula(statistic: Statistic) -> dict[str, object]:
+    """Return a rate as sums of cells: a page knows no metric by its name.
+
+    Examples
+    --------
+    >>> from fairgauge.catalogue.lookup import find_rate
+    >>> rate_formula(find_rate("precision"))["of"]
+    [([1, 0, 0, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0, 0])]
+    """
+    return {
+        "name": statistic.name,
+        "title": statistic.title,
+        "share": statistic.is_share,
+        "of": quotients(statistic),
+    }
+
+
+def page_table(
+    model: int, columns: Sequence[int], codes: ArrayLike, counts: ArrayLike
+) -> dict[str, object]:
+    """Return a table of counts: runs of zeros are written as their negative length.
+
+    Parameters
+    ----------
+    codes : array of shape (rows, columns): the group of each column.
+    counts : array of shape (rows, 3, places + 2): rows by label (positive, negative, missing) and
+        by how many places a score reaches; last those without a score or decision.
+
+    Examples
+    --------
+    >>> page_table(0, [0], [[0]], [[[0, 4, 0], [2, 0, 0], [0, 0, 0]]])["counts"]
+    [-1, 4, -1, 2]
+    """
+    flat = np.ravel(counts)
+    held = np.flatnonzero(flat)
+    gaps = np.diff(held, prepend=-1) - 1
+    written: list[object] = []
+    for gap, count in zip(gaps.tolist(), flat[held].tolist(), strict=True):
+        number = int(count) if count == int(count) else count
+        written += [-gap, number] if gap else [number]
+    return {
+        "model": model,
+        "columns": list(columns),
+        "codes": np.ravel(codes).tolist(),
+        "counts": written,
+    }
+
+
+def counts_by_edge(
+    several: Sequence[ScoreCounts], low: float, high: float, closed: Closed, *, labelled: bool
+) -> NDArray[np.float64]:
+    """Return the scores of some groups by label and by how many edges of the grid they reach.
+
+    Of scores of the negative value these are the last edges. Rows without a label are counted as
+    negative where all are ``labelled``, as profile clarify does.
+    """
+    found = steps(several, low, high)
+    reached = np.clip((np.array(found.places) + (closed == "left")) // 2, 0, GRID + 1)
+    if several[0].turned is not None:
+        reached = GRID + 1 - reached
+    counts = np.zeros((3, GRID + 3))
+    for label, of in enumerate((found.positive, found.negative, found.unlabelled)):
+        counts[1 if labelled and label else label] += np.bincount(reached, of, GRID + 3)
+    return counts
