@@ -53,9 +53,8 @@ def composition_notes(
             spec, strata=(), rules=(), features=(), population=(),
             metrics=(f"{finding.rate}.difference",),
         )  # fmt: skip
-        for gap in decompose_gaps(crossed, asked, {}, regression=False):
-            if (gap.estimate.feature, gap.estimate.group) == (feature, finding.group):
-                yield from _note(gap)
+        for gap in decompose_gaps(crossed, asked, {}, only=(feature, finding.group)):
+            yield from _note(gap)
 
 
 def _note(gap: Gap) -> Iterator[Diagnostic]:

@@ -79,7 +79,11 @@ _LEAST_COMMON = 0.5
 
 
 def decompose_gaps(
-    crossed: CrossedStrata, spec: Spec, margins: Mapping[str, float], *, regression: bool = True
+    crossed: CrossedStrata,
+    spec: Spec,
+    margins: Mapping[str, float],
+    *,
+    only: tuple[str | None, str | None] | None = None,
 ) -> tuple[Gap, ...]:
     """Decompose the gap of every group in every metric of the specification.
 
@@ -90,7 +94,7 @@ def decompose_gaps(
     crossed : the counts by the strata.
     spec : what is asked; its metrics are differences and ratios of rates.
     margins : by how much rates may differ within strata.
-    regression : whether the gaps are also adjusted by regression.
+    only : the feature and group of the one gap that is asked for, without regression.
 
     Raises
     ------
@@ -104,7 +108,8 @@ def decompose_gaps(
         for counts in resolution.features
         for estimate in measured.estimates
         if estimate.feature == counts.feature and _is_gap(estimate)
-        for gap in _gaps(estimate, counts, resolution, crossed, margins, regression=regression)
+        if only in (None, (estimate.feature, estimate.group))
+        for gap in _gaps(estimate, counts, resolution, crossed, margins, regression=only is None)
     )
 
 
