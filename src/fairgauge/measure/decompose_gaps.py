@@ -159,7 +159,7 @@ def _gaps(
         return
     ratio = metric.by == "ratio"
     margin = None if ratio else margins.get(metric.of.name)
-    z = critical(spec.confidence)
+    z, lower = critical(spec.confidence), estimate.value < metric.neutral
     columns = list(crossed.codes) if len(crossed.columns) > 1 else []
     parts = decompose(
         sides.x_d, sides.n_d, sides.x_a, sides.n_a, z,
@@ -185,10 +185,11 @@ def _gaps(
         strata=_ranked(
             _strata(sides, crossed, tests.of_strata, spec.confidence, ratio=ratio),
             None if tests.trend is None else tests.trend.column,
-            lower=estimate.value < metric.neutral,
+            tested=tests.of_strata.each is not None,
+            lower=lower,
         ),
-        by_column=tuple(_by_column(sides, crossed, tests, spec.confidence)),
-        detectable=_detectable(parts, z, lower=estimate.value < metric.neutral, ratio=ratio),
+        by_column=tuple(_by_column(sides, crossed, tests, spec.confidence, lower=lower)),
+        detectable=_detectable(parts, z, lower=lower, ratio=ratio),
         adjusted=(
             tuple(_adjusted(sides, crossed, spec.confidence))
             if regression and not ratio and _comparable(parts)
@@ -322,7 +323,7 @@ def _trend(
 
 
 def _by_column(
-    sides: GapSides, crossed: CrossedStrata, tests: _TestsOfGap, confidence: float
+    sides: GapSides, crossed: CrossedStrata, tests: _TestsOfGap, confidence: float, *, lower: bool
 ) -> Iterator[ColumnGap]:
     """Yield the difference at the levels of each column, adjusted for the other columns."""
     for k, found in enumerate(tests.of_columns):
@@ -335,12 +336,17 @@ def _by_column(
             _level(sides, codes == code, names[code], found, i, confidence)
             for i, code in enumerate(np.unique(codes[sides.common]).tolist())
         ]
+        if found.each is None:  # years, in the order of time
+            made.sort(key=lambda each: each.level)
+        else:
+            made.sort(
+                key=lambda each: (
+                    not each.outlying, each.p_value is None,
+                    round(each.difference if lower else -each.difference, 12),
+                )
+            )  # fmt: skip
         yield ColumnGap(
-            column=crossed.columns[k],
-            heterogeneity=found.heterogeneity,
-            levels=tuple(
-                sorted(made, key=lambda each: (each.p_value is None, each.p_value or 0.0))
-            ),
+            column=crossed.columns[k], heterogeneity=found.heterogeneity, levels=tuple(made)
         )
 
 
@@ -643,20 +649,22 @@ def _strata(
 
 
 def _ranked(
-    strata: Sequence[StratumGap], years: str | None, *, lower: bool
+    strata: Sequence[StratumGap], years: str | None, *, tested: bool, lower: bool
 ) -> tuple[StratumGap, ...]:
     """Return outlying strata first, then by how far the difference is in the gap's direction.
 
-    Those that are not tested follow those that are: of few rows the difference is often large. A
-    column of years alone is in the order of time.
+    Beside strata that are tested, those with insufficient data follow by their contribution: of few
+    rows the difference is often large. A column of years alone is in the order of time.
     """
     if years is not None and len(strata[0].stratum) == 1:
         return tuple(sorted(strata, key=lambda each: each.stratum[years]))
 
-    def place(each: StratumGap) -> tuple[bool, bool, bool, float]:
+    def place(each: StratumGap) -> tuple[bool, bool, bool, float, float]:
         difference = round(each.difference or 0.0, 12)
+        untested = tested and each.p_value is None
+        size = abs(each.composition or 0.0) + abs(each.within or 0.0) if untested else 0.0
         return (
-            not each.outlying, each.p_value is None, each.difference is None,
+            not each.outlying, untested, each.difference is None, -round(size, 12),
             difference if lower else -difference,
         )  # fmt: skip
 

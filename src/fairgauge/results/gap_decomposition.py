@@ -159,7 +159,8 @@ class ColumnGap:
     ----------
     column : its name.
     heterogeneity : whether the difference varies over its levels; None with fewer than two.
-    levels : the levels that both sides have, the furthest from the others first.
+    levels : the levels that both sides have, outlying ones first, then by how far the difference is
+        in the direction of the gap; years in the order of time.
     """
 
     column: str
@@ -248,8 +249,8 @@ class Gap:
     heterogeneity : whether the difference of rates or means varies over strata, of a ratio too;
         None with fewer than two strata that both sides have.
     strata : the strata, outlying ones first, then by how far the difference is in the direction of
-        the gap, those that are not tested last; by year where years are the only column. None is
-        tested against the others where a column is of years.
+        the gap, those of rates with insufficient data for a test last; by year where years are the
+        only column. None is tested against the others where a column is of years.
     by_column : of rates by several columns, the difference at the levels of each, adjusted for the
         other columns.
     detectable : the smallest difference, of a ratio the ratio, that would have been shown within

@@ -237,7 +237,9 @@ def test_tables_to_publish_have_their_names_and_intervals_in_parentheses(format_
 def test_the_screen_shows_the_terms_of_the_preset_and_names_what_it_leaves_out():
     screen = render(lending(), "text")
     first, second = (line.split() for line in screen.splitlines() if line.startswith("sex "))
-    assert first == ["sex", "n", "selected", "diff.", "AIR", "odds", "ratio"]
+    assert first == ["sex", "n", "selected", "diff.", "AIR", "rate", "ratio", "odds", "ratio"]
+    assert "denial" in screen
+    assert "rejection share" not in screen
     assert second == ["sex", "SMD"]
     assert "deviation" not in screen
     assert "1 table to publish" in " ".join(screen.split())

@@ -281,7 +281,11 @@ def group_table(
         ratio = f"{rate}.ratio"
         has[1] = has[1] and (ratios or not has[0] or ratio in terms)
         compared.append((rate, has[0], has[1]))
-        columns.append(Column(rate_heading(section.rate_row(rate)), link=anchor("rate", rate)))
+        columns.append(
+            Column(
+                terms.get(rate) or rate_heading(section.rate_row(rate)), link=anchor("rate", rate)
+            )
+        )
         columns += [Column(against, joined=True)] if has[0] else []
         if has[1]:
             heading = terms.get(ratio) or ratio_heading(section.metric_row(ratio))

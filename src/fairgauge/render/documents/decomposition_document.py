@@ -163,9 +163,10 @@ def _gap(gap: Gap, *, full: bool) -> Iterator[Block]:
     if full:
         yield _waterfall(gap)
         yield from _dots(gap)
-    yield from _strata(gap, gap.strata if full else gap.strata[:_MOST_STRATA])
-    for column in gap.by_column if full else ():
-        yield _levels(gap, column)
+    if full or not gap.by_column:  # cells of several columns hold few rows each
+        yield from _strata(gap, gap.strata if full else gap.strata[:_MOST_STRATA])
+    for column in gap.by_column:
+        yield _levels(gap, column, column.levels if full else column.levels[:_MOST_STRATA])
 
 
 def _parts(gap: Gap) -> Table:
@@ -316,7 +317,7 @@ def _strata(gap: Gap, strata: Sequence[StratumGap]) -> Iterator[Block]:
     yield Table("Strata", tuple(columns), tuple(map(row, strata)), notes=tuple(notes), titled=True)
 
 
-def _levels(gap: Gap, column: ColumnGap) -> Table:
+def _levels(gap: Gap, column: ColumnGap, levels: Sequence[LevelGap]) -> Table:
     """Return the difference at the levels of one of several columns."""
     group, reference = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
     kind = stratum_unit(gap)
@@ -337,11 +338,13 @@ def _levels(gap: Gap, column: ColumnGap) -> Table:
             Cell(shown_range(each.interval.low, each.interval.high, kind, sign=True)),
             Cell(with_unit(each.others, kind, sign=True)),
         )
-        for each in column.levels
+        for each in levels
     )
     names = numbers.listing([called(name) for name in gap.columns if name != column.column])
+    more = len(column.levels) - len(levels)
     notes = [f"Differences within {names}, averaged with the weights of Mantel and Haenszel."]
-    notes += [_OUTLYING] if any(each.outlying for each in column.levels) else []
+    notes += [_OUTLYING] if any(each.outlying for each in levels) else []
+    notes += [f"{more:,} more are in the full result (--full, or a file)."] if more else []
     return Table(_adjusted_title(gap, column), columns, rows, notes=tuple(notes), titled=True)
 
 
