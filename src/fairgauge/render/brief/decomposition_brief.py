@@ -87,7 +87,7 @@ def _found(found: Decomposition, gaps: Sequence[tuple[int, Gap]]) -> Iterator[Se
 def _certainty(at: int, gap: Gap, *, named: bool) -> Iterator[Sentence]:
     texts = (
         (describe_trend(gap), "trend"),
-        (describe_heterogeneity(gap), "heterogeneity"),
+        (describe_heterogeneity(gap, brief=True), "heterogeneity"),
         (describe_detectable(gap), "detectable"),
     )
     who = f"{called(gap.estimate.group)}: " if named else ""

@@ -158,18 +158,19 @@ def describe_intervals(gap: Gap) -> str:
     )
 
 
-def describe_heterogeneity(gap: Gap) -> str:
+def describe_heterogeneity(gap: Gap, *, brief: bool = False) -> str:
     """Return whether the difference varies over strata, and the strata that are unlike the others.
 
-    Of several columns the levels of each, adjusted for the other columns, follow. Nothing where it
-    is not tested.
+    Of several columns the levels of each, adjusted for the other columns, follow; ``brief``
+    without what would have been named. Nothing where it is not tested.
     """
     if gap.heterogeneity is None:
         return ""
     alpha = 1 - (gap.estimate.confidence or 0.95)
     kind = stratum_unit(gap)
     strata = [(stratum_name(each), each) for each in gap.strata]
-    texts = [_variation("over strata", gap.heterogeneity, strata, kind, alpha, "stratum")]
+    power = not (brief and gap.by_column)
+    texts = [_variation("over strata", gap.heterogeneity, strata, kind, alpha, "stratum" * power)]
     for each in gap.by_column:
         if each.heterogeneity is not None:
             others = listing([called(name) for name in gap.columns if name != each.column])
@@ -179,7 +180,7 @@ def describe_heterogeneity(gap: Gap) -> str:
                 [(called(level.level), level) for level in each.levels],
                 kind,
                 alpha,
-                "level",
+                "level" * power,
             )
             texts.append(f"Adjusted for {others}: {text[0].lower()}{text[1:]}")
     return " ".join(texts)
@@ -212,7 +213,10 @@ def _variation(
     alpha: float,
     what: str,
 ) -> str:
-    """Return whether the difference varies over strata or levels, and those that are named."""
+    """Return whether the difference varies over strata or levels, and those that are named.
+
+    ``what`` they are called where it is stated what would have been named.
+    """
     p = probability(found.p_adjusted, "p" if found.p_adjusted == found.p_value else "adjusted p")
     outlying = [(name, one) for name, one in each if one.outlying]
     if found.p_adjusted < alpha:
@@ -228,7 +232,7 @@ def _variation(
         return f"{text} Outlying: {named}{f'; and {more:,} more' if more > 0 else ''}."
     tested = [one.detectable for _, one in each if one.p_value is not None]
     known = [size for size in tested if size is not None]
-    if not tested:
+    if not tested or not what:
         return text
     text += f" No {what} is statistically significantly unlike the others; "
     if not known:
