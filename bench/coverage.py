@@ -40,7 +40,6 @@ from fairgauge.stats.contrasts import (
 from fairgauge.stats.divergences import norm_interval
 from fairgauge.stats.intervals import as_critical_t, critical, wilson
 from fairgauge.stats.jackknife import deviations
-from fairgauge.stats.many import tukey_adjusted, tukey_level
 from fairgauge.stats.multinomial import (
     SPARSE_CLASS,
     WeightSums,
@@ -50,7 +49,7 @@ from fairgauge.stats.multinomial import (
     minority_rows,
     smallest_class,
 )
-from fairgauge.stats.multiplicity import simultaneous_level
+from fairgauge.stats.multiplicity import simultaneous_level, tukey_adjusted, tukey_level
 from fairgauge.stats.rows_to_decide import (
     FEWEST_EXPECTED,
     FEWEST_ROWS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.cube.cube_schema import cube_schema
+from fairgauge.cube.cube import cube_schema
 from fairgauge.results.shown_result import result_classes
 
 if TYPE_CHECKING:

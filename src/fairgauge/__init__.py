@@ -52,9 +52,8 @@ if TYPE_CHECKING:
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.finding import Finding
     from fairgauge.results.gap_decomposition import Decomposition
-    from fairgauge.results.history_health import HistoryHealth
     from fairgauge.results.model_comparison import ModelComparison
-    from fairgauge.results.monitor_results import MonitorReport
+    from fairgauge.results.monitor_results import HistoryHealth, MonitorReport
     from fairgauge.results.name_swaps import PairsAudit
     from fairgauge.results.planned import Planned
     from fairgauge.results.report import Report
@@ -101,9 +100,8 @@ _NAMES_OF = {
     "results.estimates": ("Estimate",),
     "results.finding": ("Finding",),
     "results.gap_decomposition": ("Decomposition",),
-    "results.history_health": ("HistoryHealth",),
     "results.model_comparison": ("ModelComparison",),
-    "results.monitor_results": ("MonitorReport",),
+    "results.monitor_results": ("HistoryHealth", "MonitorReport"),
     "results.name_swaps": ("PairsAudit",),
     "results.planned": ("Planned",),
     "results.report": ("Report",),

@@ -11,8 +11,7 @@ from clarify_cases import config
 from hypothesis import given, settings
 
 from fairgauge.compat.clarify.clarify_config import AnalysisConfig, ConfigError, read_config
-from fairgauge.compat.vertex._vertex_slices import read_bias_configs
-from fairgauge.compat.vertex.vertex_config import read_vertex_config
+from fairgauge.compat.vertex.vertex_config import read_bias_configs, read_vertex_config
 from fairgauge.errors import Problem, SpecError
 
 SCALARS = st.one_of(

@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 from clarify_cases import cases
 
-from fairgauge.compat.vertex._vertex_slices import read_bias_configs
-from fairgauge.compat.vertex.vertex_config import read_vertex_config
+from fairgauge.compat.vertex.vertex_config import read_bias_configs, read_vertex_config
 from fairgauge.errors import SpecError
 
 STATES = {"California": (50, 10, 20, 120), "Florida": (20, 0, 30, 50)}

@@ -12,7 +12,7 @@ import fairgauge as fg
 from fairgauge.cube.plan import plan
 from fairgauge.errors import DataError
 from fairgauge.question.specification import ask
-from fairgauge.scan import _duckdb_connection as duckdb_connection
+from fairgauge.scan import _duckdb_relation as duckdb_connection
 from fairgauge.scan import open_source
 from fairgauge.scan._sql import select
 

@@ -24,7 +24,7 @@ from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.check import AlternativeReference
-from fairgauge.stats.many import tukey_level
+from fairgauge.stats.multiplicity import tukey_level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

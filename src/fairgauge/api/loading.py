@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.cube.cube import SCHEMA, Cube
 from fairgauge.errors import CubeError, FairgaugeError, quote
-from fairgauge.results.saved_files import read_saved
-from fairgauge.results.shown_result import ShownResult, result_classes
+from fairgauge.results.shown_result import ShownResult, read_saved, result_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

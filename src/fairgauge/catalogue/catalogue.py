@@ -30,7 +30,13 @@ from fairgauge.catalogue.derived import (
     contrast_of,
     spread_of,
 )
-from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
+from fairgauge.catalogue.distributions import (
+    CrossAuc,
+    Distance,
+    OverallStandardisedDifference,
+    ScoreDistance,
+    StandardisedDifference,
+)
 from fairgauge.catalogue.inequality import Inequality, InequalityPart
 from fairgauge.catalogue.moments import (
     ExplainedVariance,
@@ -41,19 +47,16 @@ from fairgauge.catalogue.moments import (
 )
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.catalogue.score_cuts import FalsePositiveRateAtRecall, PrecisionAtK
 from fairgauge.catalogue.score_statistics import (
     AveragePrecision,
     CalibrationError,
+    FalsePositiveRateAtRecall,
     LabelMeanScore,
+    PrecisionAtK,
     Recalibration,
     RocAuc,
     ScoreMean,
     ScoreTerm,
-)
-from fairgauge.catalogue.standardised_differences import (
-    OverallStandardisedDifference,
-    StandardisedDifference,
 )
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, RelativeRate, Statistic
 from fairgauge.enums import Better

@@ -6,7 +6,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
-from fairgauge.choosing.questions import QUESTIONS
+from fairgauge.choosing.recommendation import QUESTIONS
 from fairgauge.question.probabilities import recognised
 from fairgauge.question.spec_file import toml_value
 

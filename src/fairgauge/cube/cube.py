@@ -3,6 +3,9 @@
 Counting rows in shards, in any order, and adding the cubes gives the cube of all rows: cubes of
 one plan are a commutative monoid. A missing value is a level of its own (code -1), so what is
 excluded, and why, can be read from the cube as well.
+
+Cubes have a codec and a JSON Schema of their own: their tables are packed as columns of codes and
+sums, and their digest is of these very values.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import numpy as np
 
 from fairgauge.cube.levels import check_levels, identity, sorted_levels
 from fairgauge.cube.plan import Axis, Plan, common_question, read_question
-from fairgauge.enums import Task, Uncounted
+from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.errors import ChangedCountsError, CubeError, DataError, DuplicateCountsWarning, quote
 from fairgauge.stats.disclosure import range_of_rounded
 from fairgauge.strict_json import AmbiguousJsonError, read_json
@@ -449,3 +452,73 @@ def _digest(found: Saved) -> str:
     ]
     text = json.dumps({**found, "tables": tables}, separators=(",", ":"), sort_keys=True)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+Schema = dict[str, Json]
+
+_STRING: Schema = {"type": "string"}
+_FINITE: Schema = {"type": "number"}
+_WHOLE: Schema = {"type": "integer", "minimum": 0}
+_ANY: Schema = {}
+
+
+def _list(schema: Schema) -> Schema:
+    return {"type": "array", "items": schema}
+
+
+def _map(schema: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": schema}
+
+
+def _object(properties: Schema, optional: Schema | None = None) -> Schema:
+    """Return an object that has exactly these properties, and may have the optional ones."""
+    return {
+        "type": "object",
+        "properties": properties | (optional or {}),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def cube_schema() -> Schema:
+    """Return the JSON Schema of a ``.cube.json`` file."""
+    axis = _object(
+        {
+            "role": {"enum": [str(role) for role in Role]},
+            "column": _STRING,
+            "cuts": _list(_FINITE),
+            "closed": {"enum": ["right", "left"]},
+            "bounds": {"anyOf": [_list(_FINITE), {"type": "null"}]},
+            "grid": _WHOLE,
+        }
+    )
+    moment = _object(
+        {"name": _STRING, "columns": _list(_STRING), "factors": _list(_STRING), "power": _WHOLE}
+    )
+    plan = _object(
+        {
+            "axes": _list(axis),
+            "tables": _list(_list(_WHOLE)),
+            "moments": _list(moment),
+            "asked": _map(_ANY),
+        }
+    )
+    table = _object(
+        {"codes": _list(_list({"type": "integer", "minimum": -1})), "sums": _map(_list(_FINITE))}
+    )
+    properties: Schema = {
+        "schema": {"const": "fairgauge.cube/1"},
+        "plan": plan,
+        "rows": _WHOLE,
+        "excluded": _map(_WHOLE),
+        "levels": _list(_list({"type": ["string", "number", "boolean"]})),
+        "tables": _list(table),
+        "digest": _STRING,
+        "question": _map(_ANY),
+    }
+    optional: Schema = {"fingerprint": _STRING, "min_cell": _WHOLE, "clusters": _STRING}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A mergeable table of counts",
+        **_object(properties, optional),
+    }

@@ -31,7 +31,7 @@ from fairgauge.evidence.bundle import (
 from fairgauge.evidence.bundle import unpack as read_bundle
 from fairgauge.results.name_swaps import PairsAudit
 from fairgauge.results.report import Report, read_report
-from fairgauge.results.saved_files import read_saved
+from fairgauge.results.shown_result import read_saved
 from fairgauge.results.verification import (
     NAME_OF_SIGNATURE,
     DifferentNumber,

@@ -17,14 +17,16 @@ import numpy as np
 from fairgauge.catalogue.averages import Averaged, Kappa
 from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance
-from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
+from fairgauge.catalogue.distributions import (
+    CrossAuc,
+    Distance,
+    OverallStandardisedDifference,
+    ScoreDistance,
+    StandardisedDifference,
+)
 from fairgauge.catalogue.inequality import Inequality
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.standardised_differences import (
-    OverallStandardisedDifference,
-    StandardisedDifference,
-)
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule, Status
 from fairgauge.inference.compared_counts import FEWEST_GROUPS, stricter
@@ -53,7 +55,7 @@ from fairgauge.results.estimates import RateValue, as_count, as_number
 from fairgauge.results.scopes import Interval
 from fairgauge.stats.contrasts import fold
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.many import shrunken_rates, tukey_adjusted, tukey_level
+from fairgauge.stats.multiplicity import shrunken_rates, tukey_adjusted, tukey_level
 from fairgauge.stats.norm_ball import absolute_sum_quantile, absolute_sum_tail
 
 if TYPE_CHECKING:

@@ -63,7 +63,7 @@ from fairgauge.results.threshold_choice import (
 )
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.many import tukey_level
+from fairgauge.stats.multiplicity import tukey_level
 from fairgauge.stats.power import times_the_rows
 from fairgauge.stats.resampling import halves
 from fairgauge.stats.rows_to_decide import rows_to_decide

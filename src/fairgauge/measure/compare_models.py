@@ -13,12 +13,11 @@ from fairgauge.catalogue.across import Across, Joint, Spread
 from fairgauge.catalogue.averages import AVERAGES, Averaged, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast
-from fairgauge.catalogue.distributions import Distance
+from fairgauge.catalogue.distributions import Distance, StandardisedDifference
 from fairgauge.catalogue.inequality import Inequality, InequalityPart
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.pooling import ConditionalDisparity, is_odds_ratio, pool
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.standardised_differences import StandardisedDifference
 from fairgauge.catalogue.statistics import has_direction
 from fairgauge.cube.pairs import candidate_axes, pair
 from fairgauge.enums import (

@@ -25,8 +25,8 @@ from fairgauge.results.comparison import (
     with_joint_names,
 )
 from fairgauge.results.report import Report, read_report
-from fairgauge.results.saved_files import read_saved
 from fairgauge.results.scopes import OVERALL, ClassScope
+from fairgauge.results.shown_result import read_saved
 from fairgauge.values import canonical, matches, name_of
 from fairgauge.version import __version__
 

@@ -41,7 +41,7 @@ from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.page_counts import page_table, rate_formula
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.many import tukey_level
+from fairgauge.stats.multiplicity import tukey_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairgauge.monitoring.periods import Length, gaps
-from fairgauge.results.history_health import HistoryFinding, HistoryProblem
+from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

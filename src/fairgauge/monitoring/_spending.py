@@ -17,7 +17,7 @@ from fairgauge.measure.measure import measure
 from fairgauge.monitoring._attribution import LEVEL, first_now
 from fairgauge.monitoring._comparison_counts import ComparisonId
 from fairgauge.monitoring._mirrors import shares_by_period, tolerated
-from fairgauge.monitoring._period_values import lacks_values
+from fairgauge.monitoring._period_rows import lacks_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.resolution import held_exclusions
 from fairgauge.results.monitor_results import (

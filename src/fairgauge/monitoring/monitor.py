@@ -28,8 +28,16 @@ from fairgauge.monitoring._comparison_counts import (
     sum_cubes,
     without_rows,
 )
-from fairgauge.monitoring._detection import baseline_limits, detect, divide_alpha
-from fairgauge.monitoring._fold import LARGEST, Fold, key_of, read_fold, write_fold
+from fairgauge.monitoring._detection import (
+    LARGEST,
+    Fold,
+    baseline_limits,
+    detect,
+    divide_alpha,
+    key_of,
+    read_fold,
+    write_fold,
+)
 from fairgauge.monitoring._history_checks import check_history
 from fairgauge.monitoring._largest_groups import largest_groups, with_references
 from fairgauge.monitoring._mirrors import (
@@ -38,8 +46,13 @@ from fairgauge.monitoring._mirrors import (
     mirrors_of_estimates,
     shares_by_period,
 )
-from fairgauge.monitoring._period_rows import counted_rows, fingerprint, rows_of_periods
-from fairgauge.monitoring._period_values import check_values, lacks_values
+from fairgauge.monitoring._period_rows import (
+    check_values,
+    counted_rows,
+    fingerprint,
+    lacks_values,
+    rows_of_periods,
+)
 from fairgauge.monitoring._spending import estimated, needs_label, spending
 from fairgauge.monitoring.history import History, PeriodCubes
 from fairgauge.monitoring.monitor_spec import Labels, MonitorSpec, read_monitor_spec
@@ -48,10 +61,10 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import absent_exclusions
-from fairgauge.results.history_health import HistoryHealth
 from fairgauge.results.monitor_results import (
     Alarm,
     Detector,
+    HistoryHealth,
     MonitoredComparison,
     MonitorReport,
     MonitorState,
@@ -60,8 +73,7 @@ from fairgauge.results.monitor_results import (
     Unmatched,
     is_passing,
 )
-from fairgauge.stats.confidence_sequences import running_contrast
-from fairgauge.stats.sequential import Tolerated
+from fairgauge.stats.sequential import Tolerated, running_contrast
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -76,8 +88,7 @@ if TYPE_CHECKING:
     from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
-    from fairgauge.results.history_health import HistoryFinding
-    from fairgauge.results.monitor_results import Baseline
+    from fairgauge.results.monitor_results import Baseline, HistoryFinding
     from fairgauge.stats.arrays import Array
 
 

@@ -2,31 +2,34 @@
 
 A kind of result is a frozen dataclass, whose `ResultKind` states what its files are called and who
 shows it, and the module of its document. Nothing else names it: what reads files, makes JSON
-Schemas and writes formats finds it here.
+Schemas and writes formats finds it here. Files are JSON whose ``schema`` states what they hold.
 """
 
 from __future__ import annotations
 
 import json
 import pkgutil
+import zipfile
 from abc import ABC
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.object_stores import is_object, read_object
 from fairgauge.results import codec
 from fairgauge.results.brief import Brief
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.describers import function_at
+from fairgauge.strict_json import AmbiguousJsonError, read_json
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fairgauge.results.codec import Plain, Schema
     from fairgauge.values import Saved
 
@@ -202,3 +205,56 @@ def result_classes() -> Mapping[str, type[ShownResult]]:
     for module in pkgutil.iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
     return dict(_REGISTRY)
+
+
+def read_saved(path: str | Path) -> Saved:
+    """Return the plain values of a saved file, of whichever schema.
+
+    Raises
+    ------
+    DataError
+        There is no such file, or it cannot be read.
+    CubeError
+        The file states no schema, or is truncated.
+    """
+    text = _text(read_object(str(path)), path) if is_object(path) else _read(Path(path))
+    try:
+        values: Saved = read_json(text)
+        values["schema"]
+    except AmbiguousJsonError as error:
+        raise CubeError(f"{quote(path)} is no saved result of fairgauge: {error}") from None
+    except (ValueError, KeyError, TypeError):
+        raise CubeError(
+            f"{quote(path)} is no saved result of fairgauge, or is truncated; fairgauge count DATA "
+            "-o FILE.cube.json makes a cube, fairgauge audit DATA -o FILE.json a report"
+        ) from None
+    return values
+
+
+def _text(content: bytes, name: str | Path) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise CubeError(f"{quote(name)} is no saved result of fairgauge: not UTF-8") from None
+
+
+def _read(path: Path) -> str:
+    try:
+        regular = path.is_file() or not path.exists()
+        text = path.read_text(encoding="utf-8-sig") if regular else ""
+    except FileNotFoundError:
+        raise DataError(f"no file {quote(path)}") from None
+    except UnicodeDecodeError:
+        if zipfile.is_zipfile(path):
+            raise CubeError(
+                f"{quote(path)} is an archive; if it is a sealed bundle, fairgauge verify "
+                "FILE.fairgauge checks it, and fairgauge render FILE.fairgauge -o FILE.html writes "
+                "its report (in Python: fairgauge.verify(path).report)"
+            ) from None
+        raise CubeError(f"{quote(path)} is no saved result of fairgauge: not UTF-8") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot read {quote(path)}: {reason}") from None
+    if not regular:
+        raise DataError(f"cannot read {quote(path)}: it is a folder, a pipe or a device")
+    return text

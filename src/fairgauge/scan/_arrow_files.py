@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.object_stores import read_object
-from fairgauge.scan._duckdb_connection import reason
+from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan.duckdb_files import check_same_columns
 

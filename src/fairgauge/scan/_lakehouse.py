@@ -35,7 +35,7 @@ def open_lake_table(address: str) -> Source:
     MissingExtra
         The library that reads it is not installed.
     """
-    from fairgauge.scan._duckdb_connection import reason
+    from fairgauge.scan._duckdb_relation import reason
     from fairgauge.scan._frames import open_frame
 
     parts = _ADDRESS.fullmatch(address)

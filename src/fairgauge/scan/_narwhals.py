@@ -14,7 +14,7 @@ from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import LARGEST, WEIGHTS
 from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, FairgaugeError
-from fairgauge.scan._duckdb_connection import reason
+from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan.row_codes import BATCH, has_arrow, sql_batches
 from fairgauge.scan.source import (
     ALLOWED_DATA,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
-from fairgauge.scan._duckdb_connection import run
-from fairgauge.scan._duckdb_relation import typed_columns
+from fairgauge.scan._duckdb_relation import run, typed_columns
 from fairgauge.scan.duckdb_files import DuckFiles, check_same_columns, listed
 from fairgauge.scan.source import check_unique_names
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.object_stores import address
-from fairgauge.scan._duckdb_connection import record_batches, run, unknown
+from fairgauge.scan._duckdb_relation import record_batches, run, unknown
 from fairgauge.scan._sql import Columns, count_by_sql, literal, select, select_rows
 from fairgauge.scan.row_codes import BATCH, has_arrow, sql_batches
 

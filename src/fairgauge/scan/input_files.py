@@ -113,7 +113,7 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
         raise DataError(f"files of different formats cannot be read together: {listing(paths)}")
     kind = formats.pop()
     if any(isinstance(path, Object) for path in paths):
-        from fairgauge.scan._duckdb_connection import read_objects
+        from fairgauge.scan._duckdb_relation import read_objects
 
         read_objects()
     for path in paths:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, nearest, quote
-from fairgauge.scan._duckdb_connection import run
+from fairgauge.scan._duckdb_relation import run
 from fairgauge.scan._sql import identifier, literal
 from fairgauge.scan.duckdb_files import DuckFiles
 

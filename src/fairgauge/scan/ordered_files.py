@@ -16,7 +16,7 @@ import duckdb
 import numpy as np
 
 from fairgauge.errors import DataError, listing, quote
-from fairgauge.scan._duckdb_connection import engine_errors
+from fairgauge.scan._duckdb_relation import engine_errors
 from fairgauge.scan._sql import literal
 from fairgauge.scan.duckdb_files import listed
 from fairgauge.scan.input_files import check_readable, standard_input

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, MissingExtra, listing, quote
-from fairgauge.scan._duckdb_connection import reason
+from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
 from fairgauge.scan.row_codes import record_batches
 from fairgauge.scan.source import not_numeric

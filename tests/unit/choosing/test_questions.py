@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.choosing.questions import QUESTIONS, next_question
-from fairgauge.choosing.recommendation import Expected, recommend
+from fairgauge.choosing.recommendation import QUESTIONS, Expected, next_question, recommend
 from fairgauge.choosing.specification_text import specification
 from fairgauge.question.spec_file import read_options
 

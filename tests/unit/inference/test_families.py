@@ -13,7 +13,7 @@ import fairgauge as fg
 from fairgauge.enums import IntervalMethod
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.many import tukey_critical
+from fairgauge.stats.multiplicity import tukey_critical
 
 RATES = dict(zip("abcdef", (120, 130, 110, 125, 90, 118), strict=True))
 

@@ -26,7 +26,7 @@ from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import NO_CLASS, OVERALL
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
-from fairgauge.stats.many import shrunken_rates
+from fairgauge.stats.multiplicity import shrunken_rates
 from fairgauge.stats.significance import newcombe_p
 
 COUNTS = {"a": (40, 100), "b": (62, 90), "c": (11, 60), "d": (150, 400)}

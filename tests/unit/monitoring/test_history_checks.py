@@ -15,10 +15,10 @@ import fairgauge as fg
 from fairgauge.monitoring._history_checks import check_history
 from fairgauge.monitoring._period_rows import CountedRows
 from fairgauge.monitoring.periods import parse_period
-from fairgauge.results.history_health import HistoryProblem
+from fairgauge.results.monitor_results import HistoryProblem
 
 if TYPE_CHECKING:
-    from fairgauge.results.history_health import HistoryFinding
+    from fairgauge.results.monitor_results import HistoryFinding
 
 BRANCHES = [f"b{i}" for i in range(12)]
 SHARES = np.array([0.3, 0.2, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.01, 0.007, 0.003])

@@ -9,7 +9,7 @@ from tests.monitored_days import QUESTION, RATIO, asked, day_names
 import fairgauge as fg
 from fairgauge.errors import DataError
 from fairgauge.render import render
-from fairgauge.results.history_health import HistoryProblem
+from fairgauge.results.monitor_results import HistoryProblem
 
 TEXTS = QUESTION | {"positive": "yes"}
 

@@ -10,7 +10,7 @@ from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
-from fairgauge.monitoring._period_values import lacks_values
+from fairgauge.monitoring._period_rows import lacks_values
 from fairgauge.render import render
 from fairgauge.results.monitor_results import MonitorState, Point
 

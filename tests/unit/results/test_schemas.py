@@ -11,7 +11,7 @@ import pytest
 import compared_reports
 import fairgauge as fg
 import sample_reports
-from fairgauge.cube.cube_schema import cube_schema
+from fairgauge.cube.cube import cube_schema
 from fairgauge.results.comparison import Comparison
 from fairgauge.results.report import Report
 

@@ -148,7 +148,7 @@ except KeyboardInterrupt:
 """
 RUNNING = """
 import os, signal, threading
-from fairgauge.scan import _duckdb_connection as duck
+from fairgauge.scan import _duckdb_relation as duck
 duck._connection()
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()  # when the scan is under way
 try:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.stats.confidence_sequences import BETS, boundary, running_contrast
 from fairgauge.stats.contrasts import newcombe
+from fairgauge.stats.sequential import BETS, boundary, running_contrast
 
 SHARE = st.floats(0, 1)
 

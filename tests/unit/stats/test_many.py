@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairgauge.stats.many import (
+from fairgauge.stats.multiplicity import (
     between_variance,
     expected_range,
     shrunken_rates,

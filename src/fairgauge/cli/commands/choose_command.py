@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.choosing.questions import QUESTIONS, Question, next_question
+from fairgauge.choosing.recommendation import QUESTIONS, Question, next_question
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._spec_flags import Texts, asked, flags_for
 from fairgauge.cli._streams import print_result

@@ -265,7 +265,7 @@ def _keep(held: History, spec: MonitorSpec) -> None:
 def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool) -> None:
     """Warn where the rows of the period may be wrong: a stray group, or a finding about them."""
     from fairgauge.render.words.monitor_sentences import describe_sparse_group
-    from fairgauge.results.history_health import HistoryProblem
+    from fairgauge.results.monitor_results import HistoryProblem
 
     for each in report.sparse_groups:
         if each.first == period:

@@ -44,7 +44,7 @@ def command(name: str | None) -> None:
 
 def _schemas() -> dict[str, Callable[[], dict[str, Json]]]:
     """Return what makes each schema, by name; results are imported when they are asked for."""
-    from fairgauge.cube.cube_schema import cube_schema
+    from fairgauge.cube.cube import cube_schema
     from fairgauge.monitoring.monitor_spec import schema as spec_schema
     from fairgauge.results.shown_result import result_classes
 

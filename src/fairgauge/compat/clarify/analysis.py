@@ -13,15 +13,16 @@ import numpy as np
 from fairgauge.api.audit import audit
 from fairgauge.compat._coded_column import as_float
 from fairgauge.compat._column_reading import DataType, looks_misread
-from fairgauge.compat._facet_blocks import (
+from fairgauge.compat._facet_counts import (
     BinaryOutcome,
     Blocks,
+    FacetQuestion,
+    count_question,
     facet_blocks,
     favoured,
     outcome,
     predicted,
 )
-from fairgauge.compat._facet_counts import FacetQuestion, count_question
 from fairgauge.compat._flip_test import Features
 from fairgauge.compat._service_metrics import ServiceMetrics, unsortable
 from fairgauge.compat._service_texts import CONDITIONAL, read, result, spelled

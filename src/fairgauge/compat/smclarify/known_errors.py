@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from fairgauge.compat._coded_column import CodedColumn
     from fairgauge.compat._column_reading import DataType
-    from fairgauge.compat._facet_blocks import BinaryOutcome
+    from fairgauge.compat._facet_counts import BinaryOutcome
 
 _SHOWN = 3
 

@@ -11,8 +11,7 @@ from fairgauge.api.audit import audit
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.compat._coded_column import CodedColumn, Kind
 from fairgauge.compat._column_reading import DataType
-from fairgauge.compat._facet_blocks import BinaryOutcome, Blocks
-from fairgauge.compat._facet_counts import FacetQuestion, count_question
+from fairgauge.compat._facet_counts import BinaryOutcome, Blocks, FacetQuestion, count_question
 from fairgauge.compat._service_texts import spelled
 from fairgauge.compat.vertex._records import (
     ClassScores,
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
     from fairgauge.compat._coded_column import Codes
     from fairgauge.compat.interval_options import IntervalOptions
     from fairgauge.compat.uri_paths import Places
-    from fairgauge.compat.vertex._vertex_slices import BiasConfig, Mask
-    from fairgauge.compat.vertex.vertex_config import VertexConfig
+    from fairgauge.compat.vertex.vertex_config import BiasConfig, Mask, VertexConfig
     from fairgauge.results.report import Report
 
 SLICE_A: Final = "slice_a"

@@ -36,7 +36,7 @@ from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import expected_count, mover_difference, mover_ratio
 from fairgauge.stats.dispersion import error_dispersion_quantile, gini_limits, variance_limits
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.many import tukey_critical
+from fairgauge.stats.multiplicity import tukey_critical
 from fairgauge.stats.resampling import dirichlet_cells, quantile_interval
 
 if TYPE_CHECKING:

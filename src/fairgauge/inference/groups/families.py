@@ -30,8 +30,13 @@ from fairgauge.inference.interval import decidable
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.scopes import ClassScope, Diagnostic, simultaneous_interval
-from fairgauge.stats.many import between_variance, expected_range
-from fairgauge.stats.multiplicity import holm, sidak, simultaneous_level
+from fairgauge.stats.multiplicity import (
+    between_variance,
+    expected_range,
+    holm,
+    sidak,
+    simultaneous_level,
+)
 from fairgauge.stats.significance import homogeneity as homogeneity_test
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from fairgauge.results.estimates import GroupPair
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
-from fairgauge.stats.many import tukey_critical, tukey_p
-from fairgauge.stats.multiplicity import sidak
+from fairgauge.stats.multiplicity import sidak, tukey_critical, tukey_p
 from fairgauge.stats.significance import invert_z, two_sided
 
 if TYPE_CHECKING:

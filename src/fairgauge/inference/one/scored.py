@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.score_cuts import FalsePositiveRateAtRecall, PrecisionAtK, Ranked
 from fairgauge.catalogue.score_statistics import (
     AveragePrecision,
     CalibrationError,
+    FalsePositiveRateAtRecall,
     LabelMeanScore,
+    PrecisionAtK,
+    Ranked,
     Recalibration,
     RocAuc,
     ScoreMean,

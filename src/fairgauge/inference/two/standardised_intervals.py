@@ -27,7 +27,7 @@ from fairgauge.stats.squares import (
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.standardised_differences import (
+    from fairgauge.catalogue.distributions import (
         OverallStandardisedDifference,
         StandardisedDifference,
     )

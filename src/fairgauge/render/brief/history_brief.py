@@ -11,7 +11,7 @@ from fairgauge.results.brief import Brief, Sentence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.results.history_health import HistoryHealth
+    from fairgauge.results.monitor_results import HistoryHealth
 
 _MOST_FOUND = 5
 

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.across import Across, DifferentialFairness, Joint, Spread
 from fairgauge.catalogue.comparisons import Combined, Contrast, Imbalance, Metric, Representation
-from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
+from fairgauge.catalogue.distributions import (
+    CrossAuc,
+    Distance,
+    OverallStandardisedDifference,
+    ScoreDistance,
+    StandardisedDifference,
+)
 from fairgauge.catalogue.inequality import Inequality, InequalityPart
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.catalogue.standardised_differences import (
-    OverallStandardisedDifference,
-    StandardisedDifference,
-)
 from fairgauge.enums import ClassKind, IntervalMethod, ReferenceKind, ScopeKind, Status
 from fairgauge.render.words.numbers import amount, minus, percent, points, ratio_amount
 from fairgauge.render.words.reason_sentences import describe_reason, why_insufficient

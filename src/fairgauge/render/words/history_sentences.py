@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.monitor_sentences import within_period
-from fairgauge.results.history_health import HistoryProblem
+from fairgauge.results.monitor_results import HistoryProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairgauge.results.history_health import HistoryFinding
+    from fairgauge.results.monitor_results import HistoryFinding
 
 _AGAIN = "correct the rows and add the period again (--replace)"
 

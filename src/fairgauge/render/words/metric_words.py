@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.across import Joint, Spread
 from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.catalogue.comparisons import Combined, Contrast, Metric, Representation
+from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.facts import UnknownMetric
-from fairgauge.catalogue.standardised_differences import OverallStandardisedDifference
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import IntervalMethod, Status
 from fairgauge.render._document_tree import Unit

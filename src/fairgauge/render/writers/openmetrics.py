@@ -10,8 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from fairgauge.render.words.display_names import printable
-from fairgauge.results.history_health import HistoryProblem
-from fairgauge.results.monitor_results import MonitorState
+from fairgauge.results.monitor_results import HistoryProblem, MonitorState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,7 +17,7 @@ from fairgauge.render import render
 from fairgauge.render._document_tree import Table
 from fairgauge.render.formats import save
 from fairgauge.results.describers import function_at
-from fairgauge.results.history_health import HistoryFinding, HistoryHealth, HistoryProblem
+from fairgauge.results.monitor_results import HistoryFinding, HistoryHealth, HistoryProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable

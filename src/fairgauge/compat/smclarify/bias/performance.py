@@ -12,7 +12,7 @@ from fairgauge.compat.smclarify.bias.report_values import MetricResult, ModelPer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairgauge.compat._facet_blocks import BinaryOutcome
+    from fairgauge.compat._facet_counts import BinaryOutcome
 
 
 def performance(name: str, label: BinaryOutcome, prediction: BinaryOutcome) -> dict[str, object]:

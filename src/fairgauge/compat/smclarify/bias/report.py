@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.compat import _service_texts as service_texts
 from fairgauge.compat._coded_column import from_frame, from_series
 from fairgauge.compat._column_reading import NOT_A_THRESHOLD
-from fairgauge.compat._facet_blocks import BinaryOutcome, Blocks, facet_blocks, outcome, predicted
-from fairgauge.compat._facet_counts import FacetQuestion, count_question
+from fairgauge.compat._facet_counts import (
+    BinaryOutcome,
+    Blocks,
+    FacetQuestion,
+    count_question,
+    facet_blocks,
+    outcome,
+    predicted,
+)
 from fairgauge.compat._flip_test import Features
 from fairgauge.compat._service_metrics import ServiceMetrics, unsortable
 from fairgauge.compat._service_texts import DESCRIPTIONS

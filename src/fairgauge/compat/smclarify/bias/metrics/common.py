@@ -10,8 +10,13 @@ import numpy as np
 
 from fairgauge.compat._coded_column import CodedColumn, Kind, from_series
 from fairgauge.compat._column_reading import DataType, as_type, converted, data_type
-from fairgauge.compat._facet_blocks import REST, BinaryOutcome, Blocks
-from fairgauge.compat._facet_counts import FacetQuestion, count_question
+from fairgauge.compat._facet_counts import (
+    REST,
+    BinaryOutcome,
+    Blocks,
+    FacetQuestion,
+    count_question,
+)
 from fairgauge.compat._service_metrics import ServiceMetrics, unsortable
 from fairgauge.compat._service_texts import DESCRIPTIONS, read
 from fairgauge.compat.smclarify.bias.metrics.constants import INFINITY
