@@ -8,7 +8,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
-from fairgauge.stats.rows_to_decide import rows_for_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -321,6 +320,8 @@ def _within(rate: str, among: Denominator, expected: Expected) -> Limit:
 def _rows(
     lower: float, upper: float, by: Comparison, among: Denominator, expected: Expected
 ) -> float:
+    from fairgauge.stats.rows_to_decide import rows_for_verdict
+
     part = {"all": 1.0, "positive": expected.base_rate, "negative": 1 - expected.base_rate}[among]
     rate = expected.rate
     return rows_for_verdict(rate, rate, lower, upper, "pass", by, share=expected.share, among=part)
