@@ -183,8 +183,8 @@ def test_one_hot_columns_as_one_feature_are_read_in_batches(monkeypatch, dropped
 
 
 def test_many_rows_by_person_are_refused_before_they_are_counted(monkeypatch):
-    frame = FRAME.with_row_index("who")
-    asked = {**ASKED, "features": FEATURES, "person": "who", "per_person": "last", "order": "who"}
+    frame = FRAME.with_row_index("who").with_columns(at=pl.lit(1))
+    asked = {**ASKED, "features": FEATURES, "person": "who", "per_person": "last", "order": "at"}
     assert fg.find(frame, **asked).worse
     monkeypatch.setattr(searching, "_MOST_JOINT_CELLS", 2_999)
     with pytest.raises(SpecError, match=r"person: 3,000 rows would be counted by person.*write a"):
