@@ -32,6 +32,8 @@ from fairgauge.enums import (
     Worse,
 )
 from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, shown
+from fairgauge.inference.compared_counts import generator
+from fairgauge.measure.close_subgroups import rounded_count, with_few_disclosed
 from fairgauge.measure.find_miscalibration import find_miscalibration
 from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.question.options import OF_ROWS
@@ -95,6 +97,8 @@ def find(
     multiplicity: str = "familywise",
     missing: str = "group",
     one_hot: bool = False,
+    split: float | None = None,
+    min_cell: int | None = None,
     config: Config = None,
     **options: Any,
 ) -> SubgroupSearch:
@@ -138,6 +142,13 @@ def find(
     one_hot : bool
         Whether a feature that is no column stands for the columns whose names begin with it and
         ``_``, of which one in each row is 1 and the others are 0, as encoders make them.
+    split : float in (0, 1), optional
+        The share of the rows that chooses the ten subgroups of the most evidence, by a random
+        split of the counts; the other rows test these ten alone. The same counts are split alike.
+    min_cell : int, optional
+        Subgroups that differ from a listed one that holds them, or from all rows, by fewer people
+        are not listed, nor are those of fewer; counts are rounded to its multiples, and rates to
+        whole percentages.
     config : str, Path or mapping, optional
         A specification file (.toml, .yaml, .json), or its keys, which the options override.
     **options
@@ -190,7 +201,7 @@ def find(
     wrong = [_unknown(name) for name in options if name not in OF_ROWS]
     rows = {name: merged[name] for name in OF_ROWS if name in merged} | options
     features = merged.get("sensitive") if features is None else features
-    numbers = _SearchNumbers(tolerance, depth, min_rows, alpha)
+    numbers = _SearchNumbers(tolerance, depth, min_rows, alpha, split, min_cell)
     problems = [*wrong, *numbers.problems()]
     compared = _word(SearchedReference, reference, "reference", problems)
     control = _word(SearchControl, multiplicity, "multiplicity", problems)
@@ -200,6 +211,8 @@ def find(
     if of_scores:
         if compared is not SearchedReference.OTHERS or control is not SearchControl.FAMILYWISE:
             problems.append(Problem("rate", _CALIBRATION))
+        if split is not None:
+            problems.append(Problem("split", "sums of scores are not split at random; search all"))
         if rows.get("person") is not None:
             problems.append(Problem("person", "calibration is searched of rows, not of people"))
         compared = SearchedReference.LABELS
@@ -217,28 +230,35 @@ def find(
     asked = rows | {"metrics": [row], "missing": missing}
     prefixes = _names(features) if one_hot else []
     roles = _OF_SCORES if of_scores else _OF_DECISIONS
-    counted = _counted(data, features, asked, prefixes, roles)
+    counted = _counted(data, features, asked, prefixes, roles, together=split is not None)
     cube, source, spec = counted.cube, counted.source, counted.spec
     one_hot_columns = _one_hot(prefixes, _columns_of(cube))
     rows_searched, searched = searched_rows(cube, spec, row, one_hot_columns, counted.read)
-    search = find_subgroups if isinstance(row, Rate) else find_miscalibration
     question = SearchQuestion(
         rate=row.name,
         worse=side,
         tolerance=float(tolerance),
         depth=depth,
-        min_rows=min_rows,
+        min_rows=max(min_rows, min_cell or 0),
         reference=compared,
         alpha=float(alpha),
         multiplicity=control,
         missing=spec.missing,
         features=searched,
+        split=split,
+        min_cell=min_cell,
         definition=row,
     )
+    if not isinstance(row, Rate):
+        found = find_miscalibration(rows_searched, question)
+    else:
+        rng = None if split is None else generator(spec, "search", rows_searched.outcomes)
+        found = find_subgroups(rows_searched, question, rng)
+    cases = cube.cases if min_cell is None else rounded_count(cube.cases, min_cell)
     return SubgroupSearch(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        data=CountedData(source.name if source else origin, cube.cases),
+        data=CountedData(source.name if source else origin, cases),
         question=question,
         spec=spec.to_dict(),
         diagnostics=(
@@ -247,7 +267,7 @@ def find(
             *counted_people(cube, spec),
         ),
         own=(row,) if row.own else (),
-        **{"fingerprint": cube.digest} | search(rows_searched, question),
+        **{"fingerprint": cube.digest} | with_few_disclosed(found, min_cell),
     )
 
 
@@ -271,6 +291,8 @@ class _SearchNumbers:
     depth: int
     min_rows: int
     alpha: float
+    split: float | None
+    min_cell: int | None
 
     def problems(self) -> Iterator[Problem]:
         """Yield those outside their ranges."""
@@ -282,6 +304,16 @@ class _SearchNumbers:
                 "min_rows",
                 _is_whole(self.min_rows) and self.min_rows >= 1,
                 "of at least 1, a whole one",
+            ),
+            (
+                "split",
+                self.split is None or (_is_number(self.split) and 0 < self.split < 1),
+                "between 0 and 1",
+            ),
+            (
+                "min_cell",
+                self.min_cell is None or (_is_whole(self.min_cell) and self.min_cell >= 2),
+                "of at least 2, a whole one",
             ),
         ):
             if not good:
@@ -418,10 +450,12 @@ def _counted(
     options: Mapping[str, Any],
     prefixes: Sequence[str],
     roles: Sequence[Role],
+    *,
+    together: bool,
 ) -> _Counted:
     """Return the counts of a search, and the question as it was understood."""
     try:
-        return _counts_of(data, features, options, prefixes, roles)
+        return _counts_of(data, features, options, prefixes, roles, together=together)
     except SpecError as error:  # of the options of an audit, by which features are counted
         ours = {"sensitive": "features", "metrics[0]": "rate"}
         named = (
@@ -437,6 +471,8 @@ def _counts_of(
     options: Mapping[str, Any],
     prefixes: Sequence[str],
     roles: Sequence[Role],
+    *,
+    together: bool,
 ) -> _Counted:
     if isinstance(data, Cube):
         features = _with_columns(features, prefixes, _columns_of(data))
@@ -470,10 +506,11 @@ def _counts_of(
         _check_people(people, columns)
         return _Counted(people, source, spec)
     cells = most_cells(apart, one_hot)
-    if cells > _MOST_CELLS and isinstance(source, Streamed) and source.streams:
+    batches = cells > _MOST_CELLS and not together
+    if batches and isinstance(source, Streamed) and source.streams:
         return _Counted(apart, source, spec, partial(coded_rows, source, apart, _MOST_VALUES))
     if cells > _MOST_JOINT_CELLS:
-        raise SpecError(Problem("features", _too_many(cells)))
+        raise SpecError(Problem("features", _too_many(cells, together=together)))
     return _Counted(replace(source.count(joint, _MOST_VALUES), question=spec), source, spec)
 
 
@@ -493,13 +530,18 @@ def _check_people(people: Cube, columns: Sequence[str]) -> None:
             ))  # fmt: skip
 
 
-def _too_many(cells: float) -> str:
+def _too_many(cells: float, *, together: bool) -> str:
     """Return that features make too many cells to be counted together, and what can be done."""
+    instead = (
+        "search all rows, without split"
+        if together
+        else "write the columns to a Parquet file and search that, which is read in batches with "
+        'pyarrow installed (pip install "fairgauge[arrow]")'
+    )
     return (
         f"all features together may make {cells:,.0f} cells, and more than {_MOST_JOINT_CELLS:,} "
         "would not fit into memory; search fewer features, or fewer values of them (cut numbers: "
-        "age:25,45,60), or write the columns to a Parquet file and search that, which is read in "
-        'batches with pyarrow installed (pip install "fairgauge[arrow]")'
+        f"age:25,45,60), or {instead}"
     )
 
 

@@ -65,7 +65,7 @@ from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import tukey_level
 from fairgauge.stats.power import times_the_rows
-from fairgauge.stats.resampling import halves
+from fairgauge.stats.resampling import random_parts
 from fairgauge.stats.rows_to_decide import rows_to_decide
 from fairgauge.stats.significance import normal_quantile
 
@@ -169,7 +169,7 @@ class _Chooser:
         firsts = np.zeros(cases.shape)
         for first, each in zip(firsts, cases, strict=True):
             held = each > 0
-            first[held], _ = halves(each[held], generator(self.spec, "halves", each[held]))
+            first[held], _ = random_parts(each[held], generator(self.spec, "halves", each[held]))
         self.first, self.second = (
             self._half(quotient(half, cases), histogram) for half in (firsts, cases - firsts)
         )

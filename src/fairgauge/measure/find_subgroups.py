@@ -11,7 +11,7 @@ import numpy as np
 
 from fairgauge.enums import SearchControl, SearchedReference, SubgroupStatus, Worse
 from fairgauge.measure._claims_summary import explain_claims
-from fairgauge.measure._subgroup_counts import Subgroups, count_subgroups
+from fairgauge.measure._subgroup_counts import Subgroups, count_subgroups, counted_again
 from fairgauge.results.subgroup_search import (
     Detectable,
     Funnel,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 _FEWEST_COUNTED = 20
 """Rows that the rate is a share of, on either side: a smaller subgroup is not tested."""
+_MOST_CHOSEN = 10
 MOST_UNDECIDED = 1_000
 POWER = 0.8
 SHARES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
@@ -56,22 +57,31 @@ _BY_SIZE, _BY_DIFFERENCE = 40, 40
 _EDGE_POINTS = 40
 
 
-def find_subgroups(searched: SearchedRows, question: SearchQuestion) -> dict[str, Any]:
+def find_subgroups(
+    searched: SearchedRows, question: SearchQuestion, rng: np.random.Generator | None = None
+) -> dict[str, Any]:
     """Search all subgroups of rows, and return the fields of a `SubgroupSearch`.
+
+    With random numbers a part of the rows chooses subgroups, and the others test these alone.
 
     Raises
     ------
     SpecError
         The features make too many subgroups.
     """
-    rows, n, events = searched.rows, searched.n, searched.events
+    # on the side that is worse, so that a worse rate is always the higher one
+    sided = searched.turned() if question.worse is Worse.LOWER else searched
+    if rng is None or question.split is None:
+        every, chosen_from = count_subgroups(sided, question.depth, question.min_rows), None
+    else:
+        first, sided = sided.split(question.split, rng)
+        every, chosen_from = _chosen(first, sided, question)
+    rows, n, worse = sided.rows, sided.n, sided.events
+    events = n - worse if question.worse is Worse.LOWER else worse
     overall = OverallRate(
         rows=int(rows), n=int(n), events=int(events), rate=events / n if n else None
     )
-    # on the side that is worse, so that a worse rate is always the higher one
-    sided = searched.turned() if question.worse is Worse.LOWER else searched
-    every = count_subgroups(sided, question.depth, question.min_rows)
-    tested = (every.n >= _FEWEST_COUNTED) & (n - every.n >= _FEWEST_COUNTED)
+    tested = _has_enough(every, n)
     found = _Tested(every, np.flatnonzero(tested), sided, question)
     of_parts = {} if sided.counted is None else {"fingerprint": every.digest(sided.counted)}
     return of_parts | {
@@ -83,12 +93,29 @@ def find_subgroups(searched: SearchedRows, question: SearchQuestion) -> dict[str
         "not_worse_count": int((found.status == NOT_WORSE).sum()),
         "too_few": int((~tested).sum()),
         "duplicates": every.duplicates,
+        "chosen_from": chosen_from,
         "critical_value": found.c,
         "other_critical_value": found.other_c,
         "largest": found.largest(),
         "detectable": tuple(found.detectable()),
         "funnel": Funnel(found.marks(), tuple(found.edge())),
     }
+
+
+def _has_enough(every: Subgroups, n: float) -> NDArray[np.bool_]:
+    """Return which subgroups are tested, of all rows that the rate is a share of."""
+    return (every.n >= _FEWEST_COUNTED) & (n - every.n >= _FEWEST_COUNTED)
+
+
+def _chosen(
+    first: SearchedRows, second: SearchedRows, question: SearchQuestion
+) -> tuple[Subgroups, int]:
+    """Return the subgroups of the most evidence in some rows, counted in others; of how many."""
+    every = count_subgroups(first, question.depth, question.min_rows)
+    at = np.flatnonzero(_has_enough(every, first.n))
+    evidence = _Tested(every, at, first, question).roots
+    best = at[np.argsort(-evidence, kind="stable")[:_MOST_CHOSEN]]
+    return counted_again(every, best, second), len(at)
 
 
 WORSE, UNDECIDED, NOT_WORSE = 0, 1, 2

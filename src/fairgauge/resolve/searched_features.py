@@ -21,6 +21,7 @@ from fairgauge.resolve.group_counts import group_columns
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.scan.row_codes import CodedRows
+from fairgauge.stats.resampling import random_parts
 from fairgauge.values import MISSING_NAME
 
 if TYPE_CHECKING:
@@ -120,6 +121,26 @@ class SearchedRows:
     def changed(self, change: Callable[[OutcomeRows], OutcomeRows], **fields: Any) -> SearchedRows:
         """Return the rows with every part changed."""
         return replace(self, parts=lambda: map(change, self.parts()), **fields)
+
+    def split(self, share: float, rng: np.random.Generator) -> tuple[SearchedRows, SearchedRows]:
+        """Return two random parts of the rows of cells, the first with a share of them."""
+        (part,) = self.parts()
+        assert part.cases is not None
+        first, second = random_parts(part.cases, rng, share)
+        return self._of(replace(part, cases=first)), self._of(replace(part, cases=second))
+
+    def _of(self, part: OutcomeRows) -> SearchedRows:
+        counted = [
+            np.bincount(values, part.cases, number).astype(np.float64)
+            for values, number in zip(
+                (*part.codes, part.outcomes),
+                (*(size + 1 for size in self.sizes), OUTCOMES),
+                strict=True,
+            )
+        ]
+        return replace(
+            self, rows_of=tuple(counted[:-1]), outcomes=counted[-1], parts=lambda: [part]
+        )
 
     def turned(self) -> SearchedRows:
         """Return the rows with those events that were none, and the reverse."""

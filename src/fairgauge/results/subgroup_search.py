@@ -24,6 +24,9 @@ from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.values import Saved
 
+FEW = 10
+"""People of whom fewer are few, where no ``min_cell`` is stated."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchedFeature:
@@ -65,6 +68,10 @@ class SearchQuestion:
     multiplicity : which error rate it is.
     missing : what a missing value of a feature is.
     features : the features and their values.
+    split : the share of the rows that chose ten subgroups, which the others tested; None where all
+        rows searched.
+    min_cell : the fewest people by which listed subgroups, one inside the other, differ; counts are
+        rounded to its multiples, and rates to whole percentages. None where all are listed.
     definition : the rate itself.
     """
 
@@ -78,6 +85,8 @@ class SearchQuestion:
     multiplicity: SearchControl
     missing: Missing
     features: tuple[SearchedFeature, ...]
+    split: Share | None = None
+    min_cell: int | None = None
     definition: Statistic = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
 
     def __post_init__(self) -> None:
@@ -236,6 +245,9 @@ class SubgroupSearch(ResultOfMetrics):
     too_few : subgroups that were not tested, because they or all others have fewer than 20 rows
         that the rate is a share of.
     duplicates : conjunctions with the same rows as one of fewer conditions, which stands for them.
+    chosen_from : of rows that are split, how many subgroups the first part of them searched.
+    close : subgroups that differ from a listed one that holds them, or from all rows, by fewer
+        people than ``min_cell``, and are not listed; without it, by fewer than 10, and are listed.
     critical_value, other_critical_value : what the evidence must exceed to be worse, and its
         opposite not to be.
     largest : what holds for all subgroups at once.
@@ -269,6 +281,8 @@ class SubgroupSearch(ResultOfMetrics):
     not_worse_count: int
     too_few: int
     duplicates: int
+    chosen_from: int | None = None
+    close: int = 0
     critical_value: Finite
     other_critical_value: Finite
     largest: Largest

@@ -322,18 +322,21 @@ _MOST_DRAWN = 1_000_000_000
 """Rows below which numpy draws multivariate hypergeometric counts."""
 
 
-def halves(counts: ArrayLike, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Split a table of whole counts into two random halves.
+def random_parts(
+    counts: ArrayLike, rng: np.random.Generator, share: float = 0.5
+) -> tuple[Array, Array]:
+    """Split a table of whole counts into two random parts, by default halves.
 
-    A random half of N rows has cell counts that are multivariate hypergeometric, so that no rows
-    are needed to draw one. From 1,000,000,000 rows on, every row is in either half by the toss of
-    a coin instead; the halves then differ by some ten thousand rows.
+    A random part of N rows has cell counts that are multivariate hypergeometric, so that no rows
+    are needed to draw one. From 1,000,000,000 rows on, every row is in either part by the toss of
+    a coin instead; the size of the first then is off by some ten thousand rows.
 
     Parameters
     ----------
     counts : array-like of whole numbers
         Any shape; of an odd number of rows, below 1,000,000,000, the second half has one more.
     rng : numpy.random.Generator
+    share : the share of the rows in the first part.
 
     Returns
     -------
@@ -341,7 +344,7 @@ def halves(counts: ArrayLike, rng: np.random.Generator) -> tuple[Array, Array]:
 
     Examples
     --------
-    >>> first, second = halves([[10, 4], [0, 6]], np.random.default_rng(0))
+    >>> first, second = random_parts([[10, 4], [0, 6]], np.random.default_rng(0))
     >>> int(first.sum()), (first + second).tolist()
     (10, [[10.0, 4.0], [0.0, 6.0]])
     """
@@ -349,8 +352,8 @@ def halves(counts: ArrayLike, rng: np.random.Generator) -> tuple[Array, Array]:
     total = int(table.sum())
     if total < _MOST_DRAWN:
         flat = table.ravel()
-        drawn = rng.multivariate_hypergeometric(flat, total // 2, method="marginals")
+        drawn = rng.multivariate_hypergeometric(flat, int(total * share), method="marginals")
         first = drawn.reshape(table.shape).astype(np.float64)
     else:
-        first = rng.binomial(table, 0.5).astype(np.float64)
+        first = rng.binomial(table, share).astype(np.float64)
     return first, table - first

@@ -8,7 +8,7 @@ import fairgauge as fg
 from fairgauge.enums import ChosenBy, Outcome
 from fairgauge.render import render
 from fairgauge.render.documents.thresholds_document import thresholds_document
-from fairgauge.stats.resampling import halves
+from fairgauge.stats.resampling import random_parts
 
 
 def scored(n=6_000, gap=0.5, seed=0):
@@ -296,7 +296,7 @@ def test_the_seed_halves_and_json_can_be_read_again():
 
 def test_halves_add_up():
     counts = np.arange(24).reshape(2, 3, 4)
-    first, second = halves(counts, np.random.default_rng(3))
+    first, second = random_parts(counts, np.random.default_rng(3))
     assert (first + second == counts).all()
     assert first.sum() == counts.sum() // 2
     assert first.min() >= 0
@@ -305,7 +305,7 @@ def test_halves_add_up():
 
 def test_halves_of_billions_of_rows_are_alike():
     counts = np.array([[10**9, 7], [0, 4 * 10**9]])
-    first, second = halves(counts, np.random.default_rng(3))
+    first, second = random_parts(counts, np.random.default_rng(3))
     assert (first + second == counts).all()
     assert first[0, 0] == pytest.approx(5e8, rel=1e-3)
     assert first[1, 1] == pytest.approx(2e9, rel=1e-3)

@@ -64,6 +64,14 @@ _SEARCH: dict[str, dict[str, Any]] = {
         "help": "Treatment of missing values of features: a value, none, or an error (default "
         "group).",
     },
+    "split": {
+        "type": float,
+        "help": "Share of the rows (0.5) that chooses ten subgroups, which the others test.",
+    },
+    "min_cell": {
+        "type": int,
+        "help": "List no subgroup that differs from a listed one by fewer people; round counts.",
+    },
 }
 """The flags of the search itself, which are keywords of `fairgauge.find`."""
 

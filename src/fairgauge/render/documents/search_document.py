@@ -33,6 +33,7 @@ from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.question_sentences import counts_people
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.results.codec import to_dict
+from fairgauge.results.subgroup_search import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -157,6 +158,12 @@ def examined(found: SubgroupSearch) -> str:
         f"{numbers.numbered(found.examined, 'subgroups')} of up to {deepest} of "
         f"{numbers.numbered(features, 'features')}, each against {against}."
     )
+    if question.split is not None and found.chosen_from is not None:
+        text += (
+            f" They had the most evidence, of {found.chosen_from:,}, in {100 * question.split:.4g}%"
+            f" of the {of_whom(found)}, chosen at random; all numbers are of the others, which had "
+            "no part in the choice."
+        )
     if question.tolerance:
         text += f" Worse means {question.worse} by more than {_points(question.tolerance)}."
     return text
@@ -277,6 +284,7 @@ def detectable(found: SubgroupSearch) -> str:
     if not parts:
         return "No difference would probably have been found: the table is too small."
     at = ", at the mean of all scores" if of_scores(found.question) else ""
+    at += ", once chosen" if found.question.split is not None else ""
     return f"Would have been found (80% power{at}): {', '.join(parts)} of the {counted(found)}."
 
 
@@ -420,6 +428,7 @@ def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[Block]:
             f"{found.duplicates:,} {hold} the same rows as one with fewer conditions, which stands "
             "for them."
         )
+    notes += _disclosed(found)
     notes += [
         f"{capitalised(each.message)}."
         for each in found.diagnostics
@@ -429,6 +438,23 @@ def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[Block]:
         yield Items(tuple(notes))
     if full:
         yield Paragraph(_method(found.question), Tone.SOFT)
+
+
+def _disclosed(found: SubgroupSearch) -> Iterator[str]:
+    """Yield of how few people the list tells something, or what is done so that it does not."""
+    base = found.question.min_cell
+    are = numbers.plural(found.close, "subgroup differs", "subgroups differ")
+    if found.close:
+        close = (
+            f"{found.close:,} {are} from a listed one, or from all, by fewer than {base or FEW} "
+            f"{of_whom(found)}"
+        )
+        if base is None:
+            yield f"{close}; who knows both counts knows these few (--min-cell {FEW} lists none)."
+        else:
+            yield f"{close}, and {numbers.plural(found.close, 'is', 'are')} not listed."
+    if base is not None:
+        yield f"Counts are rounded to multiples of {base}, and rates to whole percentages."
 
 
 def _method(question: SearchQuestion) -> str:

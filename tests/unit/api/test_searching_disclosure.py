@@ -1,0 +1,137 @@
+"""Searches of which a part of the rows chooses, and lists that tell nothing of a few people."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.api import searching
+from fairgauge.errors import SpecError
+
+FEATURES = ["sex", "town", "branch", "age"]
+ASKED = {"label": "y", "prediction": "p", "positive": 1, "rate": "false_positive_rate",
+         "features": FEATURES}  # fmt: skip
+
+
+def people(rows=6_000, seed=1, worse=0.3):
+    """Rows of which nearly each town has one branch of its own, and one subgroup is worse."""
+    rng = np.random.default_rng(seed)
+    sex, town = rng.choice(["F", "M"], rows), rng.integers(0, 6, rows)
+    branch = np.where(rng.random(rows) < 0.005, rng.integers(0, 6, rows), town)
+    rate = 0.1 + worse * ((sex == "F") & (town == 2))
+    return pl.DataFrame({
+        "sex": sex, "town": [f"t{each}" for each in town],
+        "branch": [f"b{each}" for each in branch], "age": rng.choice(["old", "young"], rows),
+        "y": np.zeros(rows, dtype=int), "p": (rng.random(rows) < rate).astype(int),
+    })  # fmt: skip
+
+
+PEOPLE = people()
+
+
+def rows_of(conditions):
+    return PEOPLE.filter(*(pl.col(name) == value for name, value in conditions.items())).height
+
+
+def close_by_hand(listed, few):
+    """Return the names of subgroups that differ by few rows from all, or from a listed one."""
+    held = {frozenset(each.conditions.items()): rows_of(each.conditions) for each in listed}
+    held[frozenset()] = PEOPLE.height
+    return {
+        each.name
+        for each in listed
+        for k in range(len(each.conditions))
+        for some in itertools.combinations(each.conditions.items(), k)
+        if 0 < held.get(frozenset(some), 0) - rows_of(each.conditions) < few
+    }
+
+
+def test_a_list_states_how_many_subgroups_differ_from_another_by_few():
+    found = fg.find(PEOPLE, **ASKED)
+    expected = close_by_hand((*found.worse, *found.undecided), 10)
+    assert found.close == len(expected) > 10
+    text = f"{found.close:,} subgroups differ from a listed one, or from all, by fewer than 10 rows"
+    assert text in " ".join(str(found).split())
+    apart = fg.find(PEOPLE, **{**ASKED, "features": ["sex", "town", "age"]})
+    assert apart.close == 0
+    assert "by fewer than 10" not in str(apart)
+
+
+@pytest.mark.parametrize("worse", ["higher", "lower"])
+@pytest.mark.parametrize("min_cell", [7, 25])
+def test_a_list_that_may_be_shared_tells_nothing_of_few_people(min_cell, worse):
+    exact = fg.find(PEOPLE, **ASKED, worse=worse, min_rows=max(20, min_cell))
+    found = fg.find(PEOPLE, **ASKED, worse=worse, min_cell=min_cell)
+    listed = (*found.worse, *found.undecided)
+    assert found.close > 0
+    assert len(listed) == len(exact.worse) + len(exact.undecided) - found.close
+    assert close_by_hand(listed, min_cell) == set()
+    assert found.question.min_rows == max(20, min_cell)
+    by_name = {each.name: each for each in (*exact.worse, *exact.undecided)}
+    for each in listed:
+        whole = by_name[each.name]
+        for name in ("rows", "n", "events"):
+            count = getattr(each, name)
+            assert count % min_cell == 0
+            assert abs(count - getattr(whole, name)) <= min_cell / 2
+        assert each.rate == round(whole.rate, 2)
+        assert whole.low - 0.01 <= each.low <= whole.low
+        assert whole.high <= each.high <= whole.high + 0.01
+    for mark in found.funnel.marks:
+        assert mark.n % min_cell == 0
+    assert found.overall.rows % min_cell == found.data.rows % min_cell == 0
+    assert {each.explained_by for each in found.worse} <= {None, *(e.name for e in found.worse)}
+    if worse == "higher":
+        assert found.summary
+        assert found.largest.guaranteed in {each.name for each in found.worse}
+        assert found.largest.by_at_least <= exact.largest.by_at_least
+    assert f"rounded to multiples of {min_cell}" in str(found)
+
+
+def test_the_subgroups_that_a_half_chooses_are_tested_in_the_other():
+    found = fg.find(PEOPLE, **ASKED, split=0.5)
+    whole = fg.find(PEOPLE, **ASKED)
+    assert found.overall.rows == 3_000
+    assert found.examined == 10 < found.chosen_from < whole.examined
+    assert "sex = F & town = t2" in {each.name for each in found.worse}
+    assert found.critical_value < whole.critical_value
+    for each in found.worse:
+        assert 0.3 < each.rows / rows_of(each.conditions) < 0.7
+    assert "They had the most evidence, of" in str(found)
+    assert fg.find(PEOPLE.sample(fraction=1, shuffle=True, seed=3), **ASKED, split=0.5) == found
+    asked = {name: ASKED[name] for name in ("label", "prediction", "positive")}
+    cube = fg.count(PEOPLE, sensitive=FEATURES, intersections=[FEATURES], **asked)
+    again = fg.find(cube, rate="false_positive_rate", split=0.5)
+    assert again.worse == found.worse
+    larger = fg.find(PEOPLE, **ASKED, split=0.25)
+    assert larger.overall.rows == 4_500
+
+
+def test_a_half_that_chooses_by_chance_is_seldom_followed_by_the_other():
+    wrong = [len(fg.find(people(1_500, seed, 0.0), **ASKED, split=0.5).worse) for seed in range(80)]
+    assert sum(each > 0 for each in wrong) <= 10  # one in twenty; more than 10: 1 in 1,000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"split": 1.0}, "split: must be a number between 0 and 1"),
+        ({"min_cell": 1}, "min_cell: must be a number of at least 2"),
+        ({"split": 0.5, "rate": "calibration_gap", "score": "s"}, "are not split at random"),
+    ],
+)
+def test_mistakes_are_refused(options, message):
+    with pytest.raises(SpecError, match=message):
+        fg.find(PEOPLE.with_columns(s=pl.lit(0.5)), **{**ASKED, **options})
+
+
+def test_rows_of_too_many_cells_are_not_split(monkeypatch):
+    monkeypatch.setattr(searching, "_MOST_CELLS", 10)
+    monkeypatch.setattr(searching, "_MOST_JOINT_CELLS", 100)
+    assert fg.find(PEOPLE, **ASKED).worse
+    with pytest.raises(SpecError, match=r"would not fit.*or search all rows, without split"):
+        fg.find(PEOPLE, **ASKED, split=0.5)
