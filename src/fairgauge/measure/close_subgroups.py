@@ -1,6 +1,6 @@
 """What a list of subgroups discloses: the few people by whom one differs from one that holds it.
 
-Whoever knows both counts knows how many these are, and what became of them.
+People who know both counts know how many these are, and what became of them.
 """
 
 from __future__ import annotations

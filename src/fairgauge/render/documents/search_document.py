@@ -441,7 +441,7 @@ def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[Block]:
 
 
 def _disclosed(found: SubgroupSearch) -> Iterator[str]:
-    """Yield of how few people the list tells something, or what is done so that it does not."""
+    """Yield of how few people the list discloses counts, or how it is kept from doing so."""
     base = found.question.min_cell
     are = numbers.plural(found.close, "subgroup differs", "subgroups differ")
     if found.close:
@@ -450,7 +450,7 @@ def _disclosed(found: SubgroupSearch) -> Iterator[str]:
             f"{of_whom(found)}"
         )
         if base is None:
-            yield f"{close}; who knows both counts knows these few (--min-cell {FEW} lists none)."
+            yield f"{close}; both counts together disclose these few (--min-cell {FEW} lists none)."
         else:
             yield f"{close}, and {numbers.plural(found.close, 'is', 'are')} not listed."
     if base is not None:
