@@ -252,14 +252,24 @@
     }
     rates.forEach((rate, i) => {
       const cell = tHead.rows[0].cells[i + 1];
-      cell.className = i === state.rate ? "on" : "";
-      cell.lastChild.replaceWith(ticks(state.show, axes[i], rate));
+      set(cell, "className", i === state.rate ? "on" : "");
+      const key = `${state.show} ${axes[i].ticks}`;
+      if (cell.dataset.axis !== key) cell.lastChild.replaceWith(ticks(state.show, axes[i], rate));
+      cell.dataset.axis = key;
       if (state.sort === i) cell.setAttribute("aria-sort", "ascending"); else cell.removeAttribute("aria-sort");
     });
   };
+  // what is not in sight is drawn after the answer to a click, a part in each frame
+  let queue = [], frame = 0;
+  const flush = () => { cancelAnimationFrame(frame); queue.splice(0).forEach((part) => part()); };
+  const later = (parts) => {
+    const step = () => { (queue.shift() || (() => {}))(); if (queue.length) frame = requestAnimationFrame(step); };
+    cancelAnimationFrame(frame);
+    queue = parts;
+    frame = requestAnimationFrame(step);
+  };
   const lines = [];
-  const AT_ONCE = 24;
-  let rest = 0;
+  const AT_ONCE = 12;
   const drawGrid = () => {
     const { rows } = shown, body = one("grid").tBodies[0];
     const all = rows.flatMap(({ found }) => found.map((f, i) => ({ found: f, rate: rates[i] })));
@@ -274,11 +284,10 @@
       sorted.sort((a, b) => (Number.isNaN(by(a)) ? 1 : Number.isNaN(by(b)) ? -1 : by(a) - by(b)));
     }
     drawHead(axes);
-    // the rows that are in sight are drawn now, the others a few at a time
-    const height = body.rows.length ? body.offsetHeight / body.rows.length : 1;
-    const first = Math.max(0, Math.floor(-body.getBoundingClientRect().top / height) - 2);
-    const near = (k) => k >= first && k < first + AT_ONCE;
-    const order = [...range(sorted.length).filter(near), ...range(sorted.length).filter((k) => !near(k))];
+    const height = body.rows.length ? body.offsetHeight / body.rows.length : innerHeight / AT_ONCE;
+    const top = body.rows.length ? body.getBoundingClientRect().top : 0;
+    const first = Math.max(0, Math.floor(-top / height)), last = Math.max(first + 8, Math.ceil((innerHeight - top) / height));
+    const inSight = (k) => k >= first && k < last;
     while (body.rows.length > sorted.length) body.lastChild.remove();
     const drawLine = (k) => {
       while (lines.length <= k) lines.push(lineOf());
@@ -286,15 +295,12 @@
       const { tr, name, size, cells } = lines[k], { group, found } = sorted[k];
       set(name, "textContent", group.name);
       set(size, "textContent", people(group.n) + (found[state.rate].reference === null ? ", reference" : ""));
-      tr.dataset.group = group.key;
+      if (tr.dataset.group !== group.key) tr.dataset.group = group.key;
       cells.forEach((cell, i) => drawCell(cell, sorted[k], i, axes[i]));
     };
-    cancelAnimationFrame(rest);
-    const more = (from) => {
-      order.slice(from, from + AT_ONCE).forEach(drawLine);
-      if (from + AT_ONCE < order.length) rest = requestAnimationFrame(() => more(from + AT_ONCE));
-    };
-    more(0);
+    const rest = range(sorted.length).filter((k) => !inSight(k));
+    range(sorted.length).filter(inSight).forEach(drawLine);
+    return range(Math.ceil(rest.length / AT_ONCE)).map((i) => () => rest.slice(i * AT_ONCE, (i + 1) * AT_ONCE).forEach(drawLine));
   };
 
   const drawSentence = () => {
@@ -314,9 +320,10 @@
       difference: "Rate of the group minus that of what it is compared with.",
       ratio: "Rate of the group divided by that of what it is compared with, on a logarithmic axis." };
     const level = `${Number((100 * data.confidence).toPrecision(6))}%`;
-    one("legend").textContent = `${what[state.show]} Bars: ${level} confidence intervals, ${state.together
+    const legend = `${what[state.show]} Bars: ${level} confidence intervals, ${state.together
       ? `simultaneous for ${count(data.together.count)} intervals (critical value ${fixed(data.together.z, 2)} instead of ${fixed(data.z, 2)})`
       : "each taken alone"}. ${state.show === "rate" ? "" : "Bold and full: the interval excludes no difference. "}Pale: insufficient data (fewer than ${adequate(state).rows} rows, or fewer than ${adequate(state).expected} expected of an outcome). ${state.reference === "best" ? "The best group is that of each rate; intervals of differences and ratios allow for its choice by the data. " : ""}A heading sorts the groups by its rate.${shown.hidden ? ` The ${MOST_GROUPS} largest groups are shown; ${count(shown.hidden)} smaller ones are counted in all others and in all rows.` : ""}`;
+    set(one("legend"), "textContent", legend);
   };
 
   // ---- the detail of a cell
@@ -571,6 +578,7 @@
   };
   const settle = () => {
     clearTimeout(waiting);
+    flush();
     record();
     try { history.replaceState(null, "", `#${address()}`); } catch { /* a sandboxed frame has no address */ }
   };
@@ -645,12 +653,12 @@
     state.threshold = nearest(state, (i) => Math.abs(i - asked));
     shown = look();
     const inGrid = keep && document.activeElement && document.activeElement.closest("#grid td, #detail");
-    drawGrid();
+    const outOfSight = drawGrid();
     drawSentence();
-    drawDetail();
     drawMatrices();
     sync();
     if (inGrid && picked) picked.focus({ preventScroll: true });
+    later([drawDetail, ...outOfSight]);
     clearTimeout(waiting);
     waiting = setTimeout(settle, 350);
   };
@@ -694,13 +702,14 @@
       state.rate = Number(button.dataset.rate);
       update(true);
     });
+    one("grid").classList.toggle("many", rates.length > 8);
     one("threshold").max = String(thresholds.length - 1);
-    let frame = 0;
+    let moved = 0;
     one("threshold").addEventListener("input", (e) => {
       const asked = Number(e.target.value);
       state.threshold = nearest(state, (i) => Math.abs(i - asked));
-      cancelAnimationFrame(frame);
-      frame = requestAnimationFrame(() => update());
+      cancelAnimationFrame(moved);
+      moved = requestAnimationFrame(() => update());
     });
     one("threshold-number").addEventListener("change", (e) => {
       const asked = Number(e.target.value);
