@@ -8,7 +8,7 @@ import stat
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -38,7 +38,7 @@ class Where:
 
 
 def where(
-    table: str = "Table of a database, whose URL is DATA.",
+    table: str = "Table of a database, whose URL is DATA, or of Spark's catalog (--spark).",
 ) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Return a decorator that gives a command the flags of `Where`, as the keyword ``at``.
 
@@ -47,11 +47,13 @@ def where(
 
     def decorate(command: Callable[..., object]) -> Callable[..., object]:
         @click.option("--table", metavar="NAME", help=table)
-        @click.option("--query", metavar="SELECT", help="Query of a database, whose URL is DATA.")
+        @click.option(
+            "--query", metavar="SELECT", help="Query of a database, whose URL is DATA, or of Spark."
+        )
         @click.option(
             "--spark",
             metavar="MASTER",
-            help="Spark master that counts the files (for example local[*]).",
+            help="Spark master that counts the files, or holds the --table (local[*], sc://HOST).",
         )
         @wraps(command)
         def located(
@@ -62,6 +64,20 @@ def where(
         return located
 
     return decorate
+
+
+class _Data(click.Argument):
+    """DATA, which are named by ``--table`` or ``--query`` alone where Spark holds them."""
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        given = ctx.params
+        missing = self.value_is_missing(value)
+        if missing and given.get("spark") and (given.get("table") or given.get("query")):
+            return ()
+        return super().process_value(ctx, value)
+
+
+data_argument = click.argument("data", cls=_Data, nargs=-1, required=True)
 
 
 def is_url(data: str) -> bool:
@@ -75,12 +91,15 @@ def read_data(asked: Sequence[str], at: Where | None = None) -> object:
     Raises
     ------
     DataError
-        Cubes and other files are mixed, or a database is named without a table.
+        Cubes and other files are mixed, a database is named without a table, or Spark has no such
+        table.
     CubeError
         The cubes are damaged, or count different things.
     """
     at = at or Where()
     urls = [each for each in asked if is_url(each)]
+    if not asked:
+        return _of_spark(at)
     if urls or at.table or at.query:
         return _of_database(asked, urls, at)
     if at.spark is not None:
@@ -230,6 +249,18 @@ def _refuse_streams(asked: str) -> None:
         raise DataError(
             f"{quote(asked)} is a pipe or a device; pass its rows to standard input and name it -"
         )
+
+
+def _of_spark(at: Where) -> object:
+    """Return the rows of a table of Spark's catalog, or of a SELECT."""
+    if at.spark is None or (at.table is None) == (at.query is None):
+        raise DataError(
+            "no DATA: give files, the URL of a database with --table or --query, or, of Spark's "
+            "catalog (--spark MASTER), either --table CATALOG.SCHEMA.TABLE or --query SELECT"
+        )
+    from fairgauge.scan.spark import read_table
+
+    return read_table(at.spark, table=at.table, query=at.query)
 
 
 def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Query:

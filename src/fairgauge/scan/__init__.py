@@ -24,6 +24,8 @@ _OF_COLUMNS = frozenset(
 
 def open_source(data: object) -> Source:
     """Open data of any kind: a frame, a path, a glob, a list of paths, or rows of a database."""
+    if isinstance(data, Opened):
+        return data.source
     if isinstance(data, str) and is_lake_table(data):
         return open_lake_table(data)
     if _are_paths(data):

@@ -12,12 +12,12 @@ from fairgauge.errors import DataError, MissingExtra, listing, quote
 from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
 from fairgauge.scan.row_codes import record_batches
-from fairgauge.scan.source import not_numeric
+from fairgauge.scan.source import Opened, check_unique_names, not_numeric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
@@ -128,20 +128,43 @@ def read_files(master: str, paths: Sequence[str]) -> DataFrame:
     MissingExtra
         pyspark is not installed.
     """
+    kinds = {_FILES.get(PurePath(path.removesuffix(".gz")).suffix.lower()) for path in paths}
+    if len(kinds) != 1 or None in kinds:
+        known = ", ".join(_FILES)
+        raise DataError(f"Spark reads files of one format: {known}; not {listing(paths)}")
+    with _session(master, listing(paths)) as session:
+        return session.read.format(str(kinds.pop())).load(list(paths))
+
+
+def read_table(master: str, *, table: str | None, query: str | None) -> Opened:
+    """Open a table of the catalog of a Spark session (``catalog.schema.table``), or a SELECT.
+
+    Raises
+    ------
+    DataError
+        Spark has no such table, or cannot read it.
+    MissingExtra
+        pyspark is not installed.
+    """
+    name = table or "query"
+    with _session(master, quote(name)) as session:
+        frame = session.table(table) if table else session.sql(str(query).strip().rstrip(";"))
+        check_unique_names(frame.columns, quote(name))
+        return Opened(SparkFrame(name, frame))
+
+
+@contextmanager
+def _session(master: str, what: str) -> Iterator[SparkSession]:
+    """Start a session, or take the one that is there; report what it cannot read."""
     try:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise MissingExtra("counting by Spark", "spark", error) from None
-    kinds = {_FILES.get(PurePath(path.removesuffix(".gz")).suffix.lower()) for path in paths}
-    if len(kinds) != 1 or None in kinds:
-        known = ", ".join(_FILES)
-        raise DataError(f"Spark reads files of one format: {known}; not {listing(paths)}")
     builder = SparkSession.builder.appName("fairgauge").config("spark.ui.enabled", "false")
     remote = master.startswith("sc://")
     try:
-        session = (builder.remote(master) if remote else builder.master(master)).getOrCreate()
-        return session.read.format(str(kinds.pop())).load(list(paths))
+        yield (builder.remote(master) if remote else builder.master(master)).getOrCreate()
     except (PySparkException, RuntimeError) as error:
         first = str(error).splitlines()[0]
-        raise DataError(f"Spark cannot read {listing(paths)}: {first}") from None
+        raise DataError(f"Spark cannot read {what}: {first}") from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, is_url, where
+from fairgauge.cli._data_arguments import Where, data_argument, is_url, where
 from fairgauge.cli._output import (
     check_outputs,
     print_warnings,
@@ -27,7 +27,7 @@ TABLES = ("estimates", "groups", "verdicts", "pairs", "findings")
 
 
 @click.command("audit", cls=Command, short_help="Audit a table, and write a report.")
-@click.argument("data", nargs=-1, required=True)
+@data_argument
 @question("candidate")
 @where(
     "Table of a database, whose URL is DATA; of files, the table of the report to print as CSV: "
@@ -81,7 +81,7 @@ def _report_table(data: Sequence[str], at: Where) -> tuple[Where, str | None]:
 
     ``--table groups`` asks for a table of the report where DATA is no database.
     """
-    if at.table is None or any(map(is_url, data)):
+    if at.table is None or not data or any(map(is_url, data)):
         return at, None
     from fairgauge.scan.input_files import refuse_database
 

@@ -141,7 +141,7 @@ def command(
     warehouse = _warehouse(at, dialect, columns, show_sql=show_sql)
     if (from_result or warehouse) and data:
         raise FairgaugeError("--dialect and --from-result take no DATA: the rows are not read here")
-    if not (data or from_result or warehouse):
+    if not (data or from_result or warehouse or at.spark):
         raise click.UsageError("Missing argument 'DATA...'.")
     if show_sql or explain:
         _show_query(warehouse or open_data(data, at), what, output, explain=explain)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, where
+from fairgauge.cli._data_arguments import Where, data_argument, where
 from fairgauge.cli._output import check_outputs, prints_lines
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.cli._streams import print_message, print_result
 
 
 @click.command("explore", cls=Command, short_help="Write a page that computes every view.")
-@click.argument("data", nargs=-1, required=True)
+@data_argument
 @question()
 @where()
 @click.option("-o", "--output", metavar="FILE", required=True, help="The page, an .html file.")

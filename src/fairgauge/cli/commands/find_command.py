@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, read_data, where
+from fairgauge.cli._data_arguments import Where, data_argument, read_data, where
 from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
 from fairgauge.cli._spec_flags import asked, config_option, flags_for
 from fairgauge.enums import Missing, SearchControl, SearchedReference, Worse
@@ -83,7 +83,7 @@ def _search_flags(function: Callable[..., object]) -> Callable[..., object]:
 
 
 @click.command("find", cls=Command, short_help="Find the subgroups in which a rate is worse.")
-@click.argument("data", nargs=-1, required=True)
+@data_argument
 @_search_flags
 @flags_for(*OF_ROWS)
 @config_option

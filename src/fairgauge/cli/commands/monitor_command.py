@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli._command_group import CommandGroup
-from fairgauge.cli._data_arguments import Where, read_data, where
+from fairgauge.cli._data_arguments import Where, data_argument, read_data, where
 from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
 from fairgauge.cli._spec_flags import Texts, flags_for, given_options
 from fairgauge.cli._streams import print_message, print_result
@@ -51,7 +51,7 @@ def _shown(to: Callable[..., object]) -> Callable[..., object]:
 
 @command.command("run", short_help="Add a period, and decide.")
 @click.argument("history")
-@click.argument("data", nargs=-1, required=True)
+@data_argument
 @click.option("--period", required=True, metavar="P", help="The period, such as 2026-11-20.")
 @click.option("-c", "--config", metavar="FILE", help="Specification with a table [monitor].")
 @click.option("--replace", is_flag=True, help="Replace other counts of the period (new labels).")

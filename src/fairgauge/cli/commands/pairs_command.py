@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, read_data, where
+from fairgauge.cli._data_arguments import Where, data_argument, read_data, where
 from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
 from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_options
 
@@ -48,7 +48,7 @@ def _columns(function: Callable[..., object]) -> Callable[..., object]:
 
 
 @click.command("pairs", cls=Command, short_help="Compare answers under swapped names.")
-@click.argument("data", nargs=-1, required=True)
+@data_argument
 @_columns
 @click.option(
     "--variant",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, where
+from fairgauge.cli._data_arguments import Where, data_argument, where
 from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, question
 
@@ -13,7 +13,7 @@ from fairgauge.cli._spec_flags import Texts, asked, question
 @click.command(
     "thresholds", cls=Command, short_help="Find the threshold of a score that meets a rule."
 )
-@click.argument("data", nargs=-1, required=True)
+@data_argument
 @question("candidate")
 @where()
 @shows_result("thresholds")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, where
+from fairgauge.cli._data_arguments import Where, data_argument, where
 from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.enums import GapVerdict
@@ -15,7 +15,7 @@ _CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE
 
 
 @click.command("why", cls=Command, short_help="Decompose gaps: composition, and what remains.")
-@click.argument("data", nargs=-1, required=True)
+@data_argument
 @question(
     "candidate", "rules", "inconclusive", "multiplicity", "population",
     "features",
