@@ -22,7 +22,7 @@ from fairgauge.catalogue.pooling import is_odds_ratio, pool
 from fairgauge.enums import Profile
 from fairgauge.inference.compared_counts import Evidence
 from fairgauge.inference.groups.paired_extremes import combined_changes, spread_change
-from fairgauge.inference.one.side_intervals import side_interval
+from fairgauge.inference.one.statistic_intervals import side_interval
 from fairgauge.inference.two.paired_changes import (
     Quantity,
     disparity_changes,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairgauge.compat._coded_column import CodedColumn, Kind, from_values
-from fairgauge.compat._flip_test import Features
+from fairgauge.compat._service_metrics import Features
 from fairgauge.enums import Profile
 
 

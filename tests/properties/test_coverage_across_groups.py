@@ -12,7 +12,7 @@ from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import Profile
 from fairgauge.inference import Evidence, Uncertainty
-from fairgauge.inference.one.side_intervals import EveryGroup
+from fairgauge.inference.one.statistic_intervals import EveryGroup
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.sides import BOTH
 from fairgauge.stats import dispersion, intervals

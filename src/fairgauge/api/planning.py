@@ -19,8 +19,14 @@ from fairgauge.question.specification import ask
 from fairgauge.results.planned import Needed, Planned, PlannedPairs, Smallest
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired import change_power, score_power
-from fairgauge.stats.power import CrossedDesign, design_effect, fewest
-from fairgauge.stats.rows_to_decide import FEWEST_ROWS, rows_for_verdict, rows_from_which
+from fairgauge.stats.rows_to_decide import (
+    FEWEST_ROWS,
+    CrossedDesign,
+    design_effect,
+    fewest,
+    rows_for_verdict,
+    rows_from_which,
+)
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -31,8 +37,7 @@ if TYPE_CHECKING:
     from fairgauge.question.spec_file import Config
     from fairgauge.question.specification import Spec
     from fairgauge.results.report import Report
-    from fairgauge.stats.power import Comparison
-    from fairgauge.stats.rows_to_decide import Goal
+    from fairgauge.stats.rows_to_decide import Comparison, Goal
 
 _LEVEL = 0.95
 _RATIO = 0.8

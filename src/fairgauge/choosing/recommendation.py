@@ -12,7 +12,7 @@ from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fairgauge.stats.power import Comparison
+    from fairgauge.stats.rows_to_decide import Comparison
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,12 @@ from fairgauge.enums import IntervalMethod, ReferenceKind
 from fairgauge.results.scopes import OVERALL
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.power import detectable_difference
-from fairgauge.stats.rows_to_decide import RowsToDecide, rows_to_decide, rows_to_decide_rates
+from fairgauge.stats.rows_to_decide import (
+    RowsToDecide,
+    detectable_difference,
+    rows_to_decide,
+    rows_to_decide_rates,
+)
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric

@@ -42,8 +42,11 @@ from fairgauge.inference.interval import (
     limits_of_several,
     no_intervals,
 )
-from fairgauge.inference.one.side_intervals import interval_of_groups
-from fairgauge.inference.one.statistic_intervals import denominator, is_resampled
+from fairgauge.inference.one.statistic_intervals import (
+    denominator,
+    interval_of_groups,
+    is_resampled,
+)
 from fairgauge.inference.two.contrast_intervals import (
     StatisticComparison,
     compare_statistics,
@@ -70,7 +73,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.compared_counts import Comparisons, Evidence
     from fairgauge.inference.interval import MappedProportion
-    from fairgauge.inference.one.side_intervals import EveryGroup
+    from fairgauge.inference.one.statistic_intervals import EveryGroup
     from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 
@@ -251,7 +254,7 @@ class Uncertainty:
         self, metric: Representation, ours: Evidence, every: Evidence, target: Array, value: Array
     ) -> Intervals:
         """Return the interval of groups' shares of the rows against given shares."""
-        from fairgauge.inference.one.side_intervals import (
+        from fairgauge.inference.one.statistic_intervals import (
             representation_interval,
             share_jackknife_interval,
         )

@@ -40,7 +40,7 @@ from fairgauge.measure._change_records import interval_of
 from fairgauge.question.specification import EVERY_DISPARITY
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm, holm_levels
-from fairgauge.stats.power import times_the_rows
+from fairgauge.stats.rows_to_decide import times_the_rows
 from fairgauge.stats.significance import normal_quantile
 
 if TYPE_CHECKING:

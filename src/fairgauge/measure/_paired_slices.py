@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.inference.one.side_intervals import side_interval
+from fairgauge.inference.one.statistic_intervals import side_interval
 from fairgauge.inference.two.paired_changes import StatisticChange, statistic_change
 from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable
 from fairgauge.measure.slices import Slice

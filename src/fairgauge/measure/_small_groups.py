@@ -19,7 +19,7 @@ from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.enums import ReferenceKind, Status
 from fairgauge.inference.compared_counts import stricter
 from fairgauge.inference.interval import certainty
-from fairgauge.inference.one.side_intervals import EveryGroup
+from fairgauge.inference.one.statistic_intervals import EveryGroup
 from fairgauge.measure.slices import Slice
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import named

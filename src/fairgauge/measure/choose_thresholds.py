@@ -64,9 +64,8 @@ from fairgauge.results.threshold_choice import (
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import tukey_level
-from fairgauge.stats.power import times_the_rows
 from fairgauge.stats.resampling import random_parts
-from fairgauge.stats.rows_to_decide import rows_to_decide
+from fairgauge.stats.rows_to_decide import rows_to_decide, times_the_rows
 from fairgauge.stats.significance import normal_quantile
 
 if TYPE_CHECKING:

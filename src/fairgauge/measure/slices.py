@@ -19,7 +19,7 @@ from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertaint
 from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_groups import most_unknown, worst_cases
 from fairgauge.inference.missing_outcomes import metric_cases, rate_cases
-from fairgauge.inference.one.side_intervals import EveryGroup
+from fairgauge.inference.one.statistic_intervals import EveryGroup
 from fairgauge.inference.protected_counts import (
     bounds_at,
     contrast_bounds,

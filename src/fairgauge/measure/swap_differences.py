@@ -40,7 +40,7 @@ from fairgauge.stats.crossed_designs import (
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.paired import paired_difference, paired_p
-from fairgauge.stats.power import CrossedDesign, fewest
+from fairgauge.stats.rows_to_decide import CrossedDesign, fewest
 from fairgauge.values import matches, name_of
 
 if TYPE_CHECKING:

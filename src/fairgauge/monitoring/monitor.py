@@ -25,7 +25,9 @@ from fairgauge.monitoring._comparison_counts import (
     collect_counts,
     counts_in,
     exact_rates,
+    largest_groups,
     sum_cubes,
+    with_references,
     without_rows,
 )
 from fairgauge.monitoring._detection import (
@@ -39,7 +41,6 @@ from fairgauge.monitoring._detection import (
     write_fold,
 )
 from fairgauge.monitoring._history_checks import check_history
-from fairgauge.monitoring._largest_groups import largest_groups, with_references
 from fairgauge.monitoring._mirrors import (
     Mirror,
     mirrors_of_counts,

@@ -1,5 +1,5 @@
 """Published tables of selection rates: reading them, and checking their arithmetic.
 
-`table_files` reads grids of text, `columns` finds what each column is, `tables` makes the typed
-table, and `arithmetic` and `margins` hold its numbers against each other.
+`_table_files` reads grids of text, `_column_roles` finds what each column is, `published_table` is
+the typed table, and `table_arithmetic` holds its numbers against each other.
 """

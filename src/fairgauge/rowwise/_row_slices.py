@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from fairgauge.measure.slices import Slice
     from fairgauge.question.specification import Spec
     from fairgauge.results.scopes import Reference
-    from fairgauge.rowwise._row_arrays import Rows
+    from fairgauge.rowwise._row_reader import Rows
     from fairgauge.stats.cumulative import Cumulative
 
     Mask = NDArray[np.bool_]

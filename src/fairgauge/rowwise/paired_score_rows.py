@@ -10,7 +10,7 @@ import numpy as np
 from fairgauge.enums import Role
 from fairgauge.inference.two.paired_scores import ScoredRows
 from fairgauge.resolve.group_counts import level_codes
-from fairgauge.rowwise._row_arrays import MOST_ROWS, repeated
+from fairgauge.rowwise._row_reader import MOST_ROWS, repeated
 from fairgauge.scan.row_access import numbers_of, read_rows
 from fairgauge.scan.source import readable
 

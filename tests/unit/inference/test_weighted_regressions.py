@@ -13,8 +13,8 @@ import fairgauge as fg
 from fairgauge.cube.cube import _from_dict
 from fairgauge.enums import IntervalMethod
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.heavy_tails import squared_error_limits
 from fairgauge.stats.intervals import as_critical_t, critical
+from fairgauge.stats.squares import squared_error_limits
 from fairgauge.stats.weighted import PowerSums, degrees_of_squares, mean_limits, mean_moments
 
 MEANS = ("mean_label", "mean_prediction", "mean_error", "mean_absolute_error")

@@ -16,7 +16,7 @@ import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.measure.measure import measure
 from fairgauge.reasons import ReasonCode
-from fairgauge.rowwise import _row_arrays as exact_scores
+from fairgauge.rowwise import _row_reader as exact_scores
 from fairgauge.rowwise import _row_reader as row_reader
 from fairgauge.scan.row_access import read_rows
 from fairgauge.stats.contrasts import newcombe

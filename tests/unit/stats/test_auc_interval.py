@@ -8,15 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fairgauge.stats.heavy_tails import (
-    absolute_error_limits,
-    squared_error_limits,
-    unexplained_error_limits,
-)
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.norm_ball import ball, norm_errors
 from fairgauge.stats.scores import area_from_counts, area_score_interval, area_variance
-from fairgauge.stats.squares import square_limits, tail_weight, unexplained_limits
+from fairgauge.stats.squares import (
+    absolute_error_limits,
+    square_limits,
+    squared_error_limits,
+    tail_weight,
+    unexplained_error_limits,
+    unexplained_limits,
+)
 from fairgauge.stats.weighted import MeanMoments, skewed_limits
 
 Z = critical(0.95)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairgauge.stats.power import design_effect, detectable_difference
+from fairgauge.stats.rows_to_decide import design_effect, detectable_difference
 
 
 def test_the_smallest_difference_is_that_of_the_normal_formula():

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.compat._coded_column import CodedColumn, ColumnTable, from_values
-from fairgauge.compat._json_documents import json_document, json_lines, search
 from fairgauge.compat.clarify.csv_inputs import WRONG_HEADERS, FirstRow, read_csv
-from fairgauge.compat.uri_paths import STANDARD_INPUT
+from fairgauge.compat.uri_paths import STANDARD_INPUT, json_document, json_lines, search
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.ordered_files import local_copy, ordered_parquet
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat._coded_column import CodedColumn, Kind, as_float, from_values
-from fairgauge.compat._json_documents import search
 from fairgauge.compat.clarify._dataset import PREDICTED
+from fairgauge.compat.uri_paths import search
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from fairgauge.compat._facet_counts import (
     outcome,
     predicted,
 )
-from fairgauge.compat._flip_test import Features
-from fairgauge.compat._service_metrics import ServiceMetrics, unsortable
+from fairgauge.compat._service_metrics import Features, ServiceMetrics, unsortable
 from fairgauge.compat._service_texts import CONDITIONAL, read, result, spelled
 from fairgauge.compat.clarify._inputs import load_dataset
 from fairgauge.compat.clarify.analysis_files import OF, SCHEMA, as_json, digest

@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.compat._json_documents import read_text
 from fairgauge.compat._service_texts import read
+from fairgauge.compat.uri_paths import read_text
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:

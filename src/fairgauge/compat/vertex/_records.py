@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.compat._coded_column import CodedColumn, ColumnTable, as_float, from_values
-from fairgauge.compat._json_documents import json_lines
+from fairgauge.compat.uri_paths import json_lines
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.scan.ordered_files import first_rows, local_copy, ordered_csv, ordered_parquet
 

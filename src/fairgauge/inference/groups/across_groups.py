@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.inference.clusters import Clusters
     from fairgauge.inference.interval import MappedProportion, Sparseness
-    from fairgauge.inference.one.side_intervals import EveryGroup
+    from fairgauge.inference.one.statistic_intervals import EveryGroup
     from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 

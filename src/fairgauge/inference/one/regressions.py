@@ -32,22 +32,20 @@ from fairgauge.inference.interval import (
 )
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quiet, quotient
-from fairgauge.stats.heavy_tails import (
+from fairgauge.stats.intervals import as_critical_t
+from fairgauge.stats.squares import (
     FEWEST_ABSOLUTE,
     FEWEST_ABSOLUTE_ALL,
     FEWEST_SQUARED,
     FEWEST_SQUARED_ALL,
     absolute_error_limits,
-    heavier_third,
-    squared_error_limits,
-    unexplained_error_limits,
-)
-from fairgauge.stats.intervals import as_critical_t
-from fairgauge.stats.squares import (
     central_moments,
+    heavier_third,
     square_limits,
+    squared_error_limits,
     summed,
     tail_weight,
+    unexplained_error_limits,
 )
 from fairgauge.stats.weighted import (
     PowerSums,

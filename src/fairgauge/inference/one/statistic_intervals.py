@@ -2,7 +2,7 @@
 
 What a number is made of decides its interval: a proportion is binomial; odds and F1 are monotone in
 a proportion, whose limits are mapped; two counts that overlap are paired; a mean has a standard
-error; an area under a curve has DeLong's.
+error; an area under a curve has DeLong's. Clusters have a jackknife, and some statistics are drawn.
 """
 
 from __future__ import annotations
@@ -12,32 +12,50 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
 from fairgauge.catalogue.closed_forms import FormKind, closed_form
 from fairgauge.catalogue.moments import Mean, MomentStatistic
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Blend, DrawnStatistic, Quotient, Rate, Statistic
-from fairgauge.enums import IntervalMethod
+from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.compared_counts import CellCount
 from fairgauge.inference.interval import (
     FEWEST_EFFECTIVE,
+    JACKKNIFE,
+    JACKKNIFE_UNDEFINED,
     Formula,
+    Intervals,
     MappedProportion,
     NoInterval,
     Sparseness,
     StatisticInterval,
+    insufficient_rows,
 )
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quiet, quotient
-from fairgauge.stats.intervals import as_critical_t, odds, paired_ratio, weighted_share, wilson
+from fairgauge.stats.intervals import (
+    as_critical_t,
+    critical,
+    odds,
+    paired_ratio,
+    weighted_share,
+    wilson,
+)
+from fairgauge.stats.jackknife import deviations
+from fairgauge.stats.significance import invert
 from fairgauge.stats.weighted import effective_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from fairgauge.catalogue.cells import Array, Cells, Need
+    from fairgauge.catalogue.comparisons import Representation
     from fairgauge.inference.compared_counts import Count, Evidence
     from fairgauge.inference.interval import Shape
+    from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 
 
@@ -229,3 +247,115 @@ def _rows_of_log_ratio(evidence: Evidence, cells: Sequence[Count], kish: Array) 
 def _counted(needs: frozenset[Need], *cells: Cells) -> list[Count]:
     """Return how to count sums of cells over the rows where ``needs`` are known."""
     return [CellCount(needs, each) for each in cells]
+
+
+def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+    """Return the interval of a statistic of one side, robust to clusters where there are any.
+
+    Raises
+    ------
+    NoInterval
+        No method gives a valid interval from what is counted.
+    """
+    if evidence.clusters is None:
+        return statistic_interval(statistic, evidence)
+    from fairgauge.inference.one.cluster_jackknife import clustered_interval
+
+    return clustered_interval(statistic, evidence)
+
+
+def interval_of_groups(
+    statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_], spec: Spec
+) -> StatisticInterval:
+    """Return the interval of a statistic of every group, at any critical value.
+
+    ``margin`` states which groups are of all rows.
+
+    Raises
+    ------
+    NoInterval
+        No method gives a valid interval from what is counted.
+    """
+    if evidence.clusters is None and is_resampled(statistic):
+        from fairgauge.inference.one.drawn_tables import resampled_statistic, table_of
+
+        table = table_of(statistic)
+        if table is not None:
+            return resampled_statistic(statistic, table, evidence, margin, spec)
+    return side_interval(statistic, evidence)
+
+
+class EveryGroup:
+    """All groups of a feature in every slot, and the intervals of their statistics, each made once.
+
+    ``evidence`` holds the groups of each slot, slot by slot. With ``adequate``, pairs of groups
+    with too few expected rows show nothing towards "no difference".
+    """
+
+    def __init__(self, evidence: Evidence, slots: int, *, adequate: bool = False) -> None:
+        self.evidence = evidence
+        self.slots = slots
+        self.adequate = adequate
+        self._intervals: dict[tuple[Statistic, float], StatisticInterval] = {}
+
+    def interval(self, statistic: Statistic, spec: Spec) -> StatisticInterval:
+        """Return the interval of a statistic of every group.
+
+        Raises
+        ------
+        NoInterval
+            No method gives a valid interval from what is counted.
+        """
+        key = statistic, spec.confidence
+        if key not in self._intervals:
+            size = len(self.evidence.side.size)
+            margin = np.arange(size) < size // self.slots  # the first slot is of all rows
+            self._intervals[key] = interval_of_groups(statistic, self.evidence, margin, spec)
+        return self._intervals[key]
+
+
+def representation_interval(
+    metric: Representation, ours: Evidence, every: Evidence, target: Array, spec: Spec
+) -> Intervals:
+    """Return the interval of a share of the rows against a given one: Wilson's, carried over."""
+    n = every.rows(lambda side: side.size)
+    x = quotient(ours.side.size, every.side.size) * n
+
+    def limits(z: Array) -> Limits:
+        low, high = wilson(x, n, z)
+        return metric.value(low, target), metric.value(high, target)
+
+    low, high = limits(np.asarray(critical(spec.confidence)))
+    p = invert(limits, metric.neutral)
+    methods = [(IntervalMethod.WILSON,)] * len(x)
+    return Intervals(
+        low, high, p, methods, insufficient_rows(n, n * np.minimum(target, 1 - target))
+    )
+
+
+def share_jackknife_interval(
+    metric: Representation, ours: Evidence, every: Evidence, target: Array, spec: Spec
+) -> Intervals:
+    """Return the interval of groups' shares of the rows against given ones."""
+    from fairgauge.inference.one.cluster_jackknife import (
+        clusters_of,
+        degrees_of_blocks,
+        insufficient_blocks,
+        limits_at,
+    )
+
+    sides = [clusters_of(each) for each in (ours, every)]
+    sizes = [each.leave_out(lambda side: side.size) for each in sides]
+    deviation = deviations(quotient(*sizes))
+    blocks = [clusters_of(every).block_sizes(lambda side: side.size)]
+    share = divide(ours.side.size, every.side.size, Profile.DOCUMENTED)
+    at = limits_at(share, deviation, degrees_of_blocks(blocks), (0.0, 1.0))
+
+    def limits(z: Array) -> tuple[Array, Array]:
+        low, high = at(z)
+        return metric.value(low, target), metric.value(high, target)
+
+    low, high = limits(np.asarray(critical(spec.confidence)))
+    too_few = insufficient_blocks(every.cases.size, blocks)
+    p = invert(limits, metric.neutral)
+    return Intervals(low, high, p, [JACKKNIFE] * len(low), too_few, JACKKNIFE_UNDEFINED)

@@ -35,8 +35,11 @@ from fairgauge.inference.interval import (
     insufficient_rows,
     strata_are_thin,
 )
-from fairgauge.inference.one.side_intervals import side_interval
-from fairgauge.inference.one.statistic_intervals import denominator, statistic_interval
+from fairgauge.inference.one.statistic_intervals import (
+    denominator,
+    side_interval,
+    statistic_interval,
+)
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import (

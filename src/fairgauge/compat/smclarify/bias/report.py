@@ -16,8 +16,7 @@ from fairgauge.compat._facet_counts import (
     outcome,
     predicted,
 )
-from fairgauge.compat._flip_test import Features
-from fairgauge.compat._service_metrics import ServiceMetrics, unsortable
+from fairgauge.compat._service_metrics import Features, ServiceMetrics, unsortable
 from fairgauge.compat._service_texts import DESCRIPTIONS
 from fairgauge.compat.smclarify import known_errors
 from fairgauge.compat.smclarify.bias.metrics import (

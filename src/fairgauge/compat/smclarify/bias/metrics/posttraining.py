@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from fairgauge.compat._coded_column import from_frame
-from fairgauge.compat._flip_test import Features
+from fairgauge.compat._service_metrics import Features
 from fairgauge.compat.smclarify.bias.metrics import common
 from fairgauge.compat.smclarify.bias.metrics.common import facet, flag, measure, require
 
