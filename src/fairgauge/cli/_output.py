@@ -78,7 +78,12 @@ _AMOUNT = (
     click.option(
         "--full", is_flag=True, help="Print the whole result, not a summary of it; in a PDF, too."
     ),
-    click.option("-q", "--quiet", is_flag=True, help="Print one line with the verdict."),
+    click.option(
+        "-q",
+        "--quiet",
+        is_flag=True,
+        help="Print one line with the verdict, and one for each rule that does not pass.",
+    ),
 )
 
 

@@ -53,7 +53,13 @@ class Format:
 
 
 FORMATS: tuple[Format, ...] = (
-    Format("text", "terminal", (".txt",), tree=True, options=("colour", "width", "full", "quiet")),
+    Format(
+        "text",
+        "terminal",
+        (".txt",),
+        tree=True,
+        options=("colour", "width", "full", "quiet", "python"),
+    ),
     Format("json", "json_format", (".json",), options=("indent",)),
     Format("csv", "csv_format", (".csv",), options=("table",)),
     Format("markdown", "markdown", (".md",), tree=True, options=("full", "card")),
@@ -109,10 +115,11 @@ def render(shown: ShownResult, format: str = "text", **options: Any) -> str:  # 
         junit, cyclonedx (a machine-learning bill of materials) and model-card (of Google's Model
         Card Toolkit). Files of bytes (pdf, xlsx) are written by `save`.
     **options
-        Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one line), ``width`` (columns, 80
-        to 120). Of markdown: ``full`` (bool), ``card`` (bool): with the metadata of a Hugging Face
-        model card in front. Of json: ``indent``. Of csv: ``table`` ("estimates", "groups",
-        "verdicts", "pairs" or "findings").
+        Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one line, and one for each rule
+        that does not pass), ``width`` (columns, 80 to 120), ``python`` (bool, names functions in
+        place of the options of the command line). Of markdown: ``full`` (bool), ``card`` (bool):
+        with the metadata of a Hugging Face model card in front. Of json: ``indent``. Of csv:
+        ``table`` ("estimates", "groups", "verdicts", "pairs" or "findings").
 
     Returns
     -------

@@ -160,7 +160,7 @@ class ShownResult(ABC):
         function_at("fairgauge.render.formats:save")(self, path)
 
     def __str__(self) -> str:
-        text: str = function_at("fairgauge.render.formats:render")(self, "text")
+        text: str = function_at("fairgauge.render.formats:render")(self, "text", python=True)
         return text
 
     def _repr_html_(self) -> str:

@@ -84,6 +84,20 @@ class StatedFinding:
         return None if stated is None else stated.interval_sentence()
 
     @property
+    def differences(self) -> int:
+        """Return how many statistically significant differences it is of."""
+        finding = self.finding
+        beside = 0 if finding.beside is None else 1
+        return 1 + beside + len(finding.others) + len(finding.others_beside)
+
+    @property
+    def stated(self) -> int:
+        """Return how many of these its sentence states: that of percentages has the one beside."""
+        in_words = self.shares or self.means
+        counted = in_words is not None and in_words.sentence() is not None
+        return 1 if counted or self.finding.beside is None else 2
+
+    @property
     def after_adjusting(self) -> AfterAdjusting | None:
         """Return what becomes of it when it is adjusted for the strata."""
         finding = self.finding

@@ -300,7 +300,8 @@ def _worse_off(report: Report, disparities: list[StatedFinding]) -> Iterator[Sen
         yield Sentence(each.sentence(), each.source)
         if each.shares is not None and (text := _people_affected(each.shares)):
             yield Sentence(text, each.source)
-    if (more := len(disparities) - _MOST_FINDINGS) > 0:
+    every = sum(each.differences for each in disparities)
+    if (more := every - sum(each.stated for each in led_by(disparities))) > 0:
         differences = plural(more, "difference is", "differences are")
         yield Sentence(
             f"{more:,} more statistically significant {differences} among the findings.",
@@ -484,7 +485,7 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         label, prediction = columns_of(spec)
         yield Sentence(
             f"Whether a higher {label if spec.get('label') else prediction} is better or worse for "
-            "people: nobody stated it (--word favourable=lower, or higher)."
+            "people: nobody stated it (words: favourable = lower, or higher)."
         )
     strata = strata_named(spec.get("strata"))
     besides = f" besides {called(strata)}" if strata else ""
@@ -521,8 +522,8 @@ def _explaining_steps(spec: Mapping[str, Any], *, differs: bool) -> Iterator[Sen
     """Yield what would show where a difference arises, or whether there is one."""
     if differs and not (spec.get("probabilities") or spec.get("strata")):
         yield Sentence(
-            "Find where the difference arises: --strata COLUMN compares alike with alike, within "
-            "the values of a column that may account for it."
+            "Find where the difference arises: compare alike with alike, by another column "
+            "(strata)."
         )
 
 
@@ -567,7 +568,7 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
         value = quote(each["value"])
         yield Sentence(
             f"{value} is the reference of {called(each.feature or '')}; if it means that the "
-            f"value is missing, it cannot be: --unknown {value}."
+            f"value is missing, it cannot be: name it (unknown)."
         )
     respelled = [
         called(each.feature or "")
@@ -577,7 +578,7 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
     if respelled:
         yield Sentence(
             f"Recode {listing(respelled)} first: some values look like spellings of one category, "
-            "or like unknown; the notes (--full) have what to write after --recode."
+            "or like unknown; the notes of the whole report have the lines (recode)."
         )
 
 
@@ -592,7 +593,7 @@ def _steps(
         for each in report.verdicts
     )
     if _is_positive_assumed(report):
-        yield Sentence("State which value is the favourable outcome: --positive VALUE.")
+        yield Sentence("State which value is the favourable outcome (positive).")
     yield from _recoding_steps(report)
     for each in report.diagnostics:
         if each.code is DiagnosticCode.MISSING_GROUPS and (
@@ -628,7 +629,7 @@ def _steps(
     elif not report.verdicts and spec.get("preset"):
         yield Sentence("Publish the tables of this page as the preset calls for, and sign them.")
     elif not report.verdicts:
-        yield Sentence("State which difference is tolerable: --rule 'METRIC >= LIMIT'.")
+        yield Sentence("State which difference is tolerable, as a rule: METRIC >= LIMIT.")
     elif any(
         each.value is not None and not (each.feature in estimated and each.outcome in _UNDECIDED)
         for each in report.verdicts

@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import TN, TP
+from fairgauge.catalogue.moments import Mean
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import ClassKind, Outcome, ReferenceKind, ScopeKind
 from fairgauge.question.rules import limits_of
 from fairgauge.render._document_tree import DotArray, DotArrays, GridCell, GridRule, Mark, RuleGrid
+from fairgauge.render.brief._compared_means import quantity
 from fairgauge.render.brief._compared_shares import ComparedShares, adverse_sign
 from fairgauge.render.brief._stated_findings import disparities_of, led_by
 from fairgauge.render.brief._vocabulary import Vocabulary, some
@@ -201,6 +203,11 @@ def _rule(
     verdict = rule.worst
     shares = next(filter(None, (_shares(report, words, each) for each in rule.verdicts)), None)
     in_words = "" if shares is None else rule_in_words(shares, limits_of(rule.rule))
+    row = compared_rate(verdict.definition)
+    if isinstance(row, Mean):
+        in_words = _mean_rule_in_words(
+            quantity(report.spec, row), is_ratio(verdict.definition), limits_of(rule.rule)
+        )
     text = texts.get(rule.rule, rule.rule)
     cuts = {each.class_scope for each in rule.verdicts}
     if " or " in rule.rule or len(cuts) > 1:  # of several limits each is drawn with the first
@@ -238,6 +245,21 @@ def rule_in_words(shares: ComparedShares, limits: tuple[float, float]) -> str:
     return ""
 
 
+def _mean_rule_in_words(name: str, by_ratio: bool, limits: tuple[float, float]) -> str:
+    """Return what a rule on a mean allows: "average rate spread at most 1.05 times as high"."""
+    low, high = limits
+    if by_ratio:
+        within = _between(f"{low:g}", f"{high:g}", low=math.isfinite(low), high=math.isfinite(high))
+        return f"{name} {within} times as high"
+    if low == -high:
+        return f"{name} at most {high:g} higher or lower"
+    if low < 0 and math.isinf(high):
+        return f"{name} at most {-low:g} lower"
+    if high > 0 and math.isinf(low):
+        return f"{name} at most {high:g} higher"
+    return ""
+
+
 def _between(least: str, most: str, *, low: bool, high: bool) -> str:
     if low and high:
         return minus(f"between {least} and {most}")
@@ -251,6 +273,12 @@ def _notes(
     rows: Mapping[tuple[str | None, str | None], Sequence[Verdict | None]],
 ) -> Iterator[str]:
     shown_verdicts = [each for rule in rules for each in rule.verdicts]
+    levels = {each.interval.level for each in shown_verdicts if each.interval is not None}
+    if levels:
+        yield (
+            f"Lines: the {100 * min(levels):.4g}% CI of each comparison by itself, not of all "
+            "comparisons together."
+        )
     if any(each.remains is False for each in shown_verdicts):
         yield "a fails alone, but not when all comparisons are judged together."
     if any(each.class_scope.kind is ClassKind.SELECTION for each in shown_verdicts):

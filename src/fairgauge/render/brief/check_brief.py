@@ -160,7 +160,7 @@ def _steps(check: Check) -> Iterator[Sentence]:
         )
     if check.limit is None:
         yield Sentence(
-            "State the smallest ratio that is tolerable: --rule 'selection_rate.ratio >= 0.8'.",
+            "State the smallest ratio that is tolerable, as a rule: selection_rate.ratio >= LIMIT.",
             ("limit",),
         )
     elif check.verdict is Outcome.INCONCLUSIVE:

@@ -216,15 +216,15 @@ class _ModelsBrief:
         verdict = best.verdict
         if best.performance is Performance.NO_MARGIN:
             yield Sentence(
-                "State by how much rates and disparities may be worse: --margin accuracy=0.01 "
-                "--margin disparity=0.05."
+                "State by how much rates and disparities may be worse, such as accuracy=0.01 and "
+                "disparity=0.05 (margins)."
             )
         for text in needed_sentences(best):
             yield Sentence(text, (f"{self.place}.needed",))
         if verdict is CandidateVerdict.TRADE_OFF:
             yield Sentence("Decide what matters more; the numbers do not decide it.")
         if verdict is CandidateVerdict.WORSE:
-            yield Sentence("Try another candidate: --candidate COLUMN.")
+            yield Sentence("Try another candidate (candidate).")
         if verdict in (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED):
             yield Sentence(f"Audit {self.name} by itself: fairgauge audit.")
             yield Sentence("Follow it over time once it decides: fairgauge monitor.")

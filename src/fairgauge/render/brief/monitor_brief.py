@@ -302,8 +302,7 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
             yield Sentence(look_first(parts), each.source)
         else:
             yield Sentence(
-                "Count with strata, to separate who applies from how they are decided: --strata "
-                "COLUMN."
+                "Count with strata, to separate who applies from how they are decided (strata)."
             )
         yield Sentence(f"Read cases of {some(each.subject)} decided {each.when_words()}.")
         if each.alarm.currently is not Currently.TOLERATED:

@@ -199,10 +199,10 @@ def _steps(audit: PairsAudit) -> Iterator[Sentence]:
         )
     if not any(each.variants >= _FEWEST_EDITS for each in audit.placebo):
         yield Sentence(
-            "Add at least 3 irrelevant edits, or name the group that holds them (--placebo): "
+            "Add at least 3 irrelevant edits, or name the group that holds them (placebo): "
             "without them, how far any edit moves the answers is unknown."
         )
     if audit.verdict is SwapVerdict.DIFFERS:
         yield Sentence("Read answers to the same items under names of both groups.")
     elif audit.differences[0].margin is None:
-        yield Sentence("State which difference would be too small to matter (--margin).")
+        yield Sentence("State which difference would be too small to matter (margins).")

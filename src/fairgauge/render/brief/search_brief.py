@@ -125,6 +125,6 @@ def _steps(found: SubgroupSearch) -> Iterator[Sentence]:
             name = called(first.name)
             yield Sentence(f"Audit {name} {audited_by(found, first)}: the command is below.")
         if not of_scores(found.question):
-            yield Sentence("Find where the difference arises: fairgauge why --strata COLUMN.")
+            yield Sentence("Find where the difference arises: fairgauge why (strata).")
     elif found.undecided:
         yield Sentence("Collect more rows of the subgroups that cannot be decided.", ("undecided",))

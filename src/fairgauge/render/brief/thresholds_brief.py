@@ -235,7 +235,7 @@ class _ThresholdsBrief:
         choice, effect = self.choice, self.effect
         if effect is None:
             yield Sentence(
-                f"Allow a larger margin than {kept_words(choice)} (--margin), or change the model: "
+                f"Allow a larger margin than {kept_words(choice)} (margins), or change the model: "
                 "no threshold is enough."
             )
             return

@@ -10,6 +10,7 @@ from functools import singledispatchmethod
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.enums import Outcome
 from fairgauge.render._document_tree import (
     Cell,
     Chart,
@@ -33,7 +34,8 @@ from fairgauge.render._document_tree import (
     Tone,
 )
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import printable, shorten, width
+from fairgauge.render.words.display_names import group_called, printable, shorten, width
+from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.report import Report
 
 if TYPE_CHECKING:
@@ -51,8 +53,11 @@ _BAR = 40
 _MOST_TABLES = 2
 _BEFORE_TABLES = 15
 """The most lines before the first table."""
-_ROOMS = ((4, 3, 2), (4, 2, 1), (3, 1, 1), (1, 1, 1))
-"""The lines that what was found, how certain it is and what is next have, until all have room."""
+_ROOMS = ((4, 3, 2), (4, 2, 1), (3, 1, 1), (1, 1, 1), (0, 1, 0), (0, 0, 0))
+"""The lines that what was found, how certain it is and what is next have, until all have room.
+
+What was found stands whole, and how much more was found: only details of it need room.
+"""
 _ASKED = 3
 """When columns and intervals are omitted where one screen has no room: first, see `Paragraph`."""
 _GAP = "  "
@@ -85,6 +90,7 @@ def write(
     width: int = _USUAL,
     full: bool = False,
     quiet: bool = False,
+    python: bool = False,
 ) -> str:
     """Write a document as text.
 
@@ -97,7 +103,10 @@ def write(
     full : bool
         Whether the document is the whole record, so that nothing refers to it.
     quiet : bool
-        Whether to write the verdict alone, on one line.
+        Whether to write the verdict alone, on one line, and a line for each rule that does not
+        pass.
+    python : bool
+        Whether what refers to more of it names functions, not options of the command line.
     """
     if quiet:
         subject = f" ({document.subject})" if document.subject else ""
@@ -105,7 +114,8 @@ def write(
         title = printable(document.title)
         if not document.verdict and not hasattr(shown, "verdict"):  # a plan decides nothing
             return f"{title}: {printable(document.beside)}\n"
-        return f"{document.verdict or none}{printable(subject)}  {title}\n"
+        line = f"{document.verdict or none}{printable(subject)}  {title}\n"
+        return line + "".join(f"{each}\n" for each in _reasons(shown))
     columns = min(max(width, NARROWEST), WIDEST)
     writer = _Text(
         colour,
@@ -114,16 +124,31 @@ def write(
         of_audit=isinstance(shown, Report),
         counted=isinstance(shown, Report) and bool(shown.verdicts),
     )
-    lines = [*writer.document(document)] if full else _one_screen(document, writer)
+    lines = [*writer.document(document)] if full else _one_screen(document, writer, python=python)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _more(document: DocumentTree) -> str:
-    """Return where charts and data are, which no text has."""
-    return f"Charts: -o {document.file_name}.html. Data: -o {document.file_name}.json."
+def _reasons(shown: object) -> Iterator[str]:
+    """Yield each rule of a report that does not pass, with what its gravest verdict rests on."""
+    for each in shown.by_rule if isinstance(shown, Report) else ():
+        if each.outcome is not Outcome.PASS:
+            worst = each.worst
+            of = "" if worst.group is None else f" ({group_called(worst.group, worst.feature)})"
+            outcome = outcome_word(each.outcome).upper()
+            yield printable(f"  {each.rule}: {outcome}{of}: {worst.says}")
 
 
-def _one_screen(document: DocumentTree, writer: _Text) -> list[str]:
+def _more(document: DocumentTree, parts: Sequence[str], *, python: bool) -> str:
+    """Return what is not shown, and where it is, with charts and data, which no text has."""
+    file = document.file_name
+    if python:
+        listed = f"Not shown: {', '.join(parts)}. " if parts else ""
+        return f'{listed}Everything: .save("{file}.html"), or "{file}.txt". Data: .to_json().'
+    listed = f"Not shown (--full): {', '.join(parts)}." if parts else "Everything: --full."
+    return f"{listed} Charts: -o {file}.html. Data: -o {file}.json."
+
+
+def _one_screen(document: DocumentTree, writer: _Text, *, python: bool) -> list[str]:
     """Return the lines of a document that fit one screen, without what can be spared.
 
     The tables of more features than two do not fit whatever is omitted, so that nothing is.
@@ -145,8 +170,7 @@ def _one_screen(document: DocumentTree, writer: _Text) -> list[str]:
             *document.not_shown,
             *writer.omitted,
         ]
-        listed = f"Not shown (--full): {', '.join(parts)}." if parts else "Everything: --full."
-        lines += writer.wrapped(f"{listed} {_more(document)}", 2, Tone.SOFT)
+        lines += writer.wrapped(_more(document, parts, python=python), 2, Tone.SOFT)
         if len(lines) <= ONE_SCREEN:
             break
     return lines
@@ -190,7 +214,8 @@ class _Text:
                 yield ""
                 yield self.paint(document.verdict, document.tone)
         else:
-            fitting = (list(self._shortest(brief, document, room)) for room in _ROOMS)
+            rooms = _ROOMS if self.most_spare else _ROOMS[2:]
+            fitting = (list(self._shortest(brief, document, room)) for room in rooms)
             some = _BEFORE_TABLES - len(before)
             lines: list[str] = []
             for lines in fitting:
@@ -227,14 +252,17 @@ class _Text:
         yield from self.wrapped(str(brief.headline), 0, Tone.PLAIN)
         if document.verdict:
             yield self.paint(document.verdict, document.tone)
-        if document.verdict or brief.verdict:
-            stated = brief.verdict[self.counted :]
+        if stated := brief.verdict[self.counted :]:
             yield from self.wrapped(" ".join(map(str, stated)))
         for name, most in zip(("found", "certainty", "steps"), room, strict=True):
             lines: list[str] = []
+            seen: set[tuple[str, ...]] = set()
             for each in getattr(brief, name):
                 more = list(self._hanging(f"{'Next: ' if name == 'steps' else ''}{each}"))
-                if not lines or len(lines) + len(more) <= most - (not self.most_spare):
+                fits = len(lines) + len(more) <= most
+                finding = self.of_audit and name == "found" and each.sources not in seen
+                seen.add(each.sources)
+                if fits or finding or (most and not lines):
                     lines += more
                     self.shown.add(str(each))
             yield from lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -83,10 +84,30 @@ def test_full_prints_the_whole_record():
     assert "--full" not in full
 
 
-def test_quiet_prints_one_line_with_the_verdict():
-    assert render(sample_reports.several(), "text", quiet=True) == (
-        "INCONCLUSIVE: 1 of 1 rule  Fairness audit: counts\n"
+def test_quiet_prints_the_verdict_and_the_reason_of_each_rule_that_does_not_pass():
+    first, reason = render(sample_reports.several(), "text", quiet=True).splitlines()
+    assert first == "INCONCLUSIVE: 1 of 1 rule  Fairness audit: counts"
+    assert re.match(r"  DI >= 0.8: INCONCLUSIVE \(\w+ \(race\)\): .*0\.8", reason)
+    cells = {"F": {"fp": 20, "tn": 10}, "M": {"fp": 30, "tn": 10}}
+    rules = ["true_positive_rate.ratio >= 0.8", "selection_rate.ratio >= 0.1"]
+    report = fg.audit(fg.confusion("sex", cells), rules=rules)
+    _, *reasons = render(report, "text", quiet=True).splitlines()
+    (reason,) = reasons
+    assert reason.startswith(
+        "  true_positive_rate.ratio >= 0.8: NOT EVALUATED (F (sex)): the group"
     )
+    assert reason.endswith("has no observed positives (TP + FN = 0)")
+
+
+def test_in_python_nothing_refers_to_options_of_the_command_line():
+    for shown in (sample_reports.several(), sample_reports.berkeley(), sample_reports.small()):
+        for text in (str(shown), shown._repr_html_(), str(shown.brief())):
+            assert "--" not in re.sub(r"<style>.*?</style>|<[^>]*>", "", text, flags=re.S)
+        assert '.save("report.html")' in str(shown)
+    assert "-o report.html" in render(sample_reports.several(), "text")
+
+
+def test_quiet_without_rules_is_one_line():
     assert render(sample_reports.berkeley(), "text", quiet=True).startswith("No rules")
 
 
@@ -160,3 +181,37 @@ def test_two_thousand_strata_and_many_groups_stay_on_a_few_screens():
 def test_the_mark_of_a_footnote_stays_with_its_words(most):
     lines = wrap("Differences in points · * significant · ? insufficient data", most)
     assert not any(line.endswith(("*", "?")) for line in lines)
+
+
+def significant_differences(report):
+    """Return how many significant differences the findings are of: the gravest, others, beside."""
+    return sum(
+        1 + (each.beside is not None) + len(each.others) + len(each.others_beside)
+        for each in report.findings
+    )
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_every_finding_is_shown_or_counted(seed):
+    """Of audits of any size, names of any length, with or without rules, at any width."""
+    rng = np.random.default_rng(seed)
+    groups, long = 2 + seed % 4, seed % 3 == 0
+    names = [f"{'a name that is long and ' * 3 if long else ''}{'ABCDE'[g]}" for g in range(groups)]
+    cells = {
+        name: dict(zip(("tp", "fp", "fn", "tn"), rng.integers(20, 400, 4).tolist(), strict=True))
+        for name in names
+    }
+    rules = [[], ["selection_rate.ratio >= 0.8"], ["-0.1 <= accuracy.difference <= 0.1"]][seed % 3]
+    report = fg.audit(fg.confusion("group", cells), rules=rules)
+    brief = report.brief()
+    texts = [str(each) for each in brief.found]
+    counts = [re.match(r"([\d,]+) more statistically significant", text) for text in texts]
+    more = sum(int(found[1].replace(",", "")) for found in counts if found)
+    stated = [t for t in texts if re.match(r"(Of|For) [\d,]+ ", t)]
+    if report.findings:
+        assert len(stated) + more == significant_differences(report)
+    for columns in (80, 100, 120):
+        lines = render(report, "text", width=columns).splitlines()
+        shown = " ".join(" ".join(lines).split())
+        for text in [*stated, *(t for t, found in zip(texts, counts, strict=True) if found)]:
+            assert " ".join(text.split()) in shown
