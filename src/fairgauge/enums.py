@@ -499,6 +499,7 @@ class WhyInconclusive(StrEnum):
     BEYOND_MARGIN = "beyond margin"
     VARIES = "varies"  # over strata, so that an average hides what remains in some
     OFFSET = "offset"  # no gap over all strata: composition offsets a difference within them
+    SEVERAL_GAPS = "several gaps"  # decided by itself, and not when all gaps are judged together
     NOT_COMPARABLE = "not comparable"
     TOO_FEW = "too few"
 

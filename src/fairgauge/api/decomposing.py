@@ -122,13 +122,15 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
         raise DataError(
             "no group has a gap to decompose: the rate has no value on one side of each"
         )
+    excluded, used = _excluded(crossed, spec)
     return Decomposition(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         data=CountedData(source.name if source else "counts", cube.cases),
         spec={**replace(spec, strata=strata).to_dict(), "margins": margins},
         confidence=spec.confidence,
-        excluded=_excluded(crossed, spec),
+        used=used,
+        excluded=excluded,
         gaps=gaps,
         diagnostics=(
             *repeated_people(source, spec, "why"),
@@ -284,9 +286,14 @@ def _wrong_metrics(spec: Spec, margins: Collection[str]) -> Iterator[Problem]:
             yield Problem(f"margins.{name}", message)
 
 
-def _excluded(crossed: CrossedStrata, spec: Spec) -> dict[str, int]:
-    """Return the rows that are in no gap, by reason."""
+def _excluded(crossed: CrossedStrata, spec: Spec) -> tuple[dict[str, int], int]:
+    """Return the rows that are in no gap, by reason, and those that are; of a count its cases."""
+    tables = [
+        replace(each, sums={**each.sums, "rows": each.sums.get("n", each.sums["rows"])})
+        for each in crossed.cube.tables
+    ]
+    crossed = replace(crossed, cube=replace(crossed.cube, tables=tuple(tables)))
     cube = crossed.known.without
-    reasons, _ = excluded_rows(cube, spec, cube.rows_by_level())
+    reasons, used = excluded_rows(cube, spec, cube.rows_by_level())
     missing = {"missing stratum": crossed.rows_without} if crossed.rows_without else {}
-    return reasons | missing
+    return reasons | missing, used

@@ -53,7 +53,7 @@ def composition_notes(
             spec, strata=(), rules=(), features=(), population=(),
             metrics=(f"{finding.rate}.difference",),
         )  # fmt: skip
-        for gap in decompose_gaps(crossed, asked, {}, only=(feature, finding.group)):
+        for gap in decompose_gaps(crossed, asked, {}, only=[(feature, finding.group)]):
             yield from _note(gap)
 
 

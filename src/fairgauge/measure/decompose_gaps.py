@@ -61,7 +61,7 @@ from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 from fairgauge.values import are_years
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.cube.crossed_strata import CrossedStrata
@@ -83,24 +83,43 @@ def decompose_gaps(
     spec: Spec,
     margins: Mapping[str, float],
     *,
-    only: tuple[str | None, str | None] | None = None,
+    only: Collection[tuple[str | None, str | None]] | None = None,
 ) -> tuple[Gap, ...]:
     """Decompose the gap of every group in every metric of the specification.
 
-    Two groups that are each other's reference are one gap.
+    Two groups that are each other's reference are one gap. Verdicts hold for all gaps together
+    (Holm): intervals and tests of variation are of each gap by itself.
 
     Parameters
     ----------
     crossed : the counts by the strata.
     spec : what is asked; its metrics are differences and ratios of rates.
     margins : by how much rates may differ within strata.
-    only : the feature and group of the one gap that is asked for, without regression.
+    only : features and groups of the gaps that are asked for, each by itself, without regression.
 
     Raises
     ------
     SpecError
         A group, a reference or a positive value that the data do not have.
     """
+    found = _alone(crossed, spec, margins, only)
+    if only is not None:
+        return found
+
+    def at(confidence: float) -> tuple[Gap, ...]:
+        every = {(gap.estimate.feature, gap.estimate.group) for gap in found}
+        return _alone(crossed, replace(spec, confidence=confidence), margins, every)
+
+    return _judged_together(found, 1 - spec.confidence, at)
+
+
+def _alone(
+    crossed: CrossedStrata,
+    spec: Spec,
+    margins: Mapping[str, float],
+    only: Collection[tuple[str | None, str | None]] | None,
+) -> tuple[Gap, ...]:
+    """Return the gaps with verdicts of each by itself, of all groups or of some."""
     measured = measure(crossed.without, spec)
     resolution = resolve(crossed.cube, spec)
     return tuple(
@@ -108,9 +127,51 @@ def decompose_gaps(
         for counts in resolution.features
         for estimate in measured.estimates
         if estimate.feature == counts.feature and _is_gap(estimate)
-        if only in (None, (estimate.feature, estimate.group))
+        if only is None or (estimate.feature, estimate.group) in only
         for gap in _gaps(estimate, counts, resolution, crossed, margins, regression=only is None)
     )
+
+
+def _judged_together(
+    gaps: tuple[Gap, ...], alpha: float, at: Callable[[float], tuple[Gap, ...]]
+) -> tuple[Gap, ...]:
+    """Return the gaps with the verdicts that hold for all of them together (Holm's steps).
+
+    The difference and the ratio of a rate are one test. What is decided alone, and not at the
+    level of its step, is inconclusive. Gaps with insufficient data are in no family.
+    """
+    tests = [_test_of(gap) for gap in gaps]
+    unseen = (WhyInconclusive.TOO_FEW, WhyInconclusive.NOT_COMPARABLE)
+    undecided = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in unseen}
+    held = set[int]()
+    while True:
+        claims = [i for i, gap in enumerate(gaps) if gap.verdict in _CLAIMS and i not in held]
+        if not claims:
+            return gaps
+        stricter = at(1 - alpha / len(undecided)) if len(undecided) > 1 else gaps
+        kept = {i for i in claims if stricter[i].verdict is gaps[i].verdict}
+        held |= kept
+        decided = undecided & {tests[i] for i in kept}
+        if not decided:
+            break
+        undecided -= decided
+    return tuple(
+        replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=WhyInconclusive.SEVERAL_GAPS)
+        if i in claims and i not in held
+        else gap
+        for i, gap in enumerate(gaps)
+    )
+
+
+_CLAIMS = (
+    GapVerdict.REMAINS, GapVerdict.REVERSES, GapVerdict.WITHIN_MARGIN, GapVerdict.ACCOUNTED_FOR,
+)  # fmt: skip
+
+
+def _test_of(gap: Gap) -> tuple[str | None, str | None, str]:
+    metric = gap.estimate.definition
+    assert isinstance(metric, Contrast)
+    return gap.estimate.feature, gap.estimate.group, metric.of.name
 
 
 def with_other_intervals(

@@ -39,8 +39,8 @@ def excluded_rows(
     """
     reasons = {str(reason): rows for reason, rows in cube.excluded.items()}
     cluster = cube.plan.axis(Role.CLUSTER)
-    apart = [table for table in cube.tables if cluster not in table.axes]
-    joint = max(apart, key=lambda table: len(table.axes))
+    unclustered = [table for table in cube.tables if cluster not in table.axes]
+    joint = max(unclustered, key=lambda table: len(table.axes))
     complete = np.ones(len(joint.codes), dtype=bool)
     any_feature = np.zeros(len(joint.codes), dtype=bool)
     for axis in cube.plan.axes:
@@ -50,14 +50,13 @@ def excluded_rows(
         known = ~absent[joint.codes[:, joint.axes.index(axis)]] if axis in joint.axes else None
         if axis.role is Role.FEATURE:
             kept = spec.missing is Missing.GROUP or spec.profile.rules.missing_facet_is_reference
+            apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)
             if known is not None:
-                any_feature |= known | kept
+                any_feature |= (known | kept) & ~apart[joint.codes[:, joint.axes.index(axis)]]
             if missing and not kept:
                 reasons[missing_group(axis.column)] = missing
-            names = [*axis.names(cube.levels[axis]), ""]
-            left_out = int(rows[np.isin(names, spec.exclude_groups)].sum())
-            if left_out:
-                reasons[f"group of {axis.column} that is excluded"] = left_out
+            if excluded := int(rows[apart].sum()):
+                reasons[f"group of {axis.column} that is excluded"] = excluded
         elif axis.role is Role.PROXY:
             any_feature |= known if known is not None else missing == 0
             reasons |= _without_probabilities(axis, missing, spec)

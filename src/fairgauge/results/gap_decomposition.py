@@ -330,7 +330,8 @@ class Decomposition(ResultOfMetrics):
     data : what was counted.
     spec : what was asked, strata included.
     confidence : the level of the intervals.
-    excluded : rows that are in no gap, by reason.
+    used : the rows that have a group, an outcome and a stratum; of a count column, their cases.
+    excluded : the others, by reason.
     gaps : one for each metric and group.
     diagnostics : warnings of what the question may have meant instead.
     """
@@ -354,6 +355,7 @@ class Decomposition(ResultOfMetrics):
     data: CountedData
     spec: Saved
     confidence: Share
+    used: int
     excluded: Mapping[str, int]
     gaps: tuple[Gap, ...]
     diagnostics: tuple[Diagnostic, ...] = ()

@@ -407,7 +407,7 @@ def test_rows_without_a_stratum_are_excluded_and_counted():
     )
     found = decomposed(pl.concat([ROWS, absent], how="vertical_relaxed"))
     assert found.gaps == decomposed().gaps
-    assert found.excluded == {"missing stratum": 1}
+    assert found.excluded == {"missing stratum": 500}
 
 
 @pytest.mark.parametrize(
@@ -634,6 +634,65 @@ def test_means_are_decomposed_as_rates_are():
     assert "unlike the others" not in gap.says
     ratio = decomposed(task="regression", metrics="mean_label.ratio").gaps[0]
     assert ratio.part(GapPartKind.WITHIN).value == pytest.approx(1.078695, abs=1e-6)
+
+
+def several_groups(differences, n=1_000):
+    """Return groups that differ by so much from group M, in two strata of equal shares."""
+    cells = [
+        (name, dept, round(n * (rate + d)), n)
+        for name, d in (("M", 0.0), *((f"g{i}", d) for i, d in enumerate(differences)))
+        for dept, rate in (("A", 0.3), ("B", 0.6))
+    ]
+    return of_strata(cells)
+
+
+def test_verdicts_hold_for_all_gaps_together():
+    """A gap that is barely there by itself (p = 0.03) is not decided among four; a clear one is."""
+    alone = decomposed(several_groups([-0.033]), reference={"sex": "M"})
+    assert alone.verdict is GapVerdict.REMAINS
+    asked = {"reference": {"sex": "M"}, "metrics": ["base_rate.difference", "base_rate.ratio"]}
+    found = decomposed(several_groups([-0.033, -0.1, 0.0, 0.0]), **asked)
+    verdicts = {(g.estimate.group, g.estimate.definition.by): (g.verdict, g.reason)
+                for g in found.gaps}  # fmt: skip
+    for by in ("difference", "ratio"):
+        assert verdicts["g0", by] == ("inconclusive", WhyInconclusive.SEVERAL_GAPS)
+        assert verdicts["g1", by] == ("remains", None)
+        assert verdicts["g2", by] == ("no gap shown", None)
+    (first, *_) = found.gaps
+    assert "not when all gaps of this result are judged together (Holm)" in first.says
+    both = decomposed(several_groups([-0.033, -0.1]), reference={"sex": "M"})
+    assert {gap.verdict for gap in both.gaps} == {GapVerdict.REMAINS}  # Holm's second step
+
+
+def test_false_verdicts_are_rare_over_all_groups():
+    rng = np.random.default_rng(7)
+    wrong = 0
+    for _ in range(60):
+        cells = [(name, dept, rng.binomial(400, 0.4), 400)
+                 for name in ("M", *(f"g{i}" for i in range(6))) for dept in "AB"]  # fmt: skip
+        found = decomposed(of_strata(cells), reference={"sex": "M"})
+        wrong += found.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES)
+    assert wrong <= 8  # 5% of 60 tables is 3; by themselves 15% would have one
+
+
+def test_rows_that_are_used_and_excluded_add_up():
+    cells = [(sex, dept, 20, 40) for sex in ("F", "M", "X") for dept in "AB"]
+    rows = pl.concat([
+        of_strata(cells),
+        pl.DataFrame([("F", None, 1, 7), (None, "A", 1, 5)], schema=of_strata(cells).schema,
+                     orient="row"),
+    ])  # fmt: skip
+    asked = {"exclude_groups": ["X"], "reference": {"sex": "M"}}
+    found = decomposed(rows, **asked)
+    expected = {"missing stratum": 7, "missing sex": 5, "group of sex that is excluded": 80}
+    assert found.excluded == expected
+    assert (found.data.rows, found.used) == (252, 160)
+    assert found.data.rows - sum(expected.values()) == found.used
+    one_by_one = rows.select(pl.all().repeat_by("n").explode()).drop("n")
+    again = decomposed(one_by_one, count=None, **asked)
+    assert (again.used, again.excluded) == (found.used, found.excluded)
+    audit = fg.audit(rows, strata="dept", **ASKED, **asked)
+    assert audit.data.used == rows.filter(sex="F").height + rows.filter(sex="M").height
 
 
 def test_the_command(tmp_path):

@@ -12,12 +12,13 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_heterogeneity,
     describe_outlying,
     describe_trend,
+    rows_words,
     strata_words,
     verdict_words,
 )
 from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.metric_words import metric_words
-from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.render.words.numbers import listing, plural
 from fairgauge.results.brief import Brief, Sentence
 
 if TYPE_CHECKING:
@@ -40,9 +41,8 @@ def decomposition_brief(found: Decomposition) -> Brief:
         ),
         looked_at=(
             Sentence(
-                f"{count(found.data.rows)} {plural(found.data.rows, 'row', 'rows')}, by "
-                f"{listing([called(column) for column in first.columns])}.",
-                ("data.rows", f"gaps[{at}].columns"),
+                f"{rows_words(found)}, by {listing([called(name) for name in first.columns])}.",
+                ("data.rows", "used", f"gaps[{at}].columns"),
             ),
         ),
         found=tuple(_found(found, gaps)),

@@ -30,6 +30,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_intervals,
     describe_trend,
     part_words,
+    rows_words,
     stratum_name,
     stratum_unit,
     value_words,
@@ -96,9 +97,8 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
     )
     if several:
         lead += (
-            f" Each of the {len(found.gaps):,} gaps is tested by itself: where none is real or "
-            f"varies, {100 * (1 - found.confidence):.3g}% of the tests still show a difference or "
-            "a variation."
+            f" The verdicts hold for all {len(found.gaps):,} gaps together (Holm); the intervals, "
+            "and the tests of whether a difference varies, are of each gap by itself."
         )
     sections = [
         listed(
@@ -125,7 +125,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
     return document_of(
         found,
         title=f"Where does the gap lie? Composition of {columns}",
-        beside=f"{count(found.data.rows)} rows",
+        beside=rows_words(found),
         lead=(lead,),
         verdict=verdict,
         subject="; ".join(gap.estimate.says for gap in found.gaps),

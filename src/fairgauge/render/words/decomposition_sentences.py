@@ -24,12 +24,13 @@ from fairgauge.render.words.metric_words import (
     unit_name,
     with_unit,
 )
-from fairgauge.render.words.numbers import listing, percent, probability
+from fairgauge.render.words.numbers import count, listing, percent, plural, probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairgauge.results.gap_decomposition import (
+        Decomposition,
         Gap,
         GapPart,
         Heterogeneity,
@@ -64,6 +65,12 @@ _REASONS = {
 def verdict_words(gap: Gap) -> str:
     """Return what the verdict of a gap is called."""
     return f"{_VERDICTS[gap.verdict]}{_REASONS.get(gap.reason, '') if gap.reason else ''}"
+
+
+def rows_words(found: Decomposition) -> str:
+    """Return how many rows there are, and how many of them are used."""
+    used = "all used" if found.used == found.data.rows else f"{count(found.used)} used"
+    return f"{count(found.data.rows)} {plural(found.data.rows, 'row', 'rows')}, {used}"
 
 
 def describe_gap(gap: Gap) -> str:
@@ -338,6 +345,11 @@ def _why_inconclusive(gap: Gap) -> str:
         return "the data are insufficient."
     if gap.reason is WhyInconclusive.DEPENDS_ON_WEIGHTS:
         return f"a difference is shown at one composition of strata, and not at the other: {ends}."
+    if gap.reason is WhyInconclusive.SEVERAL_GAPS:
+        return (
+            "by itself the gap would be decided, but not when all gaps of this result are judged "
+            f"together (Holm): {ends}."
+        )
     if gap.reason is WhyInconclusive.BEYOND_MARGIN:
         return f"a confidence interval reaches the margin of {_margin(gap)}: {ends}."
     return f"a confidence interval includes both no difference and the whole gap: {ends}."

@@ -48,4 +48,4 @@ def test_the_verdict_names_groups_by_what_becomes_of_their_gaps(found):
     text = " ".join(render(found, "text").split())
     assert "REMAINS WITHIN" in text
     assert "INCONCLUSIVE: C" in text
-    assert "Each of the 4 gaps is tested by itself" in text
+    assert "The verdicts hold for all 4 gaps together (Holm)" in text
