@@ -1,4 +1,4 @@
-"""Servers of objects on this machine: S3 (moto's) and Google Cloud Storage (an emulator)."""
+"""Servers of objects on this machine: S3 (moto's), Google Cloud Storage and Azure (emulators)."""
 
 from __future__ import annotations
 
@@ -97,3 +97,34 @@ def gcs_bucket(name: str) -> Iterator[str]:
         files = gcsfs.GCSFileSystem(token="anon", skip_instance_cache=True)
         files.mkdir(name)
         yield f"gs://{name}"
+
+
+AZURITE_KEY = (
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+)
+"""The published key of the account that Azurite has."""
+
+
+@contextmanager
+def azure_container(name: str) -> Iterator[str]:
+    """Start Azurite, Azure's emulator, with an empty container, and give its address."""
+    need("adlfs")
+    import adlfs
+
+    program = ROOT / "node_modules" / ".bin" / "azurite-blob"
+    if not program.exists():
+        missing("Azurite", "tests/prepare")
+    port = free_port()
+    parts = {
+        "DefaultEndpointsProtocol": "http",
+        "AccountName": "devstoreaccount1",
+        "AccountKey": AZURITE_KEY,
+        "BlobEndpoint": f"http://127.0.0.1:{port}/devstoreaccount1",
+    }
+    text = "".join(f"{key}={value};" for key, value in parts.items())
+    options = ["--silent", "--inMemoryPersistence", "--skipApiVersionCheck"]
+    serve = [program, *options, "--blobHost", "127.0.0.1", "--blobPort", port]
+    with running(serve, port, {"AZURE_STORAGE_CONNECTION_STRING": text}):
+        adlfs.AzureBlobFileSystem.clear_instance_cache()
+        adlfs.AzureBlobFileSystem(connection_string=text, skip_instance_cache=True).mkdir(name)
+        yield f"az://{name}"

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from tests.needs import need
-from tests.object_servers import gcs_bucket, s3_bucket
+from tests.object_servers import azure_container, gcs_bucket, s3_bucket
 
 import fairgauge as fg
 from fairgauge.cli import main
@@ -80,7 +80,13 @@ def gs():
         yield url
 
 
-@pytest.fixture(scope="module", params=("s3", "gs"))
+@pytest.fixture(scope="module")
+def az():
+    with azure_container("people") as url:
+        yield url
+
+
+@pytest.fixture(scope="module", params=("s3", "gs", "az"))
 def bucket(request, written):
     folder, _ = written
     url = request.getfixturevalue(request.param)
