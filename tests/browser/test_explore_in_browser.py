@@ -475,6 +475,47 @@ def test_what_cannot_be_chosen_states_why(opened):
     assert [key for key, _ in page.evaluate(READ)] == ["0", "1"]
 
 
+def test_a_verdict_is_of_the_audited_view_alone_and_words_are_those_of_the_audit(opened):
+    table = rows()
+    words = {
+        "noun": "applicants", "positive": "approved", "negative": "refused",
+        "label_positive": "repaid",
+        "groups": {"g": {HOSTILE[0]: "first & <b>", HOSTILE[2]: "third"}},
+    }  # fmt: skip
+    rules = ["selection_rate.ratio >= 0.8", "-0.3 <= true_positive_rate.difference <= 0.3"]
+    question = QUESTION | {"sensitive": ["g", "h"], "metrics": METRICS, "rules": rules}
+    page = opened(fg.explore(table, unprotected=True, words=words, **question))
+    report = fg.audit(table, **question)
+    data = data_of(page)
+    assert data["columns"][0]["groups"] == [HOSTILE[1], "first & <b>", "third"]
+    names = dict(zip(data["columns"][0]["groups"], data["columns"][0]["values"], strict=True))
+    read = """(rate) => Array.from(document.querySelectorAll('#grid tbody tr')).map((row) =>
+      [row.querySelector('bdi').textContent,
+        (row.querySelectorAll('td')[rate].textContent.match(/[A-Z]{4,}/) || [''])[0]])"""
+    judged = 0
+    for rule, show in zip(rules, ("ratio", "difference"), strict=True):
+        page.locator(f"#show input[value={show}]").check()
+        (limit,) = [each for each in data["limits"] if each["show"] == show]
+        expected = {
+            each.group: str(each.outcome).upper()
+            for each in report.verdicts
+            if each.feature == "g" and each.rule in (rule, limit["rule"])
+        }  # fmt: skip
+        shown = dict(page.evaluate(read, limit["rate"]))
+        assert {names[name]: verdict for name, verdict in shown.items()} == expected
+        judged += len(expected)
+        assert "Its verdict is of the audited view." in page.locator("#legend").inner_text()
+        page.locator("#threshold-number").fill("0.7")
+        page.locator("#threshold-number").press("Enter")
+        assert not any(verdict for _, verdict in page.evaluate(read, limit["rate"]))
+        assert "and this is another" in page.locator("#legend").inner_text()
+        page.locator("#again").click()
+    assert judged == 6
+    page.locator("#metric").select_option(label="true positive rate")
+    page.get_by_text("Of applicants who repaid, how often they are approved.").wait_for()
+    page.get_by_role("rowheader", name="approved", exact=True).first.wait_for()
+
+
 def test_a_link_is_the_view_and_a_damaged_one_changes_nothing(opened):
     exploration = explored(rows())
     clicks = Clicks(opened(exploration), 7)

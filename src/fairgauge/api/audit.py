@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Axis
     from fairgauge.identity import FeatureId
     from fairgauge.measure.measure import ByRows
-    from fairgauge.measure.measure_unrecorded import EstimatedGroups
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
     from fairgauge.resolve.group_counts import GroupCounts
@@ -151,10 +150,7 @@ def audit(
     cube, source, spec = counted(data, arrays, options)
     rows_by_level = cube.rows_by_level()
     check_known(cube, spec, rows_by_level)
-    by_rows = _by_rows(source, cube, spec)
-    estimated = estimated_groups(cube, spec)
-    measured = measure(cube, spec, by_rows, estimated)
-    verdicts, notes_of_verdicts = _judged(measured, cube, spec, by_rows, estimated)
+    measured, verdicts, notes_of_verdicts = judged(cube, source, spec)
     excluded, used = excluded_rows(cube, spec, rows_by_level)
     report = Report(
         version=__version__,
@@ -448,16 +444,15 @@ def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
     return RowReader(source, cube)
 
 
-def _judged(
-    measured: Measured,
-    cube: Cube,
-    spec: Spec,
-    by_rows: ByRows | None,
-    estimated: Sequence[EstimatedGroups],
-) -> tuple[tuple[Verdict, ...], list[Diagnostic]]:
-    """Judge what is measured by the rules; return the verdicts, and the notes on them."""
+def judged(
+    cube: Cube, source: Source | None, spec: Spec
+) -> tuple[Measured, tuple[Verdict, ...], list[Diagnostic]]:
+    """Measure what is asked and judge it by the rules; return the notes on verdicts as well."""
+    by_rows = _by_rows(source, cube, spec)
+    estimated = estimated_groups(cube, spec)
+    measured = measure(cube, spec, by_rows, estimated)
     if not spec.rules:
-        return (), []
+        return measured, (), []
 
     def measure_at(confidence: float) -> Measured:
         stricter = replace(spec, confidence=confidence, metrics=())  # those of the rules alone
@@ -469,8 +464,8 @@ def _judged(
         *reference_notes(measured, spec.rules, verdicts),
     ]
     if spec.inconclusive is None:
-        return verdicts, notes
-    return _counted_as(verdicts, notes, Outcome(spec.inconclusive))
+        return measured, verdicts, notes
+    return measured, *_counted_as(verdicts, notes, Outcome(spec.inconclusive))
 
 
 def _counted_as(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never, Unpack
 
-from fairgauge.api.audit import counted
+from fairgauge.api.audit import counted, judged
 from fairgauge.api.loading import load
 from fairgauge.cube.cube import Cube
 from fairgauge.errors import CubeError
@@ -125,8 +126,10 @@ def explore(
     <Exploration of 177 rows; .save('explore.html') keeps it>
     """
     options = with_config(config, options, judges=True)
-    cube, _, spec = counted(data, arrays, options)
-    return Exploration(explored(cube, spec, unprotected=unprotected))
+    cube, source, spec = counted(data, arrays, options)
+    alone = replace(spec, candidate=(), margins=())
+    verdicts = judged(cube, source, alone)[1] if spec.rules else ()
+    return Exploration(explored(cube, spec, verdicts=verdicts, unprotected=unprotected))
 
 
 def explore_report(
@@ -152,4 +155,4 @@ def explore_report(
             f"{cube.digest}; give the counts that it was made of"
         )
     spec = ask(base=cube.asked, **{k: v for k, v in report.spec.items() if v not in ([], {})})
-    return Exploration(explored(cube, spec, unprotected=unprotected))
+    return Exploration(explored(cube, spec, verdicts=report.verdicts, unprotected=unprotected))

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Axis
     from fairgauge.resolve.group_counts import GroupCounts, Grouping
     from fairgauge.resolve.resolution import Resolution
+    from fairgauge.results.verdicts import Verdict
     from fairgauge.values import Json
 
     Index = NDArray[np.int64]
@@ -74,11 +75,14 @@ _MANAGED = (
 """Options that the page states by itself, or that change nothing of what it shows."""
 
 
-def explored(cube: Cube, spec: Spec, *, unprotected: bool = False) -> dict[str, object]:
+def explored(
+    cube: Cube, spec: Spec, *, verdicts: Sequence[Verdict] = (), unprotected: bool = False
+) -> dict[str, object]:
     """Return what a page needs to compute every view of the counts, as plain values.
 
     Parameters
     ----------
+    verdicts : of the rules of the question, in its audit.
     unprotected : bool
         Whether cells of fewer than ten persons may be in the page, which people who have it can
         read.
@@ -135,6 +139,8 @@ def explored(cube: Cube, spec: Spec, *, unprotected: bool = False) -> dict[str, 
         "audited": audited[0],
         "tables": [each.to_dict() for each in tables],
         "rates": [_rate(statistic, of) for statistic, of in metrics.items()],
+        "spec": spec.to_dict(),
+        "limits": list(_limits(resolution, groupings, metrics, verdicts, thresholds[audited[0]])),
         "start": _start(resolution, groupings, metrics, chosen=bool(references)),
         "check": [
             [i, *numbers]
@@ -496,6 +502,39 @@ def _references(
             if key not in held:
                 held.add(key)
                 yield [each.model, *view]
+
+
+def _limits(
+    resolution: Resolution,
+    groupings: Sequence[Grouping],
+    rates: Mapping[Statistic, list[Contrast]],
+    verdicts: Sequence[Verdict],
+    threshold: float | None,
+) -> Iterator[dict[str, object]]:
+    """Yield the limits of rules that the page can draw, with their verdicts at the audited view."""
+    features = {each.feature: each for each in resolution.features}
+    position = {each.axis.column: i for i, each in enumerate(groupings)}
+    subjects: dict[str, tuple[int, str]] = {}
+    for i, (statistic, contrasts) in enumerate(rates.items()):
+        subjects[statistic.name] = (i, "rate")
+        subjects |= {contrast.name: (i, contrast.by) for contrast in contrasts}
+    for rule in resolution.spec.rules:
+        name = rule.definition.name if rule.definition else rule.metric
+        if name not in subjects or rule.alternatives:
+            continue
+        found: list[object] = [
+            [
+                [position[column] for column in features[each.feature].feature_id.columns],
+                list(_codes(each.group_id, features[each.feature], groupings)),
+                str(each.outcome),
+            ]
+            for each in verdicts
+            if each.rule == str(rule) and each.threshold in (None, threshold)
+            if each.group_id is not None and each.group_id.parts and each.feature in features
+        ]
+        rate, show = subjects[name]
+        ends = _ends((rule.low, rule.high))
+        yield {"rule": str(rule), "rate": rate, "show": show, "ends": ends, "verdicts": found}
 
 
 def _among(tables: Sequence[_Table], confidence: float) -> Iterator[float]:

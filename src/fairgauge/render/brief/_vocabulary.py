@@ -6,7 +6,7 @@ import copy
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.enums import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from fairgauge.results.scopes import ClassScope
 
     NamedGroup = tuple[str, str, FeatureId | None, GroupId | None]
-    Compared = Estimate | DisparityChange
+    Compared: TypeAlias = Estimate | DisparityChange
 
 ANY_DECISION = ("a positive decision", "a negative decision")
 """What decisions are called without words of the user, where no one column holds them."""

@@ -119,6 +119,16 @@
   const excludes = (by, result) => result && !result.few
     && (result.low > neutral[by] || result.high < neutral[by]);
 
+  // the limits of a rule hold in every view, and its verdict is of the audited one alone
+  const isAudited = () => !state.together && state.model === 0 && state.threshold === data.audited
+    && state.filter.every((code) => code < 0) && String(state.reference) === String(start.reference)
+    && (!Array.isArray(start.reference) || String(state.by) === String(start.by));
+  const limitsOf = (i, show) => data.limits.filter((limit) => limit.rate === i && limit.show === show);
+  const verdictOf = (limit, group) => {
+    const found = isAudited() && limit.verdicts.find(([by, codes]) => `${by}` === `${state.by}` && `${codes}` === `${group.codes}`);
+    return found ? found[2].toUpperCase() : "";
+  };
+
   // ---- numbers in words
   const number = (value, show, rate, sign = true) => {
     if (Number.isNaN(value)) return "undefined";
@@ -204,6 +214,13 @@
     const name = bdi(""), size = make("small"), cells = rates.map((_, i) => cellOf(i));
     return { tr: make("tr", {}, make("th", { scope: "row" }, name, size), ...cells.map(({ td }) => td)), name, size, cells };
   };
+  // the part of an axis within the limits: its place and its width
+  const zoneOf = ([limit], axis) => {
+    if (!limit) return [0, 0];
+    const [low, high] = [limit.ends[0] === null ? 0 : clamp(axis.at(limit.ends[0])), limit.ends[1] === null ? 100 : clamp(axis.at(limit.ends[1]))];
+    const width = high - low;
+    return [width < 100 ? low / (1 - width / 100) : 0, width];
+  };
   let picked = null;
   const drawCell = (cell, { group, found }, i, axis) => {
     const rate = rates[i], result = shownIn(found[i]), { button, strip, value, without } = cell;
@@ -217,7 +234,8 @@
       delete button.dataset.low;
       delete button.dataset.high;
     } else {
-      const text = number(result.value, state.show, rate) + unit(state.show, rate);
+      const limits = limitsOf(i, state.show), judged = limits.map((limit) => verdictOf(limit, group)).filter(Boolean).join(", ");
+      const text = number(result.value, state.show, rate) + unit(state.show, rate) + (judged && ` ${judged}`);
       words = `${text}, ${Number.isNaN(result.low) ? "" : "confidence interval "}${ends(result, state.show, rate)}`;
       if (result.few) words += ", insufficient data";
       state_ += `${excludes(state.show, result) ? " clear" : " open"}${result.few ? " few" : ""}`;
@@ -229,10 +247,10 @@
       const at = (end) => clamp(axis.at(end)), other = state.show === "rate" && found[i].other;
       const known = !Number.isNaN(result.low), low = known ? at(result.low) : 0, width = known ? at(result.high) - low : 0;
       const drawn = [at(result.value), width < 100 ? low / (1 - width / 100) : 0, width, other ? at(other.value) : -999,
-        state.show === "rate" ? -999 : 50].map((n) => Math.round(n * 10) / 10);
+        state.show === "rate" ? -999 : 50, ...zoneOf(limits, axis)].map((n) => Math.round(n * 10) / 10);
       if (cell.drawn !== drawn.join()) {
         cell.drawn = drawn.join();
-        strip.style.cssText = ["v", "p", "w", "o", "a"].map((name, k) => `--${name}:${drawn[k]}%`).join(";");
+        strip.style.cssText = ["v", "p", "w", "o", "a", "z", "y"].map((name, k) => `--${name}:${drawn[k]}%`).join(";");
       }
     }
     set(cell.td, "className", state_);
@@ -322,7 +340,7 @@
     const level = `${Number((100 * data.confidence).toPrecision(6))}%`;
     const legend = `${what[state.show]} Bars: ${level} confidence intervals, ${state.together
       ? `simultaneous for ${count(data.together.count)} intervals (critical value ${fixed(data.together.z, 2)} instead of ${fixed(data.z, 2)})`
-      : "each taken alone"}. ${state.show === "rate" ? "" : "Bold and full: the interval excludes no difference. "}Pale: insufficient data (fewer than ${adequate(state).rows} rows, or fewer than ${adequate(state).expected} expected of an outcome). ${state.reference === "best" ? "The best group is that of each rate; intervals of differences and ratios allow for its choice by the data. " : ""}A heading sorts the groups by its rate.${shown.hidden ? ` The ${MOST_GROUPS} largest groups are shown; ${count(shown.hidden)} smaller ones are counted in all others and in all rows.` : ""}`;
+      : "each taken alone"}. ${state.show === "rate" ? "" : "Bold and full: the interval excludes no difference. "}Pale: insufficient data (fewer than ${adequate(state).rows} rows, or fewer than ${adequate(state).expected} expected of an outcome). ${state.reference === "best" ? "The best group is that of each rate; intervals of differences and ratios allow for its choice by the data. " : ""}${data.limits.some(({ show }) => show === state.show) ? `Green: within the limits of a rule. Its verdict is of the audited view${isAudited() ? "" : ", and this is another"}. ` : ""}A heading sorts the groups by its rate.${shown.hidden ? ` The ${MOST_GROUPS} largest groups are shown; ${count(shown.hidden)} smaller ones are counted in all others and in all rows.` : ""}`;
     set(one("legend"), "textContent", legend);
   };
 
@@ -333,12 +351,12 @@
     const line = (title, ...values) => make("tr", {}, make("th", { scope: "row", textContent: title }),
       ...values.map((value) => make("td", { textContent: value })));
     const heads = [""];
-    if (data.label) heads.push("positive", "negative");
+    if (data.label) heads.push(...data.called.outcomes);
     const unlabelled = cells[4] + cells[5] > 0, undecided = cells[6] + cells[7] > 0;
     if (unlabelled) heads.push(data.label ? "no label" : "rows");
     table.append(make("tr", {}, ...heads.map((text) => make(text ? "th" : "td", text ? { scope: "col", textContent: text } : {}))));
     const values = (yes, no, none) => [...(data.label ? [yes, no] : []), ...(unlabelled ? [none] : [])];
-    if (data.decision) table.append(line("predicted positive", ...values(tp, fp, up)), line("predicted negative", ...values(fn, tn, un)));
+    if (data.decision) table.append(line(data.called.decisions[0], ...values(tp, fp, up)), line(data.called.decisions[1], ...values(fn, tn, un)));
     if (undecided) table.append(line(data.decision ? "no prediction" : "rows", ...values(lp, ln, "")));
     return table;
   };
@@ -377,6 +395,8 @@
     if (found.other) item(bdi(against_), stated(found.other, "rate"));
     if (found.difference) item("difference", stated(found.difference, "difference"));
     if (found.ratio) item("ratio", stated(found.ratio, "ratio"));
+    data.limits.filter((limit) => limit.rate === state.rate).forEach((limit) =>
+      item("rule", `${limit.rule}: ${verdictOf(limit, row.group) || "no verdict of this view"}`));
     const every = models.map((_, i) => viewOf(i));
     every.forEach((view, i) => {
       if (i === state.model || !rate.moves || !cellsIn(view, row.group.key)) return;

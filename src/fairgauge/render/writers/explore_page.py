@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from fairgauge.render.brief.explore_words import in_words
 from fairgauge.render.charts.threshold_slider import escaped
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.writers.html import asset, environment, policy
@@ -18,7 +19,8 @@ _SCRIPTS = ("kernels.js", "counts.js", "intervals.js", "explore.js")
 
 
 def explore_page(data: Mapping[str, Any]) -> str:
-    """Return the page that computes every view of the counts."""
+    """Return the page that computes every view of the counts, in the words of its question."""
+    data = in_words(data)
     style = asset("explore.css")
     script = "".join(map(asset, _SCRIPTS))
     return environment().get_template("explore.html.j2").render(

@@ -1,0 +1,52 @@
+"""The page of `fairgauge.explore` in the words of its question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.render.brief._compared_shares import RateWords
+from fairgauge.render.brief._vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def in_words(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data with rates, groups, outcomes and decisions called as in a report."""
+    words = Vocabulary(data["spec"])
+    given = words.words
+    columns = [
+        {**each, "groups": _called(each["groups"], given.groups.get(each["name"]))}
+        for each in data["columns"]
+    ]
+    stated = given.positive or given.label_positive
+    rates = [
+        {**each, "says": _says(each, words) if stated else each["says"]} for each in data["rates"]
+    ]
+    called = {
+        "outcomes": [given.label_positive or "positive", given.label_negative or "negative"],
+        "decisions": [
+            given.positive or "predicted positive", given.negative or "predicted negative"
+        ],
+    }  # fmt: skip
+    shown = {key: value for key, value in data.items() if key != "spec"}
+    return {**shown, "columns": columns, "rates": rates, "called": called}
+
+
+def _called(groups: Sequence[str], names: object) -> list[str]:
+    """Return the names of groups that the user gave; theirs where two would be called the same."""
+    given = names if isinstance(names, Mapping) else {}
+    called = [given.get(group, group) for group in groups]
+    return called if len(set(called)) == len(called) else list(groups)
+
+
+def _says(rate: Mapping[str, Any], words: Vocabulary) -> str:
+    for row in RATES:
+        if row.name == rate["name"] and isinstance(row, Rate):
+            of = RateWords(words, row)
+            if of.known:
+                return f"of {of.among(words.noun)}, {of.how_often}"
+    return str(rate["says"])
