@@ -20,7 +20,6 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import Problem, nearest, shown
 from fairgauge.question import _argument_syntax as syntax
-from fairgauge.question._document import DESCRIPTIONS, read_document
 from fairgauge.question.conditions import NOT, plain_conditions, read_conditions, write_conditions
 from fairgauge.question.features import (
     Above,
@@ -55,8 +54,7 @@ from fairgauge.question.readers import (
 )
 from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
 from fairgauge.question.rules import read_rules
-from fairgauge.question.wording import DESCRIPTIONS as WORD_DESCRIPTIONS
-from fairgauge.question.wording import read_words
+from fairgauge.question.wording import DOCUMENT_KEYS, WORD_KEYS, read_document, read_words
 from fairgauge.values import Json, Value, canonical, name_of
 
 if TYPE_CHECKING:
@@ -547,7 +545,7 @@ RULES = OptionType(
 DOCUMENT = OptionType(
     read=read_document,
     schema=_table(
-        {key: {**_TEXT, "description": f"{text}."} for key, text in DESCRIPTIONS.items()}
+        {key: {**_TEXT, "description": f"{text}."} for key, text in DOCUMENT_KEYS.items()}
     ),
     metavar="TEXT",
 )
@@ -557,18 +555,15 @@ _NAMES_OF_GROUPS: Schema = {
         "anyOf": [_TEXT, {"type": "object", "additionalProperties": _TEXT}],
     },
 }
-_WORD_KEYS: dict[str, Schema] = {
-    **dict.fromkeys(WORD_DESCRIPTIONS, _TEXT),
+_WORD_SCHEMAS: dict[str, Schema] = {
+    **dict.fromkeys(WORD_KEYS, _TEXT),
     "favourable": {"enum": list(Favourable)},
     "groups": _NAMES_OF_GROUPS,
 }
 WORDS = OptionType(
     read=read_words,
     schema=_table(
-        {
-            key: {**_WORD_KEYS[key], "description": f"{text}."}
-            for key, text in WORD_DESCRIPTIONS.items()
-        }
+        {key: {**_WORD_SCHEMAS[key], "description": f"{text}."} for key, text in WORD_KEYS.items()}
     ),
     parse=syntax.parse_words,
     write=syntax.write_words,

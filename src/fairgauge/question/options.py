@@ -30,7 +30,6 @@ from fairgauge.enums import (
 )
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question import _argument_syntax as syntax
-from fairgauge.question._document import DESCRIPTIONS, Document
 from fairgauge.question.features import Above, Feature, Ordered, Positive
 from fairgauge.question.option_types import (
     COLUMN,
@@ -61,7 +60,7 @@ from fairgauge.question.option_types import (
     number,
     word,
 )
-from fairgauge.question.wording import Words
+from fairgauge.question.wording import DOCUMENT_KEYS, Document, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -293,7 +292,7 @@ class Spec:
         100, number(1, whole=True), "Largest number of classes of a multiclass audit")
     document: Document = option(
         Document(), DOCUMENT, "Title, author and other descriptions of the audit",
-        flags={f"--{key.replace('_', '-')}": text for key, text in DESCRIPTIONS.items()}, described=True)
+        flags={f"--{key.replace('_', '-')}": text for key, text in DOCUMENT_KEYS.items()}, described=True)
     words: Words = option(
         Words(), WORDS, "What the brief calls rows, people, decisions, outcomes and groups",
         flag="--word", syntax="positive=approved, noun=applicants, favourable=negative, groups.sex.F=women. Repeatable.",

@@ -1,11 +1,12 @@
-"""The words of an audit: what a report calls rows, people, outcomes and groups."""
+"""The words that a report calls things by, and the document that its cover describes."""
 
 from __future__ import annotations
 
+import datetime as dt
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from fairgauge.enums import Favourable
 from fairgauge.errors import Problem, nearest, shown
@@ -58,7 +59,7 @@ class Words:
         return given | ({"groups": groups} if groups else {})
 
 
-DESCRIPTIONS = {
+WORD_KEYS = {
     "unit": "What a row is, in the plural (loan applications)",
     "noun": "Who the rows are of, in the plural (applicants)",
     "positive": "Participle for a positive decision (approved)",
@@ -72,27 +73,30 @@ DESCRIPTIONS = {
 """The keys of the table, each with its description."""
 
 
+def _given(
+    value: object, keys: Mapping[str, str], path: str, problems: list[Problem]
+) -> dict[str, Any]:
+    """Return the keys of a table that are given, in the order of all keys."""
+    if not isinstance(value, Mapping):
+        problems.append(Problem(path, f"must be a table of {', '.join(keys)}, not {shown(value)}"))
+        return {}
+    problems += unknown_keys(value, tuple(keys), path)
+    return {key: value[key] for key in keys if value.get(key) is not None}
+
+
 def read_words(value: object, path: str, problems: list[Problem]) -> Words:
     """Read the table ``[words]``."""
     if isinstance(value, Words):
         return value
-    if not isinstance(value, Mapping):
-        message = f"must be a table of {', '.join(DESCRIPTIONS)}, not {shown(value)}"
-        problems.append(Problem(path, message))
-        return Words()
-    problems += unknown_keys(value, tuple(DESCRIPTIONS), path)
-    texts = {
-        key: _text(value[key], f"{path}.{key}", problems)
-        for key in DESCRIPTIONS
-        if key not in ("favourable", "groups") and value.get(key) is not None
-    }
-    favourable = value.get("favourable", Favourable.POSITIVE)
+    given = _given(value, WORD_KEYS, path, problems)
+    groups = _groups(given.pop("groups", {}), f"{path}.groups", problems)
+    favourable = given.pop("favourable", Favourable.POSITIVE)
     if favourable not in list(Favourable):
         close = nearest(favourable, Favourable)
         message = f"{shown(favourable)} is not allowed.{close} {one_of(Favourable)}"
         problems.append(Problem(f"{path}.favourable", message))
         favourable = Favourable.POSITIVE
-    groups = _groups(value.get("groups", {}), f"{path}.groups", problems)
+    texts = {key: _text(text, f"{path}.{key}", problems) for key, text in given.items()}
     return Words(**texts, favourable=Favourable(favourable), groups=groups)
 
 
@@ -127,3 +131,73 @@ def _text(value: object, path: str, problems: list[Problem]) -> str:
         )
         problems.append(Problem(path, message))
     return seen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """Texts and dates that describe an audit, shown on the cover of a report unless empty.
+
+    The caveat stands in the lead of reports and of comparisons of models.
+
+    `DOCUMENT_KEYS` describes what each of them holds.
+    """
+
+    title: str = ""
+    author: str = ""
+    organisation: str = ""
+    purpose: str = ""
+    period: str = ""
+    source: str = ""
+    collected: str = ""
+    notes: str = ""
+    audit_date: str = ""
+    first_used: str = ""
+    caveat: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the keys of a specification file, without the empty ones."""
+        texts = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {key: text for key, text in texts.items() if text}
+
+
+DOCUMENT_KEYS = {
+    "title": "Title of the report",
+    "author": "Person who made the audit",
+    "organisation": "Organisation responsible for the audit",
+    "purpose": "Purpose of the audit",
+    "period": "Period that the data cover",
+    "source": "Source of the data",
+    "collected": "How and when the data were collected",
+    "notes": "Further remarks",
+    "audit_date": "Date of the audit (such as 2026-11-20)",
+    "first_used": "Date on which the audited tool was first used (such as 2026-01-01)",
+    "caveat": "What readers must know to judge the numbers, shown first in every report",
+}
+_DATES = ("audit_date", "first_used")
+
+
+def read_document(value: object, path: str, problems: list[Problem]) -> Document:
+    """Read the table ``[document]``."""
+    if isinstance(value, Document):
+        return value
+    texts = _given(value, DOCUMENT_KEYS, path, problems)
+    texts |= {key: texts[key].isoformat() for key in _DATES if _is_date(texts.get(key))}
+    for key, text in texts.items():
+        if not isinstance(text, str):
+            problems.append(Problem(f"{path}.{key}", f"must be text, not {shown(text)}"))
+        elif key in _DATES and text and not _is_iso_date(text):
+            message = f"must be a date such as 2026-11-20, not {shown(text)}"
+            problems.append(Problem(f"{path}.{key}", message))
+    return Document(**{key: str(text) for key, text in texts.items()})
+
+
+def _is_date(value: object) -> TypeGuard[dt.date]:
+    """Return whether a value is a date, as TOML and YAML read them, without a time."""
+    return isinstance(value, dt.date) and not isinstance(value, dt.datetime)
+
+
+def _is_iso_date(text: str) -> bool:
+    try:
+        return dt.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False

@@ -17,11 +17,11 @@ from fairgauge.cli._spec_flags import asked, question
 from fairgauge.cube.plan import COUNTED, plan
 from fairgauge.enums import ReferenceRule
 from fairgauge.question import option_types as types
-from fairgauge.question._document import DESCRIPTIONS, Document
 from fairgauge.question.option_docs import page
 from fairgauge.question.options import BY_NAME, OPTIONS, Options, Spec
 from fairgauge.question.spec_file import read_options, schema
 from fairgauge.question.specification import ask
+from fairgauge.question.wording import DOCUMENT_KEYS, Document
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
 from fairgauge.render.words.command_line import command, command_with_file, flags_of
@@ -105,7 +105,7 @@ OF_TYPE = {
             "favourable": st.sampled_from(["negative", "neither"]),
         },
     ),
-    types.DOCUMENT: st.dictionaries(st.sampled_from(list(DESCRIPTIONS)), NAME, max_size=3),
+    types.DOCUMENT: st.dictionaries(st.sampled_from(list(DOCUMENT_KEYS)), NAME, max_size=3),
 }
 """Values of every type of option; of numbers and words, `values` knows them by their schema."""
 
@@ -205,8 +205,8 @@ def test_only_the_options_that_decide_counts_are_in_a_plan():
 
 
 def test_a_table_of_descriptions_has_every_field():
-    assert set(Document.__dataclass_fields__) == set(DESCRIPTIONS)
-    assert set(BY_NAME["document"].flags) == {f"--{key.replace('_', '-')}" for key in DESCRIPTIONS}
+    assert set(Document.__dataclass_fields__) == set(DOCUMENT_KEYS)
+    assert set(BY_NAME["document"].flags) == {f"--{key.replace('_', '-')}" for key in DOCUMENT_KEYS}
 
 
 @given(specs())
