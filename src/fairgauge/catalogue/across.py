@@ -114,10 +114,9 @@ class Across(Metric):
     """A metric of all groups of a feature at once."""
 
     scope: ClassVar[Scope] = "feature"
-
-    @property
-    def edges(self) -> str:
-        return "groups in which it is undefined are excluded; undefined when fewer than two remain"
+    edges: ClassVar[str] = (
+        "groups in which it is undefined are excluded; undefined when fewer than two remain"
+    )
 
     @abstractmethod
     def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:
@@ -254,13 +253,8 @@ class DifferentialFairness(Across):
     def needs(self) -> frozenset[Need]:
         return frozenset({self.of})
 
-    @property
-    def formula(self) -> str:
-        return "max_g,h,y |ln(p_g(y) / p_h(y))|,  p_g(y) = (n_g(y) + 1/K) / (n_g + 1)"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return (0.0, math.inf)
+    formula: ClassVar[str] = "max_g,h,y |ln(p_g(y) / p_h(y))|,  p_g(y) = (n_g(y) + 1/K) / (n_g + 1)"
+    range: ClassVar[tuple[float, float]] = (0.0, math.inf)
 
     def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:
         del profile

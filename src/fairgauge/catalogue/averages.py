@@ -79,18 +79,9 @@ class Agreement(Statistic):
 
     is_share: ClassVar[bool] = True
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.MULTICLASS})
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return _BOTH
-
-    @property
-    def formula(self) -> str:
-        return "sum of TP over classes / n"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return (0.0, 1.0)
+    needs: ClassVar[frozenset[Need]] = _BOTH
+    formula: ClassVar[str] = "sum of TP over classes / n"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         return divide(self.agreed(side), self.size(side), profile)
@@ -115,21 +106,12 @@ class Kappa(Statistic):
     Over all classes where there are several, else over the positive and the negative.
     """
 
-    @property
-    def needs(self) -> frozenset[Need]:
-        return _BOTH
-
-    @property
-    def formula(self) -> str:
-        return "(accuracy - c) / (1 - c),  c = sum_y share of labels y x share of predictions y"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return (-1.0, 1.0)
-
-    @property
-    def edges(self) -> str:
-        return "undefined for a group whose labels and predictions are all of one class"
+    needs: ClassVar[frozenset[Need]] = _BOTH
+    formula: ClassVar[str] = (
+        "(accuracy - c) / (1 - c),  c = sum_y share of labels y x share of predictions y"
+    )
+    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    edges: ClassVar[str] = "undefined for a group whose labels and predictions are all of one class"
 
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         classes = [each.counts(_BOTH) for each in side.per_class]

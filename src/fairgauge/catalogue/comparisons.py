@@ -234,22 +234,17 @@ class Imbalance(ComparisonMetric):
 
     order: Order
 
-    @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset()
+    needs: ClassVar[frozenset[Need]] = frozenset()
 
     @property
     def formula(self) -> str:
         signed = "n_d - n_a" if self.order == "group - reference" else "n_a - n_d"
         return f"({signed}) / (n_a + n_d)"
 
-    @property
-    def range(self) -> tuple[float, float]:
-        return (-1.0, 1.0)
-
-    @property
-    def edges(self) -> str:
-        return "+1 or -1 when one side is empty; undefined when there are no rows at all"
+    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    edges: ClassVar[str] = (
+        "+1 or -1 when one side is empty; undefined when there are no rows at all"
+    )
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         first, second = group.size, reference.size
@@ -293,9 +288,7 @@ class Combined(ComparisonMetric):
     def range(self) -> tuple[float, float]:
         return (0.0, max(each.range[1] for each in self.of))
 
-    @property
-    def edges(self) -> str:
-        return "undefined when any of its parts is"
+    edges: ClassVar[str] = "undefined when any of its parts is"
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         sizes = np.abs([each.value(group, reference, profile) for each in self.of])
@@ -321,10 +314,7 @@ class Representation(Metric):
 
     by: Literal["difference", "ratio"]
     scope: ClassVar[Scope] = "population"
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset()
+    needs: ClassVar[frozenset[Need]] = frozenset()
 
     @property
     def formula(self) -> str:
@@ -338,9 +328,9 @@ class Representation(Metric):
     def neutral(self) -> float:
         return 0.0 if self.by == "difference" else 1.0
 
-    @property
-    def edges(self) -> str:
-        return "groups without a share in the population are not compared; undefined without rows"
+    edges: ClassVar[str] = (
+        "groups without a share in the population are not compared; undefined without rows"
+    )
 
     def value(self, share: Array, target: Array) -> Array:
         """Compare shares of the rows with shares of the population; arrays of shape (n,)."""

@@ -143,31 +143,17 @@ class CrossAuc(ComparisonMetric):
 
     positives: Literal["group", "reference"]
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
-
-    @property
-    def symmetric(self) -> bool:
-        return False
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"label", "score"})
+    symmetric: ClassVar[bool] = False
+    needs: ClassVar[frozenset[Need]] = frozenset({"label", "score"})
 
     @property
     def formula(self) -> str:
         p, n = ("d", "a") if self.positives == "group" else ("a", "d")
         return f"P(score of a positive of {p} > score of a negative of {n}) + P(equal) / 2"
 
-    @property
-    def range(self) -> tuple[float, float]:
-        return (0.0, 1.0)
-
-    @property
-    def neutral(self) -> float:
-        return math.nan
-
-    @property
-    def edges(self) -> str:
-        return "undefined without positives on the one side or negatives on the other"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    neutral: ClassVar[float] = math.nan
+    edges: ClassVar[str] = "undefined without positives on the one side or negatives on the other"
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         del profile
@@ -293,17 +279,13 @@ class StandardisedDifference(ComparisonMetric):
     def needs(self) -> frozenset[Need]:
         return _NEEDS[self.of]
 
-    @property
-    def formula(self) -> str:
-        return "(mean_d - mean_a) / sqrt(((n_d - 1) s_d^2 + (n_a - 1) s_a^2) / (n_d + n_a - 2))"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return (-math.inf, math.inf)
-
-    @property
-    def edges(self) -> str:
-        return "undefined with fewer than two rows on a side, or when the values do not vary"
+    formula: ClassVar[str] = (
+        "(mean_d - mean_a) / sqrt(((n_d - 1) s_d^2 + (n_a - 1) s_a^2) / (n_d + n_a - 2))"
+    )
+    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+    edges: ClassVar[str] = (
+        "undefined with fewer than two rows on a side, or when the values do not vary"
+    )
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         ours, theirs = self.side_values(group, reference, profile)
@@ -365,22 +347,14 @@ class OverallStandardisedDifference(ComparisonMetric):
     mean: str = "selection rate"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
     needs_overall: ClassVar[bool] = True
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return _PREDICTION
-
-    @property
-    def formula(self) -> str:
-        return "100 (p_d - p_a) / sqrt(p (1 - p)), p_d, p_a, p: selection rates of d, a, all rows"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return (-math.inf, math.inf)
-
-    @property
-    def edges(self) -> str:
-        return "undefined with no rows on a side, or when all rows have the same prediction"
+    needs: ClassVar[frozenset[Need]] = _PREDICTION
+    formula: ClassVar[str] = (
+        "100 (p_d - p_a) / sqrt(p (1 - p)), p_d, p_a, p: selection rates of d, a, all rows"
+    )
+    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+    edges: ClassVar[str] = (
+        "undefined with no rows on a side, or when all rows have the same prediction"
+    )
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         ours, theirs = self.side_values(group, reference, profile)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from fairgauge.catalogue.cells import Need
 from fairgauge.catalogue.comparisons import Metric
@@ -119,25 +119,11 @@ class UnknownMetric(Metric):
         """Return the metric of a name."""
         return cls(name=name, set="own", title=name, says="", positive="", cite=())
 
-    @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset()
-
-    @property
-    def formula(self) -> str:
-        return ""
-
-    @property
-    def edges(self) -> str:
-        return ""
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return (-math.inf, math.inf)
-
-    @property
-    def neutral(self) -> float:
-        return math.nan
+    needs: ClassVar[frozenset[Need]] = frozenset()
+    formula: ClassVar[str] = ""
+    edges: ClassVar[str] = ""
+    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+    neutral: ClassVar[float] = math.nan
 
 
 def unknown_rate(name: str) -> DescribedRate:

@@ -43,10 +43,7 @@ class Inequality(ComparisonMetric):
     parameter: float = 2.0
     scope: ClassVar[Scope] = "table"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return _BOTH
+    needs: ClassVar[frozenset[Need]] = _BOTH
 
     @property
     def formula(self) -> str:
@@ -66,12 +63,10 @@ class Inequality(ComparisonMetric):
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0 if self.index == "atkinson" else math.inf)
 
-    @property
-    def edges(self) -> str:
-        return (
-            "undefined when every row is a false negative, so that the mean benefit is 0; there is "
-            "no p-value, because 0, the end of the range, is that of a perfect prediction alone"
-        )
+    edges: ClassVar[str] = (
+        "undefined when every row is a false negative, so that the mean benefit is 0; there is "
+        "no p-value, because 0, the end of the range, is that of a perfect prediction alone"
+    )
 
     @property
     def parameters(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -112,19 +107,14 @@ class InequalityPart(Across):
     parameter: float = 2.0
     parameters: ClassVar[tuple[str, ...]] = ("alpha",)
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return _BOTH
+    needs: ClassVar[frozenset[Need]] = _BOTH
 
     @property
     def formula(self) -> str:
         between = f"generalized entropy (order {self.parameter:g}) of each row's group mean benefit"
         return between if self.part == "between" else f"generalized entropy minus {between}"
 
-    @property
-    def range(self) -> tuple[float, float]:
-        return (0.0, math.inf)
+    range: ClassVar[tuple[float, float]] = (0.0, math.inf)
 
     def with_parameter(self, parameter: str, value: float) -> Metric:
         if parameter not in self.parameters:

@@ -121,9 +121,7 @@ class Mean(MomentStatistic):
 class RootMeanSquaredError(MomentStatistic):
     """The root of the mean squared error."""
 
-    @property
-    def formula(self) -> str:
-        return "sqrt(mean((p - y)^2))"
+    formula: ClassVar[str] = "sqrt(mean((p - y)^2))"
 
     def of_sums(self, sums: Sums) -> Array:
         root: Array = np.sqrt(np.maximum(sums["gap2"], 0.0) / sums["n"])
@@ -135,18 +133,9 @@ class ExplainedVariance(MomentStatistic):
     """R²: the share of the variance of y that p explains."""
 
     fewest_rows: ClassVar[int] = 2
-
-    @property
-    def formula(self) -> str:
-        return "1 - sum((p - y)^2) / sum((y - mean(y))^2)"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return (-math.inf, 1.0)
-
-    @property
-    def edges(self) -> str:
-        return "undefined for a group of fewer than 2 rows, or whose labels do not vary"
+    formula: ClassVar[str] = "1 - sum((p - y)^2) / sum((y - mean(y))^2)"
+    range: ClassVar[tuple[float, float]] = (-math.inf, 1.0)
+    edges: ClassVar[str] = "undefined for a group of fewer than 2 rows, or whose labels do not vary"
 
     def of_sums(self, sums: Sums) -> Array:
         return 1 - sums["gap2"] / _squares_about_mean(sums["yy"], sums["y"], sums["n"])
@@ -157,10 +146,7 @@ class ResidualSpread(MomentStatistic):
     """The standard deviation of p - y."""
 
     fewest_rows: ClassVar[int] = 2
-
-    @property
-    def formula(self) -> str:
-        return "sd(p - y)"
+    formula: ClassVar[str] = "sd(p - y)"
 
     def of_sums(self, sums: Sums) -> Array:
         squares = _squares_about_mean(sums["gap2"], sums["p"] - sums["y"], sums["n"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, SupportsFloat
+from typing import TYPE_CHECKING, ClassVar, SupportsFloat
 
 import numpy as np
 
@@ -288,13 +288,8 @@ class CellFunction(DrawnStatistic):
     def is_share(self) -> bool:  # type: ignore[override]
         return self.share
 
-    @property
-    def sums(self) -> tuple[Cells, ...]:
-        return (TP, FP, FN, TN)
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return _BOTH
+    sums: ClassVar[tuple[Cells, ...]] = (TP, FP, FN, TN)
+    needs: ClassVar[frozenset[Need]] = _BOTH
 
     @property
     def formula(self) -> str:

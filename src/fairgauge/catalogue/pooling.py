@@ -109,20 +109,12 @@ class ConditionalDisparity(ComparisonMetric):
     def needs(self) -> frozenset[Need]:
         return frozenset({self.of})
 
-    @property
-    def formula(self) -> str:
-        return "sum_i n_i (n_d,i(0) / n_i(0) - n_d,i(1) / n_i(1)) / sum_i n_i"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return (-1.0, 1.0)
-
-    @property
-    def edges(self) -> str:
-        return (
-            "strata without accepted or without rejected rows are excluded and the coverage is "
-            "reported; undefined when none remains"
-        )
+    formula: ClassVar[str] = "sum_i n_i (n_d,i(0) / n_i(0) - n_d,i(1) / n_i(1)) / sum_i n_i"
+    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    edges: ClassVar[str] = (
+        "strata without accepted or without rejected rows are excluded and the coverage is "
+        "reported; undefined when none remains"
+    )
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         ours = group.strata[self.of]

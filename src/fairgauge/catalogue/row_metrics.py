@@ -154,9 +154,7 @@ class RowMetric(Metric):
     def neutral(self) -> float:
         return self.facts.neutral
 
-    @property
-    def edges(self) -> str:
-        return "undefined when a side has no row with all columns that it needs"
+    edges: ClassVar[str] = "undefined when a side has no row with all columns that it needs"
 
     @property
     def parameters(self) -> tuple[str, ...]:  # type: ignore[override]

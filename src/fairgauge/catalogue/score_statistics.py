@@ -114,10 +114,7 @@ class RocAuc(ScoreStatistic):
     """The area under the ROC curve."""
 
     two_classes: ClassVar[bool] = True
-
-    @property
-    def formula(self) -> str:
-        return "P(score of a positive > score of a negative) + P(equal) / 2"
+    formula: ClassVar[str] = "P(score of a positive > score of a negative) + P(equal) / 2"
 
     def of_scores(self, scores: Scores) -> Array:
         return roc_auc(scores)
@@ -131,10 +128,9 @@ class AveragePrecision(ScoreStatistic):
     """Precision averaged over the observed positives, from the highest score down."""
 
     two_classes: ClassVar[bool] = True
-
-    @property
-    def formula(self) -> str:
-        return "sum_k (recall_k - recall_k-1) precision_k, from the highest score down"
+    formula: ClassVar[str] = (
+        "sum_k (recall_k - recall_k-1) precision_k, from the highest score down"
+    )
 
     def of_scores(self, scores: Scores) -> Array:
         return average_precision(scores)
@@ -241,9 +237,7 @@ class Recalibration(ScoreStatistic):
         symbol = "a" if self.coefficient == "intercept" else "b"
         return f"{self.coefficient} {symbol} of logit P(label = 1) = a + b logit(score)"
 
-    @property
-    def range(self) -> tuple[float, float]:
-        return (-math.inf, math.inf)
+    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
 
     def of_scores(self, scores: Scores) -> Array:
         return recalibration(scores)[0 if self.coefficient == "intercept" else 1]

@@ -172,9 +172,7 @@ class Rate(Statistic):
     def formula(self) -> str:
         return f"{_bracket(self.of)} / {_bracket(self.among)}"
 
-    @property
-    def range(self) -> tuple[float, float]:
-        return (0.0, 1.0)
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @property
     def edges(self) -> str:
@@ -263,9 +261,7 @@ class Blend(Statistic):
     def formula(self) -> str:
         return f"({' + '.join(rate.formula for rate in self.of)}) / {len(self.of)}"
 
-    @property
-    def range(self) -> tuple[float, float]:
-        return (0.0, 1.0)
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @property
     def edges(self) -> str:
@@ -311,9 +307,7 @@ class RelativeRate(DrawnStatistic):
     def formula(self) -> str:
         return f"[{self.of.formula}] / [{self.to.formula}]"
 
-    @property
-    def range(self) -> tuple[float, float]:
-        return (0.0, float("inf"))
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 
     @property
     def edges(self) -> str:
