@@ -462,6 +462,7 @@ class DiagnosticCode(StrEnum):
     FAILS_TOGETHER = "fails_together"  # comparisons, confidence, fails, remaining, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
+    REFERENCE_OF_UNKNOWN = "reference_of_unknown"  # passed_over, references
     GROUP_NOT_RECORDED = "group_not_recorded"
     # columns, people, known, random, assume; group, effective: of the least information
     CALIBRATION = "calibration"  # known, chi_square, degrees, p, rejected

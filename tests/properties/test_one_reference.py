@@ -18,6 +18,7 @@ SIZES = {
     "two groups": {"A": 400, "B": 200},
     "three groups": {"A": 400, "B": 200, "C": 100},
     "a group of 12 rows": {"A": 400, "B": 200, "C": 12},
+    "people of unknown category": {"A": 400, "B": 200, "Decline to answer": 500},
 }
 METRIC = "selection_rate.ratio"
 THRESHOLD = 0.5

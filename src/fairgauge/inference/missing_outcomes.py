@@ -17,7 +17,7 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode
 from fairgauge.inference.missing_groups import contrast_range, sides_and_unknown
-from fairgauge.resolve.references import admissible_groups
+from fairgauge.resolve.references import large_groups
 from fairgauge.results.estimates import WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import quotient
@@ -52,7 +52,7 @@ def missing_outcomes(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     if counted.protected or spec.profile.rules.missing_outcome_is_negative:
         return
     cells = counted.counts["n"][: len(counted.groups), 0]
-    shown = np.flatnonzero(admissible_groups(counted, spec))
+    shown = np.flatnonzero(large_groups(counted, spec))
     score = "score" if spec.prediction is None else "prediction"
     for what, axis in (("label", 1), (score, 2)):
         if cells.shape[axis] == 1 or not len(shown):

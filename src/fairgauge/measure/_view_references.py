@@ -39,6 +39,7 @@ def views_of(columns: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[lis
 def view_references(
     table: tuple[Sequence[int], Sequence[int], Index, Index],
     names: Sequence[Sequence[str]],
+    known: Sequence[Sequence[bool]],
     rates: Sequence[Statistic],
     min_n: float | None,
     *,
@@ -53,7 +54,7 @@ def view_references(
     Parameters
     ----------
     table : columns, places, codes of the rows, and their counts by label and places reached.
-    names : the groups of every column of the page.
+    names, known : the groups of every column of the page, and which are of known category.
     min_n : rows below which a group is chosen only where all groups are so small.
     """
     columns, places, codes, counts = table
@@ -76,19 +77,21 @@ def view_references(
                 " & ".join(names[i][code] for i, code in zip(by, of, strict=True))
                 for of in zip(*(each.tolist() for each in parts), strict=True)
             ]
+            people = np.all([np.array(known[i])[of] for i, of in zip(by, parts, strict=True)], axis=0)
             of_groups = np.zeros((len(groups), *counts.shape[1:]))
             np.add.at(of_groups, at, counts[kept])
             filtered = [filters.get(i, -1) for i in range(len(names))]
             yield [
                 by,
                 filtered,
-                *_chosen(of_groups, called, groups, rates, minimum, places, turned),
+                *_chosen(of_groups, called, people, groups, rates, minimum, places, turned),
             ]
 
 
 def _chosen(
     counts: Array,
     names: Sequence[str],
+    people: NDArray[np.bool_],
     groups: Index,
     rates: Sequence[Statistic],
     minimum: float,
@@ -97,14 +100,14 @@ def _chosen(
 ) -> Iterator[object]:
     """Yield the number of admissible groups, the largest, and the best by each rate."""
     rows = counts.sum(axis=(1, 2))
-    admissible = rows >= minimum
-    yield int(admissible.sum())
-    largest, _, _ = choose_groups(rows, admissible, names, rows[:, None])
+    large = rows >= minimum
+    yield int((large & people).sum())
+    largest, _, _ = choose_groups(rows, large, people, names, rows[:, None])
     yield int(groups[largest[0]])
     cells = _cells(counts, turned)
     for rate in rates:
         sign = -1 if favours_the_least(rate) else 1
-        best, _, _ = choose_groups(rows, admissible, names, sign * _values(rate, cells))
+        best, _, _ = choose_groups(rows, large, people, names, sign * _values(rate, cells))
         starts = [0, *(np.flatnonzero(np.diff(best)) + 1).tolist()]
         yield [n for k in starts for n in (places[k], int(groups[best[k]]))]
 

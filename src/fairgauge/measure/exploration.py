@@ -36,7 +36,7 @@ from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import toml_value
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import group_columns
-from fairgauge.resolve.references import resolve_references
+from fairgauge.resolve.references import is_unknown_part, resolve_references
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.page_counts import page_table, rate_formula
@@ -490,6 +490,7 @@ def _references(
     """
     spec, names = resolution.spec, [_names(each) for each in groupings]
     sizes = [len(each) for each in names]
+    known = [[not is_unknown_part(part) for part in each.groups] for each in groupings]
     several = sum(number for t in tables for _, number in views_of(t.columns, sizes))
     if spec.min_share or several > MOST_VIEWS:  # the share of rows of a group is of an audit
         return
@@ -497,7 +498,7 @@ def _references(
     held: set[str] = set()
     for each in sorted(tables, key=lambda table: -len(table.places)):
         parts = (each.columns, each.places, each.codes, each.counts)
-        for view in view_references(parts, names, rates, spec.min_n, turned=turned):
+        for view in view_references(parts, names, known, rates, spec.min_n, turned=turned):
             key = str((each.model, *view[:2]))
             if key not in held:
                 held.add(key)

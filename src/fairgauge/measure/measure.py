@@ -44,14 +44,14 @@ from fairgauge.measure.measure_unrecorded import (
     measure_unrecorded,
     names_of_unrecorded,
 )
-from fairgauge.measure.other_references import ties, with_other_references
+from fairgauge.measure.other_references import choices, with_other_references
 from fairgauge.measure.slices import Slice
 from fairgauge.question.features import Ordered
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
 from fairgauge.resolve.data_checks import one_group
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.references import admissible_groups
+from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import score_counts
 from fairgauge.results.estimates import EVERYONE, Estimate, Measured
@@ -216,12 +216,12 @@ class _MeasuredFeature:
             *missing_groups(counts, ruled=bool(spec.rules), people=spec.of_people),
             *missing_outcomes(counts, spec),
             *one_group(counts),
-            *ties(slices, resolution.metrics),
+            *choices(slices, resolution.metrics),
         ]
         if counts.protected:
             self.diagnostics = [
                 *missing_groups(counts, ruled=bool(spec.rules), people=spec.of_people),
-                *ties(slices, resolution.metrics),
+                *choices(slices, resolution.metrics),
             ]
         ruled = {limit.metric for _, limit in spec.limits}
         for each, asked in product(slices, resolution.metrics):
@@ -236,7 +236,7 @@ class _MeasuredFeature:
         if spec.rules:
             self.other_references = tuple(with_other_references(slices, resolution.metrics))
         if resolution.task is Task.BINARY:
-            groups = slices[0].groups_at(np.flatnonzero(admissible_groups(counts, spec)))
+            groups = slices[0].groups_at(np.flatnonzero(large_groups(counts, spec)))
             if len(groups.names) >= FEWEST_GROUPS:
                 from fairgauge.inference.groups.pairwise import pairs_not_listed
 

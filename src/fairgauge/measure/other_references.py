@@ -73,20 +73,31 @@ def _has_one_reference(each: Slice, metric: Contrast) -> bool:
     return any(reference.kind in _SINGLE for reference in each.references(metric).each)
 
 
-def ties(slices: Sequence[Slice], metrics: Sequence[AskedMetric]) -> list[Diagnostic]:
-    """Warn of groups that could be the reference as well as the one that is, once for each rate."""
+def choices(slices: Sequence[Slice], metrics: Sequence[AskedMetric]) -> list[Diagnostic]:
+    """State which groups could be the reference as well as those that the data chose."""
     if slices[0].spec.reference not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
         return []
     found: dict[Tie, None] = {}
+    passed_over: dict[str, dict[str, None]] = {}
     for each in slices:
         for asked in metrics:
             if asked.obstacle is None and asked.metric.scope not in ("table", "rows"):
-                tie = each.references(asked.metric).tie
-                found |= {tie: None} if tie else {}
-    return [
+                references = each.references(asked.metric)
+                found |= {references.tie: None} if references.tie else {}
+                if references.passed_over is not None:
+                    instead = passed_over.setdefault(references.passed_over, {})
+                    instead[str(references.each[0].group)] = None
+    feature = slices[0].counts.feature
+    unknown = [
+        Diagnostic.note(
+            DiagnosticCode.REFERENCE_OF_UNKNOWN, feature, passed_over=name, references=tuple(used)
+        )
+        for name, used in passed_over.items()
+    ]
+    return unknown + [
         Diagnostic.warning(
             DiagnosticCode.REFERENCE_TIED,
-            slices[0].counts.feature,
+            feature,
             chosen=tie.chosen,
             others=tie.others,
             rate=tie.rate,

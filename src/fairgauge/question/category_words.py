@@ -18,6 +18,11 @@ _UNKNOWN = re.compile(
     re.IGNORECASE,
 )
 
+_MISSING_MARKERS = {
+    *("na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "nat", "missing"),
+    *("unknown", "not stated", "not available", "?", "-", "--", ".", ""),
+}
+
 
 def is_total(category: str) -> bool:
     """Return whether a category is that of all rows."""
@@ -27,3 +32,14 @@ def is_total(category: str) -> bool:
 def is_unknown(category: str) -> bool:
     """Return whether a category is that of people whose category is not known."""
     return bool(_UNKNOWN.search(category))
+
+
+def means_missing(value: object) -> bool:
+    """Return whether a value of the data is a text that usually means that it is missing.
+
+    >>> means_missing(" "), means_missing("Decline to answer"), means_missing("Female")
+    (True, True, False)
+    """
+    if not isinstance(value, str):
+        return False
+    return value.strip().casefold() in _MISSING_MARKERS or is_unknown(value)

@@ -16,7 +16,7 @@ from fairgauge.cube.levels import quartiles
 from fairgauge.enums import DiagnosticCode, Missing, Role, Task
 from fairgauge.errors import DataError, closest, quote
 from fairgauge.identity import FeatureId, ValueSet, is_named, texts_of
-from fairgauge.question.category_words import is_unknown
+from fairgauge.question.category_words import means_missing
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Ordered
 from fairgauge.question.recoding import UNKNOWN, write_recodings
@@ -42,10 +42,6 @@ _FAVOURABLE = re.compile(
 )
 """Parts of the names of columns in which 1 is the favourable outcome."""
 
-_MISSING_MARKERS = {
-    *("na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "nat", "missing"),
-    *("unknown", "not stated", "not available", "?", "-", "--", ".", ""),
-}
 _FEWEST_ROWS = 20
 """With fewer rows, even a good prediction may equal the label in every row."""
 _CLASSES = 2
@@ -341,14 +337,10 @@ def missing_markers(
         for (level, rows), missing in zip(levels, unknown, strict=True):
             if missing or name_of(level) in spec.exclude_groups:
                 continue
-            if isinstance(level, str) and _is_marker(level):
+            if means_missing(level):
                 yield Diagnostic.warning(
                     DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows
                 )
-
-
-def _is_marker(level: str) -> bool:
-    return level.strip().casefold() in _MISSING_MARKERS or is_unknown(level)
 
 
 def same_names(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Iterator[Diagnostic]:
@@ -430,7 +422,7 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
     """
     if len(rows) > _MOST_SPELLED:
         return {}
-    unknown = [value for value in rows if _is_marker(value)]
+    unknown = [value for value in rows if means_missing(value)]
     alike: dict[str, list[str]] = {}
     for value in rows:
         if value not in unknown:

@@ -11,6 +11,8 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Better, ReferenceKind, ReferenceRule
+from fairgauge.identity import MissingValue, ValueSet
+from fairgauge.question.category_words import means_missing
 from fairgauge.resolve.group_counts import as_reference
 from fairgauge.resolve.sides import side_of_all, side_of_others
 from fairgauge.results.scopes import Reference
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.identity import Part
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.sides import CountsBySide
@@ -65,11 +68,13 @@ class References:
     sides : array of shape (groups,): the number of the side, as `CountsBySide` counts them.
     each : the reference of every group.
     tie : the groups of which the reference was chosen, where several were equally admissible.
+    passed_over : the group of a name such as "Unknown" that would have been chosen but for it.
     """
 
     sides: Index
     each: tuple[Reference, ...]
     tie: Tie | None = None
+    passed_over: str | None = None
 
     def rows(self, group: int, codes: Index) -> NDArray[np.bool_]:
         """Return which rows are the reference of a group, from the group code of every row."""
@@ -99,7 +104,7 @@ def resolve_references(
 
     choice = _choose(counts, metric, spec, values_of, places=1)
     (references,) = choice.references(counts)
-    return replace(references, tie=choice.tie(counts))
+    return replace(references, tie=choice.tie(counts), passed_over=choice.passed_over)
 
 
 def mirrored_group(counts: GroupCounts, references: Sequence[Reference | None]) -> int | None:
@@ -170,6 +175,7 @@ class _Choice:
     tied : array of shape (groups, places): equally admissible and equally favoured, itself too.
     values : array of the same shape, by which it is chosen.
     rate : what the values of the first place are; None for numbers of rows.
+    passed_over : who would be chosen at the first place, were people of unknown category a group.
     """
 
     kind: ReferenceKind
@@ -177,6 +183,7 @@ class _Choice:
     tied: NDArray[np.bool_]
     values: Values
     rate: Statistic | None
+    passed_over: str | None
 
     def references(self, counts: GroupCounts) -> tuple[References, ...]:
         size = len(counts.groups)
@@ -218,7 +225,7 @@ def _choose(
     of several of these the first by name. Values are equal up to rounding errors.
     """
     sizes = group_sizes(counts)
-    admissible = admissible_groups(counts, spec)
+    large, people = large_groups(counts, spec), of_known_people(counts)
     by_size = np.repeat(sizes[:, None], places, axis=1)
     best = spec.reference is ReferenceRule.BEST
     rate = _favouring(metric, counts) if best else None
@@ -226,27 +233,39 @@ def _choose(
     if rate is not None:
         sign = -1.0 if favours_the_least(rate) else 1.0
         values = values_of(rate)
-    chosen, tied, unknown = choose_groups(sizes, admissible, counts.groups, sign * values)
+    chosen, tied, unknown = choose_groups(sizes, large, people, counts.groups, sign * values)
+    passed_over = None
+    if (large & ~people).any():
+        anyone = np.ones_like(people)
+        otherwise, _, _ = choose_groups(sizes, large, anyone, counts.groups, sign * values)
+        passed_over = None if people[otherwise[0]] else counts.groups[int(otherwise[0])]
     kind = ReferenceKind.BEST if best else ReferenceKind.LARGEST
     if unknown[0]:
         rate, values = None, by_size
-    return _Choice(kind, chosen, tied, values, rate)
+    return _Choice(kind, chosen, tied, values, rate, passed_over)
 
 
 def choose_groups(
-    sizes: Values, admissible: NDArray[np.bool_], names: Sequence[str], values: Values
+    sizes: Values,
+    large: NDArray[np.bool_],
+    people: NDArray[np.bool_],
+    names: Sequence[str],
+    values: Values,
 ) -> tuple[Index, NDArray[np.bool_], NDArray[np.bool_]]:
     """Return the group of the largest value at each place, the tied ones, and where none is known.
 
-    Where no admissible group has a value, the largest of them is chosen; where none is admissible,
-    one of the largest.
+    Admissible are large groups of people of known category. Where none of them has a value, the
+    largest is chosen; where there is none, one of the largest, of known category if any is.
 
     Parameters
     ----------
+    large, people : which groups are large enough, and which are of people of known category.
     values : array of shape (groups, places).
     """
+    admissible = large & people
     if not admissible.any():
-        admissible = sizes == sizes.max(initial=0.0)
+        able = np.where(people | ~people.any(), sizes, -1.0)
+        admissible = able == able.max(initial=0.0)
     unknown = np.asarray(np.isnan(values[admissible]).all(axis=0))
     favoured = np.where(admissible[:, None], np.where(unknown, sizes[:, None], values), np.nan)
     most = np.nanmax(favoured, axis=0)
@@ -265,8 +284,26 @@ def group_sizes(counts: GroupCounts) -> Values:
 def admissible_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:
     """Return which groups may be chosen as the best or the largest reference.
 
-    Groups of fewer than ``min_n`` rows (by default `FEWEST_ROWS`) or ``min_share`` may not.
+    Small groups may not, nor people of unknown category: nobody is to be compared with them alone.
     """
+    return large_groups(counts, spec) & of_known_people(counts)
+
+
+def of_known_people(counts: GroupCounts) -> NDArray[np.bool_]:
+    """Return which groups are of people whose category is known in every column."""
+    known = [not any(map(is_unknown_part, each.parts)) for each in counts.group_ids]
+    return np.array(known, dtype=bool)
+
+
+def is_unknown_part(part: Part) -> bool:
+    """Return whether what a group is in a column means that it is not known, as "Unknown" does."""
+    if isinstance(part, ValueSet):
+        return all(map(means_missing, part.values))
+    return isinstance(part, MissingValue)
+
+
+def large_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:
+    """Return which groups have ``min_n`` rows (by default `FEWEST_ROWS`) and ``min_share``."""
     minimum = FEWEST_ROWS if spec.min_n is None else spec.min_n
     large = (counts.cases >= minimum) & (
         counts.cases >= (spec.min_share or 0.0) * counts.every_case

@@ -79,3 +79,30 @@ def test_the_names_decide_only_where_sizes_are_equal(sizes: list[tuple[int, int]
         assert (selected / n, n) == (best, most)
         tied = sum(selected / n == best for selected, n in groups)
         assert bool(ties_of(report)) is (tied > 1)
+
+
+@pytest.mark.parametrize("name", ["Unknown", "N/A", "Decline to answer", " ", "Not stated"])
+@pytest.mark.parametrize("reference", ["best", "largest"])
+def test_people_of_unknown_category_are_no_reference(name: str, reference: str) -> None:
+    """They fare best and are most; they are compared with the next, which a note states."""
+    report = audited({"A": (400, 1000), "B": (260, 900), name: (700, 1400)}, reference)
+    assert {str(e.reference.group) for e in report.estimates if e.reference} == {"A"}
+    assert {e.group for e in report.estimates} == {"B", name}
+    (note,) = [n for n in report.diagnostics if n.code is DiagnosticCode.REFERENCE_OF_UNKNOWN]
+    assert note.message == (
+        f"'{name}' would be the reference by its number of rows or its rate, and is none because "
+        "of its name; groups are compared with 'A'"
+    )
+    # a group that would not be chosen anyway is not worth a note
+    small = audited({"A": (400, 1000), "B": (260, 900), name: (100, 400)}, reference)
+    assert not [n for n in small.diagnostics if n.code is DiagnosticCode.REFERENCE_OF_UNKNOWN]
+    named = fg.audit(
+        selected({"A": (400, 1000), name: (700, 1400)}), reference={"g": name}, rules=RULE
+    )
+    assert {str(e.reference.group) for e in named.estimates} == {name}
+
+
+@pytest.mark.parametrize("reference", ["best", "largest"])
+def test_where_every_category_is_unknown_one_is_the_reference(reference: str) -> None:
+    report = audited({"Unknown": (400, 1000), "N/A": (260, 900)}, reference)
+    assert {str(e.reference.group) for e in report.estimates} == {"Unknown"}

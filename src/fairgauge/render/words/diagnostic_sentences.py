@@ -387,6 +387,14 @@ def _reference_tied(d: Diagnostic) -> str:
     )
 
 
+def _reference_of_unknown(d: Diagnostic) -> str:
+    used = numbers.listing([quote(each) for each in d["references"]], "or")
+    return (
+        f"{quote(d['passed_over'])} would be the reference by its number of rows or its rate, and "
+        f"is none because of its name; groups are compared with {used}"
+    )
+
+
 _ASSUMED = {
     "bracket": "right if, within a group, the outcome does not change with its probability or "
     "changes in the direction in which the groups differ",
@@ -539,5 +547,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.FAILS_TOGETHER: _fails_together,
     DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
     DiagnosticCode.REFERENCE_TIED: _reference_tied,
+    DiagnosticCode.REFERENCE_OF_UNKNOWN: _reference_of_unknown,
     DiagnosticCode.TEXT: lambda d: str(d["text"]),
 }
