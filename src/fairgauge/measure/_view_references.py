@@ -77,7 +77,9 @@ def view_references(
                 " & ".join(names[i][code] for i, code in zip(by, of, strict=True))
                 for of in zip(*(each.tolist() for each in parts), strict=True)
             ]
-            people = np.all([np.array(known[i])[of] for i, of in zip(by, parts, strict=True)], axis=0)
+            people = np.all(
+                [np.array(known[i])[of] for i, of in zip(by, parts, strict=True)], axis=0
+            )
             of_groups = np.zeros((len(groups), *counts.shape[1:]))
             np.add.at(of_groups, at, counts[kept])
             filtered = [filters.get(i, -1) for i in range(len(names))]
