@@ -8,7 +8,7 @@ import weakref
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
 from fairgauge.errors import DataError, MissingExtra, failed_import, listing, nearest, quote
@@ -130,10 +130,7 @@ class Database:
         """Count the rows in one query."""
         return count_by_sql(plan, self._from, self._written(), self._run, limit)
 
-    @property
-    def streams(self) -> bool:
-        """Return that rows can be read in batches."""
-        return True
+    streams: ClassVar[bool] = True
 
     def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
         """Yield the rows of the columns of a plan."""

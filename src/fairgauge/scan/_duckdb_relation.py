@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import duckdb
 
@@ -240,10 +240,7 @@ class Relation:
     relation: DuckDBPyRelation
     connection: DuckDBPyConnection | None = None
 
-    @property
-    def at_hand(self) -> bool:
-        """Return that DuckDB runs in this process."""
-        return True
+    at_hand: ClassVar[bool] = True
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of columns, of all rows or of the first ``most``."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from importlib import import_module
 from operator import mul
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -62,10 +62,7 @@ class PandasFrame:
         """Return the names of the columns."""
         return tuple(str(column) for column in self.frame.columns)
 
-    @property
-    def at_hand(self) -> bool:
-        """Return that the rows are in memory."""
-        return True
+    at_hand: ClassVar[bool] = True
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of columns, of all rows or of the first ``most``."""
@@ -98,10 +95,7 @@ class PandasFrame:
                 table.add(digits, measures)
         return Scanned(len(self.frame), totals, [table.counted() for table in tables])
 
-    @property
-    def streams(self) -> bool:
-        """Return that rows can be read in batches."""
-        return True
+    streams: ClassVar[bool] = True
 
     def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
         """Yield the rows."""
@@ -458,10 +452,7 @@ class DaskFrame:
         parts = [count(part, plan, limit) for part in self._parts(plan)]
         return joined(plan, dask.compute(*parts), limit)
 
-    @property
-    def streams(self) -> bool:
-        """Return that rows can be read in batches."""
-        return True
+    streams: ClassVar[bool] = True
 
     def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
         """Yield the rows, one part after the other."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.object_stores import address
@@ -38,10 +38,7 @@ class DuckFiles:
     written: Columns = field(repr=False)
     rows: Rows = field(default=unknown, repr=False)
 
-    @property
-    def at_hand(self) -> bool:
-        """Return that DuckDB runs in this process."""
-        return True
+    at_hand: ClassVar[bool] = True
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of columns, of all rows or of the first ``most``."""

@@ -6,7 +6,7 @@ import secrets
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from fairgauge.errors import DataError, MissingExtra, listing, quote
 from fairgauge.scan._duckdb_relation import reason
@@ -52,10 +52,7 @@ class SparkFrame:
         with self._view() as view:
             return count_by_sql(plan, view, self._written(), self._run, limit)
 
-    @property
-    def streams(self) -> bool:
-        """Return that rows can be read in batches."""
-        return True
+    streams: ClassVar[bool] = True
 
     def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
         """Yield the rows of the columns of a plan; one partition at a time is at hand."""
