@@ -123,7 +123,6 @@ class Database:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the names of the columns."""
         return tuple(self.table.columns)
 
     def count(self, plan: Plan, limit: int) -> Cube:

@@ -243,7 +243,6 @@ class Relation:
     at_hand: ClassVar[bool] = True
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
-        """Return the values of columns, of all rows or of the first ``most``."""
         chosen = self.relation.select(*(identifier(name) for name in columns))
         records = (chosen if most is None else chosen.limit(most)).fetchall()
         return [[record[i] for record in records] for i in range(len(columns))], False

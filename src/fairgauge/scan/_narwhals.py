@@ -53,7 +53,6 @@ class NarwhalsFrame:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the names of the columns."""
         with _as_data_error(self.name):
             return tuple(self.frame.collect_schema().names())
 
@@ -63,7 +62,6 @@ class NarwhalsFrame:
         return isinstance(self.frame, nw.DataFrame) or self.frame.implementation.is_polars()
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
-        """Return the values of columns, of all rows or of the first ``most``."""
         frame = self.frame.select(*columns)
         frame = frame if most is None else frame.head(most)
         whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame

@@ -59,13 +59,11 @@ class PandasFrame:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the names of the columns."""
         return tuple(str(column) for column in self.frame.columns)
 
     at_hand: ClassVar[bool] = True
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
-        """Return the values of columns, of all rows or of the first ``most``."""
         positions = [self.columns.index(name) for name in columns]
         return [self.frame.iloc[:most, at].tolist() for at in positions], False
 
@@ -442,7 +440,6 @@ class DaskFrame:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the names of the columns."""
         return tuple(str(column) for column in self.frame.columns)
 
     def count(self, plan: Plan, limit: int) -> Cube:

@@ -88,12 +88,10 @@ class _ChosenRows:
 
     @property
     def name(self) -> str:
-        """Return what the data are called in messages."""
         return self.source.name
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the names of the columns."""
         return self.source.columns
 
     @property
@@ -108,7 +106,6 @@ class _ChosenRows:
         )  # fmt: skip
 
     def count(self, plan: Plan, limit: int) -> Cube:
-        """Count the rows once; at most ``limit`` values on an axis."""
         axes = self.axes
         cube = self.source.count(_with_axes(plan, axes), limit)
         if cube.excluded:
@@ -166,7 +163,6 @@ class _ReadableRows(_ChosenRows):
 
     @property
     def at_hand(self) -> bool:
-        """Return whether the first rows can be looked at without a query elsewhere."""
         return isinstance(self.source, Readable) and self.source.at_hand
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:

@@ -41,7 +41,6 @@ class DuckFiles:
     at_hand: ClassVar[bool] = True
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
-        """Return the values of columns, of all rows or of the first ``most``."""
         keys = ", ".join(self.written.key(name) for name in columns)
         limit = "" if most is None else f" LIMIT {most}"
         records = list(run(f"SELECT {keys} FROM {self.relation}{limit}", self.name))

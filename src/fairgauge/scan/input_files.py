@@ -131,7 +131,7 @@ def _refuse_repeated(asked: Sequence[str | Path]) -> None:
 
 def _open(kind: str, paths: list[Place], name: str) -> Source:
     if kind == "csv":
-        from fairgauge.scan._csv_files import open_csv
+        from fairgauge.scan._tabular_files import open_csv
 
         return open_csv(paths, name)
     if kind == "json":
@@ -139,10 +139,10 @@ def _open(kind: str, paths: list[Place], name: str) -> Source:
 
         return open_json(paths, name)
     if kind == "parquet":
-        from fairgauge.scan._parquet_files import open_parquet
+        from fairgauge.scan._tabular_files import open_parquet
 
         return open_parquet(paths, name)
-    from fairgauge.scan._arrow_files import open_arrow
+    from fairgauge.scan._tabular_files import open_arrow
 
     return open_arrow(paths, name)
 

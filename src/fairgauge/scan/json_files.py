@@ -71,7 +71,6 @@ class JsonFiles:
     at_hand: ClassVar[bool] = True
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
-        """Return the values of columns, of all rows or of the first ``most``."""
         return self.files.fetch(columns, most)
 
     def with_missing(self, column: str) -> JsonFiles:

@@ -44,7 +44,6 @@ class SparkFrame:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the names of the columns."""
         return tuple(self.frame.columns)
 
     def count(self, plan: Plan, limit: int) -> Cube:

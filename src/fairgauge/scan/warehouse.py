@@ -58,7 +58,6 @@ class Warehouse:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the names of the columns."""
         return tuple(self.kinds)
 
     def count(self, plan: Plan, limit: int) -> Cube:

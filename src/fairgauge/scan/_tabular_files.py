@@ -1,0 +1,258 @@
+"""CSV, Parquet and Arrow (also called Feather) files, one or many, alone or in partitions.
+
+Every value of a CSV file is read as text; types are decided once all values are known.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.object_stores import open_unzipped, read_object
+from fairgauge.scan._duckdb_relation import not_a_number, reason, run, text_as_number, typed_columns
+from fairgauge.scan._frames import open_frame
+from fairgauge.scan._sql import Columns, literal
+from fairgauge.scan.duckdb_files import DuckFiles, check_same_columns, listed
+from fairgauge.scan.source import check_unique_names
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from fairgauge.object_stores import Place
+    from fairgauge.scan.source import Source
+
+_SNIFFED_LINES = 1_000
+_LONGEST_LINE = 1 << 22
+_BUFFER = 1 << 23
+_DELIMITERS = ",;\t|"
+
+
+def open_csv(paths: list[Place], name: str) -> Source:
+    """Open CSV files that have the same columns, in any order.
+
+    Raises
+    ------
+    DataError
+        A file has no header that can be read, a column twice, or other columns than the first.
+    """
+    dialects = [_dialect(path) for path in paths]
+    columns = dialects[0].header
+    for each in dialects[1:]:
+        check_same_columns(columns, each.header, paths[0], each.path)
+    alike: dict[tuple[str, tuple[str, ...]], list[Place]] = {}
+    for each in dialects:
+        alike.setdefault((each.delimiter, each.header), []).append(each.path)
+    parts = [_read_csv(found, *dialect, columns) for dialect, found in alike.items()]
+    # columns are named by position: DuckDB takes names that differ in case alone for the same
+    position = {column: f"c{i}" for i, column in enumerate(columns)}
+    written = Columns(
+        key=lambda column: position[column],
+        number=lambda column: text_as_number(position[column]),
+        wrong=lambda column: not_a_number(position[column]),
+        texts=frozenset(columns),
+    )
+    return DuckFiles(name, columns, f"({' UNION ALL '.join(parts)})", written)
+
+
+def _read_csv(
+    paths: list[Place], delimiter: str, header: tuple[str, ...], columns: tuple[str, ...]
+) -> str:
+    types = ", ".join(f"'h{i}': 'VARCHAR'" for i in range(len(header)))
+    chosen = ", ".join(f"h{header.index(column)} AS c{i}" for i, column in enumerate(columns))
+    return (
+        f"SELECT {chosen} FROM read_csv({listed(paths)}, delim={literal(delimiter)}, quote='\"', "
+        "escape='\"', header=true, nullstr='', auto_detect=false, strict_mode=true, "
+        f"null_padding=false, max_line_size={_LONGEST_LINE}, "
+        f"buffer_size={_BUFFER}, columns={{{types}}})"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """What separates the columns of a CSV file, and their names."""
+
+    path: Place
+    delimiter: str
+    header: tuple[str, ...]
+
+
+def _dialect(path: Place) -> _Dialect:
+    lines = _first_lines(path)
+    delimiter = "\t" if ".tsv" in path.suffixes else _delimiter(lines[0])
+    try:
+        header = next(csv.reader(lines, delimiter=delimiter, strict=True))
+    except (csv.Error, StopIteration):
+        raise DataError(
+            f"the header of {quote(path)} cannot be read: a quote is not closed"
+        ) from None
+    check_unique_names(header, quote(path))
+    return _Dialect(path, delimiter, tuple(header))
+
+
+def _delimiter(line: str) -> str:
+    """Return what separates the names of a header: the one that is found most often."""
+    outside = "".join(line.split('"')[::2])
+    return max(_DELIMITERS, key=outside.count)
+
+
+def _first_lines(path: Place) -> list[str]:
+    try:
+        with open_unzipped(path) as found, io.TextIOWrapper(found, "utf-8-sig", newline="") as text:
+            lines = list(islice(text, _SNIFFED_LINES))
+    except UnicodeDecodeError:
+        raise DataError(
+            f"{quote(path)} is not UTF-8 text; convert it, for example with iconv -f latin1 -t utf8"
+        ) from None
+    if not lines or not lines[0].strip():
+        raise DataError(f"{quote(path)} has no header: its first line is empty")
+    return lines
+
+
+_MAGIC = b"PAR1"
+_SMALLEST = 12
+
+
+def open_parquet(paths: list[Place], name: str) -> Source:
+    """Open Parquet files that have the same columns, in any order.
+
+    Raises
+    ------
+    DataError
+        A file is truncated, has a column twice, or other columns than the first.
+    """
+    for path in paths:
+        _check_whole(path)
+    schemas = {path: _schema(path) for path in paths}
+    first = schemas[paths[0]]
+    alike: dict[_Schema, list[Place]] = {}
+    for path, schema in schemas.items():
+        check_same_columns(first.names, schema.names, paths[0], path)
+        alike.setdefault(schema, []).append(path)
+    parts = [_read(found, schema.names, first.names) for schema, found in alike.items()]
+    relation = f"({' UNION ALL '.join(parts)})"
+    kinds = [str(record[1]) for record in run(f"DESCRIBE SELECT * FROM {relation}", name)]
+    written = {
+        c: (f"c{i}", kind) for i, (c, kind) in enumerate(zip(first.names, kinds, strict=True))
+    }
+    columns = typed_columns(written, texts=frozenset(first.partitions))
+
+    def rows() -> int:
+        query = f"SELECT sum(num_rows) FROM parquet_file_metadata({listed(paths)})"
+        return int(next(run(query, name))[0])
+
+    return DuckFiles(name, first.names, relation, columns, rows)
+
+
+def _read(paths: list[Place], held: tuple[str, ...], columns: tuple[str, ...]) -> str:
+    """Write files of one schema as columns c0, c1 ...: by position, names may differ in case."""
+    names = ", ".join(f"h{i}" for i in range(len(held)))
+    chosen = ", ".join(f"h{held.index(column)} AS c{i}" for i, column in enumerate(columns))
+    return f"SELECT {chosen} FROM {_rows(paths)} AS held({names})"
+
+
+def _rows(paths: list[Place]) -> str:
+    options = "hive_partitioning=true, hive_types_autocast=false"
+    return f"read_parquet({listed(paths)}, {options})"
+
+
+def _check_whole(path: Place) -> None:
+    with path.open("rb") as handle:
+        start = handle.read(4)
+        size = handle.seek(0, 2)
+        handle.seek(max(size - 4, 0))
+        end = handle.read(4)
+    if (start, end) != (_MAGIC, _MAGIC) or size < _SMALLEST:
+        raise DataError(f"{quote(path)} is truncated, or not a Parquet file")
+
+
+@dataclass(frozen=True, slots=True)
+class _Schema:
+    """The columns of a file; partitions come last, as text."""
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    partitions: tuple[str, ...]
+
+
+def _schema(path: Place) -> _Schema:
+    tree = run(f"SELECT name, num_children FROM parquet_schema({listed([path])})", str(path))
+    names = _top_level([(str(name), int(children or 0)) for name, children in tree])
+    check_unique_names(names, quote(path))
+    described = list(run(f"DESCRIBE SELECT * FROM {_rows([path])}", str(path)))
+    partitions = [str(record[0]) for record in described[len(names) :]]
+    kinds = tuple(str(record[1]) for record in described)
+    return _Schema((*names, *partitions), kinds, tuple(partitions))
+
+
+def _top_level(tree: list[tuple[str, int]]) -> list[str]:
+    """Return the children of the root of a schema, which is listed depth first."""
+    names: list[str] = []
+    inside = 0
+    for name, children in tree[1:]:
+        if inside == 0:
+            names.append(name)
+        else:
+            inside -= 1
+        inside += children
+    return names
+
+
+def open_arrow(paths: list[Place], name: str) -> Source:
+    """Open Arrow files or streams that have the same columns, in any order.
+
+    Raises
+    ------
+    DataError
+        A file is truncated, or has other columns than the first.
+    MissingExtra
+        Neither pyarrow nor polars is installed.
+    """
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        return _open_with_polars(paths, name, error)
+    tables = [_read_arrow(path) for path in paths]
+    for path, table in zip(paths[1:], tables[1:], strict=True):
+        check_same_columns(tables[0].column_names, table.column_names, paths[0], path)
+    try:
+        return open_frame(pa.concat_tables(tables, promote_options="permissive"), name)
+    except pa.ArrowException as error:
+        raise DataError(f"cannot read {quote(name)} together: {reason(error)}") from None
+
+
+def _read_arrow(path: Place) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import ipc
+
+    try:
+        local = isinstance(path, Path)
+        with pa.memory_map(str(path)) if local else pa.PythonFile(path.open("rb")) as held:
+            try:
+                return ipc.open_file(held).read_all()
+            except pa.ArrowInvalid:
+                held.seek(0)
+                return ipc.open_stream(held).read_all()
+    except (pa.ArrowException, OSError):
+        raise DataError(f"{quote(path)} is truncated, or not an Arrow file") from None
+
+
+def _open_with_polars(paths: list[Place], name: str, missing: ImportError) -> Source:
+    try:
+        import polars as pl
+    except ImportError:
+        raise MissingExtra("reading .arrow and .feather files", "arrow", missing) from None
+    frames = [
+        pl.scan_ipc(path if isinstance(path, Path) else read_object(path.url)) for path in paths
+    ]
+    try:
+        columns = [frame.collect_schema().names() for frame in frames]
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise DataError(f"cannot read {quote(name)}: {reason(error)}") from None
+    for path, found in zip(paths[1:], columns[1:], strict=True):
+        check_same_columns(columns[0], found, paths[0], path)
+    return open_frame(pl.concat([frame.select(columns[0]) for frame in frames]), name)
