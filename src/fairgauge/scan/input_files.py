@@ -130,21 +130,13 @@ def _refuse_repeated(asked: Sequence[str | Path]) -> None:
 
 
 def _open(kind: str, paths: list[Place], name: str) -> Source:
-    if kind == "csv":
-        from fairgauge.scan._tabular_files import open_csv
-
-        return open_csv(paths, name)
     if kind == "json":
         from fairgauge.scan.json_files import open_json
 
         return open_json(paths, name)
-    if kind == "parquet":
-        from fairgauge.scan._tabular_files import open_parquet
+    from fairgauge.scan._tabular_files import open_arrow, open_csv, open_parquet
 
-        return open_parquet(paths, name)
-    from fairgauge.scan._tabular_files import open_arrow
-
-    return open_arrow(paths, name)
+    return {"csv": open_csv, "parquet": open_parquet, "arrow": open_arrow}[kind](paths, name)
 
 
 def _paths(asked: str) -> Sequence[Place]:
