@@ -508,7 +508,7 @@ def _counts_of(
     cells = most_cells(apart, one_hot)
     batches = cells > _MOST_CELLS and not together
     if batches and isinstance(source, Streamed) and source.streams:
-        return _Counted(apart, source, spec, partial(coded_rows, source, apart, _MOST_VALUES))
+        return _Counted(apart, source, spec, partial(coded_rows, source, apart))
     if cells > _MOST_JOINT_CELLS:
         raise SpecError(Problem("features", _too_many(cells, together=together)))
     return _Counted(replace(source.count(joint, _MOST_VALUES), question=spec), source, spec)

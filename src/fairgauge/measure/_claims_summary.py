@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -97,7 +97,7 @@ class ClaimCounts:
 
     def _sums_of(
         self,
-        codes: Sequence[NDArray[np.int64]],
+        codes: Sequence[NDArray[np.integer[Any]]],
         summed: Sequence[Array],
         strata: NDArray[np.intp],
         number: int,
@@ -117,7 +117,7 @@ class ClaimCounts:
         return sums
 
     def _patterns(
-        self, codes: Sequence[NDArray[np.int64]], of: Sequence[int], rows: int
+        self, codes: Sequence[NDArray[np.integer[Any]]], of: Sequence[int], rows: int
     ) -> NDArray[np.int64]:
         """Return for every row one bit for each of some claims that it is in."""
         found = np.zeros(rows, dtype=np.int64)

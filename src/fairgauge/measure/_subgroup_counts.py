@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.resolve.searched_features import OutcomeRows, SearchedRows
 
-    Codes = NDArray[np.int64]
+    Codes = NDArray[np.integer[Any]]
 
 MOST_SUBGROUPS = 10_000_000
 _MOST_COMBINATIONS = 50_000_000
@@ -163,7 +163,10 @@ def _counted(
             keys = _KeysOfSets(part, rows.sizes)
             for features in together:
                 counts = keys.counts(features)
-                tables[features] = tables[features] + counts if features in tables else counts
+                if features in tables:
+                    tables[features] += counts
+                else:
+                    tables[features] = counts
         for features, counts in tables.items():
             for some in _subsets(features):
                 if some in open_sets:
@@ -178,23 +181,34 @@ class _KeysOfSets:
     def __init__(self, part: OutcomeRows, sizes: Sequence[int]) -> None:
         self._part, self._sizes = part, sizes
         self._first: tuple[int, ...] = ()
-        self._key = np.zeros(len(part.outcomes), dtype=np.int64)
-        self._last = [codes * OUTCOMES + part.outcomes for codes in part.codes]
+        self._keys: dict[int, Codes] = {}
+        # half as wide as what is counted: these arrays are read for every set
+        outcomes = part.outcomes.astype(np.int32)
+        self._codes = [codes.astype(np.int32) for codes in part.codes]
+        self._last = [codes * OUTCOMES + outcomes for codes in self._codes]
+        self._key = np.zeros(len(outcomes), dtype=np.intp)
 
     def counts(self, features: tuple[int, ...]) -> Array:
         """Return the counts by the values of some features, and by outcome; then the scores."""
         *first, last = features
         if tuple(first) != self._first:
-            columns = [self._part.codes[f] for f in first]
-            self._first = tuple(first)
-            self._key = combined(columns, self._sizes, first) if first else self._key
+            self._first, self._keys = tuple(first), {}
         shape = [*(self._sizes[f] + 1 for f in features), OUTCOMES]
-        key = self._key * (shape[-2] * OUTCOMES) + self._last[last] if first else self._last[last]
+        key = self._last[last]
+        if first:
+            key = np.add(self._multiplied(shape[-2] * OUTCOMES), key, out=self._key)
         counts = np.bincount(key, self._part.cases, prod(shape)).reshape(shape)
         if self._part.scores is None:
-            return counts.astype(np.float64)
+            return np.asarray(counts)
         scores = np.bincount(key, self._part.scores, prod(shape)).reshape(shape)
         return np.concatenate([counts, scores[..., COUNTED:].sum(axis=-1, keepdims=True)], axis=-1)
+
+    def _multiplied(self, width: int) -> Codes:
+        """Return the combinations of all features but the last, times its values and outcomes."""
+        if width not in self._keys:
+            columns = [self._codes[f] for f in self._first]
+            self._keys[width] = combined(columns, self._sizes, self._first) * width
+        return self._keys[width]
 
 
 def _fitting(

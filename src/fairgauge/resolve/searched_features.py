@@ -75,7 +75,7 @@ class OutcomeRows:
     scores : array: the sum of their scores; None where these have no part in what is searched.
     """
 
-    codes: tuple[Codes, ...]
+    codes: tuple[Levels, ...]
     outcomes: Codes
     cases: Array | None
     scores: Array | None = None
@@ -406,7 +406,7 @@ class _MadeFeature:
 
     feature: SearchedFeature
     axes: tuple[Axis, ...]
-    value_of: Callable[[Sequence[Levels]], Codes]
+    value_of: Callable[[Sequence[Levels]], Levels]
     rows: Array
 
 

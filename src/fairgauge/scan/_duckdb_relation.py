@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
-    from fairgauge.scan.row_codes import Batch
+    from fairgauge.scan.row_codes import Batch, Levels
     from fairgauge.scan.scan_progress import Rows
     from fairgauge.scan.source import Fetched, Record, Source
 
@@ -221,7 +221,8 @@ def typed_columns(
         # nullif(..., 'NaN') goes wrong: DuckDB 1.5 trusts Parquet's statistics, which leave NaN out
         return f"CASE WHEN NOT isnan({expression}::DOUBLE) THEN {expression}::DOUBLE END"
 
-    return Columns(key, number, texts=texts)
+    strings = {column for column, (_, kind) in written.items() if kind == "VARCHAR"}
+    return Columns(key, number, texts=texts, strings=frozenset(strings - texts))
 
 
 @dataclass(frozen=True)
@@ -256,12 +257,14 @@ class Relation:
         """Return whether rows can be read in batches."""
         return has_arrow()
 
-    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
         """Yield the rows."""
-        del limit  # counted before
-        query = select_rows(plan, _VIEW, self.written())
+        written = self.written()
+        listed = written.listed(levels)
+        query = select_rows(plan, _VIEW, written, listed)
         with engine_errors(self.name):
-            yield from sql_batches(plan, arrow_reader(self.relation.query(_VIEW, query), BATCH))
+            found = arrow_reader(self.relation.query(_VIEW, query), BATCH)
+            yield from sql_batches(plan, found, listed)
 
     def query(self, plan: Plan) -> str:
         """Return the query that counts."""

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Moment, Plan
     from fairgauge.cube.plan import Factor as MomentFactor
+    from fairgauge.scan.row_codes import Levels
     from fairgauge.scan.source import Fetched
 
     Codes = NDArray[np.integer[Any]]
@@ -95,11 +96,14 @@ class PandasFrame:
 
     streams: ClassVar[bool] = True
 
-    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
         """Yield the rows."""
+        del levels
         column = self._held(plan)
         plain = {
-            axis: factor(column[axis.column], axis, limit) for axis in plan.axes if not axis.bins
+            axis: factor(column[axis.column], axis, max(len(self.frame), 1))
+            for axis in plan.axes
+            if not axis.bins
         }
         for part in parts(len(self.frame)):
             yield Batch(
@@ -451,10 +455,10 @@ class DaskFrame:
 
     streams: ClassVar[bool] = True
 
-    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
         """Yield the rows, one part after the other."""
         for part in self._parts(plan):
-            yield from PandasFrame(self.name, part.compute()).batches(plan, limit)
+            yield from PandasFrame(self.name, part.compute()).batches(plan, levels)
 
     def _parts(self, plan: Plan) -> list[Any]:
         wanted = [c for c in self.frame.columns if str(c) in plan.columns]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import LARGEST, WEIGHTS
 from fairgauge.enums import Uncounted
+from fairgauge.scan.row_codes import UNLISTED
 from fairgauge.scan.source import (
     LEAST_LOG,
     ROWS_PER_VALUE,
@@ -28,10 +29,14 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Factor, Moment, Plan
+    from fairgauge.scan.row_codes import Levels
+    from fairgauge.values import Value
 
 Run: TypeAlias = Callable[[str], Iterator[Record]]
 
 _FEW_CELLS = 100_000
+_MOST_LISTED = 32
+"""Texts of a column up to which DuckDB finds the position of each as fast as it sends the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ class Columns:
     double : the type of double-precision numbers.
     sets : whether the engine knows grouping sets.
     looks : whether a look at the first rows is cheap.
+    strings : the columns of DuckDB that are typed as texts.
     """
 
     key: Callable[[str], str]
@@ -59,6 +65,19 @@ class Columns:
     double: str = "DOUBLE"
     sets: bool = True
     looks: bool = True
+    strings: frozenset[str] = frozenset()
+
+    def listed(self, levels: Levels) -> Levels:
+        """Return the axes of few texts, whose positions are read and not the texts."""
+        return {
+            axis: values
+            for axis, values in levels.items()
+            if axis.column in self.strings
+            and not axis.bins
+            and axis.recoding is None
+            and 0 < len(values) <= _MOST_LISTED
+            and not any("\0" in str(value) for value in values)
+        }
 
     def constant(self, number: float) -> str:
         """Write a number so that every engine reads the same double."""
@@ -126,12 +145,34 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     )
 
 
-def select_rows(plan: Plan, relation: str, columns: Columns) -> str:
-    """Write the query of all rows: the values of every plain axis, and the numbers."""
-    keys = [columns.key(axis.column) for axis in plan.axes if not axis.bins]
+def select_rows(
+    plan: Plan,
+    relation: str,
+    columns: Columns,
+    listed: Levels | None = None,
+) -> str:
+    """Write the query of all rows: the values of every plain axis, and the numbers.
+
+    Of axes in ``listed``, in place of a value its position among these.
+    """
+    keys = [
+        _position(columns.key(axis.column), listed[axis])
+        if listed and axis in listed
+        else columns.key(axis.column)
+        for axis in plan.axes
+        if not axis.bins
+    ]
     return (
         f"SELECT {', '.join([*keys, *map(columns.number, plan.numeric_columns)])} FROM {relation}"
     )
+
+
+def _position(key: str, values: Sequence[Value]) -> str:
+    """Write the position of a text among texts, found once for each entry of a dictionary."""
+    among = ", ".join(literal(str(value)) for value in values)
+    none = f"CASE WHEN {key} IS NULL THEN 0 ELSE {UNLISTED + 1} END"
+    # of what is not among them newer versions return NULL, older ones 0
+    return f"CAST(coalesce(nullif(list_position([{among}], {key}), 0), {none}) - 1 AS SMALLINT)"
 
 
 def _in_sets(plan: Plan, columns: Columns) -> bool:

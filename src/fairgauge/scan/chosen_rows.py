@@ -6,6 +6,7 @@ other values are omitted, so that a value means the same as it does for groups.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import CountTable
     from fairgauge.question.conditions import RowCondition
     from fairgauge.question.specification import Spec
+    from fairgauge.scan.row_codes import Levels
     from fairgauge.scan.source import Fetched, Source
     from fairgauge.values import Value
 
@@ -132,18 +134,18 @@ class _ChosenRows:
         """Return whether rows can be read in batches."""
         return isinstance(self.source, Streamed) and self.source.streams
 
-    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
         """Yield the rows, which were counted before."""
         assert isinstance(self.source, Streamed)
         axes = self.axes
         tables = tuple((i,) for i in range(len(axes)))
-        levels = self.source.count(Plan(axes, tables, plan.asked), limit).levels
+        found = self.source.count(Plan(axes, tables, plan.asked), sys.maxsize).levels
         kept = {
-            axis: _kept(axis, each, levels[axis])
+            axis: _kept(axis, each, found[axis])
             for axis, each in zip(axes, self.spec.where, strict=True)
         }
-        places = {axis: PositionsInLevels(axis, levels[axis]) for axis in axes if not axis.bins}
-        for batch in self.source.batches(_with_axes(plan, axes), limit):
+        places = {axis: PositionsInLevels(axis, found[axis]) for axis in axes if not axis.bins}
+        for batch in self.source.batches(_with_axes(plan, axes), {**levels, **found}):
             codes: dict[Axis, NDArray[np.integer[Any]]] = {
                 axis: each.of(*batch.keys[axis]) for axis, each in places.items()
             }

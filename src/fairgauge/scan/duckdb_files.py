@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
     from fairgauge.object_stores import Place
-    from fairgauge.scan.row_codes import Batch
+    from fairgauge.scan.row_codes import Batch, Levels
     from fairgauge.scan.scan_progress import Rows
     from fairgauge.scan.source import Fetched, Record
 
@@ -59,11 +59,11 @@ class DuckFiles:
         """Return whether rows can be read in batches: where keys are values as they are."""
         return has_arrow() and self.written.decode is None
 
-    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
         """Yield the rows."""
-        del limit  # counted before
-        query = select_rows(plan, self.relation, self.written)
-        return sql_batches(plan, record_batches(query, self.name, BATCH))
+        listed = self.written.listed(levels)
+        query = select_rows(plan, self.relation, self.written, listed)
+        return sql_batches(plan, record_batches(query, self.name, BATCH), listed)
 
     def query(self, plan: Plan) -> str:
         """Return the query of DuckDB that counts."""

@@ -14,7 +14,7 @@ from fairgauge.errors import DataError, quote
 from fairgauge.values import canonical, name_of, plain_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Axis, Plan
     from fairgauge.values import Value
 
+    Levels = Mapping[Axis, Sequence[Value]]
+
 _ABSENT = -2
 """The place of a value that no row may have."""
+UNLISTED = -2
+"""The position of a value that is none of those an engine was asked for."""
 BATCH = 65_536
 """Rows of a batch: what is computed from them stays in the processor's cache."""
 
@@ -35,7 +39,7 @@ class Batch:
     Attributes
     ----------
     keys : for every axis of plain values the engine's own values, and the position of each row
-        among them; one below 0 is a missing value.
+        among them; -1 is a missing value, `UNLISTED` one that is none of them.
     numbers : for every column of numbers, NaN where missing.
     """
 
@@ -56,8 +60,8 @@ class Streamed(Protocol):
     def streams(self) -> bool:
         """Return whether they can, with the libraries that are installed."""
 
-    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
-        """Yield the rows in any order; at most ``limit`` values on an axis."""
+    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
+        """Yield the rows in any order, whose values had these levels when they were counted."""
 
 
 def has_arrow() -> bool:
@@ -81,7 +85,7 @@ class CodedRows:
     scores: NDArray[np.float64] | None = None
 
 
-def coded_rows(source: Streamed, cube: Cube, limit: int) -> Iterator[CodedRows]:
+def coded_rows(source: Streamed, cube: Cube) -> Iterator[CodedRows]:
     """Yield all rows by the positions of their values in the levels of counts of the same rows.
 
     Raises
@@ -93,7 +97,7 @@ def coded_rows(source: Streamed, cube: Cube, limit: int) -> Iterator[CodedRows]:
         axis: PositionsInLevels(axis, cube.levels[axis]) for axis in cube.plan.axes if not axis.bins
     }
     count, score = cube.plan.count, cube.plan.axis(Role.SCORE)
-    for batch in source.batches(cube.plan, limit):
+    for batch in source.batches(cube.plan, cube.levels):
         codes: dict[Axis, NDArray[np.integer[Any]]] = {
             axis: places[axis].of(*found) for axis, found in batch.keys.items()
         }
@@ -128,12 +132,13 @@ class PositionsInLevels:
             places = [self._place(value) for value in [*values, None]]
             self._known = values, np.array(places, dtype=np.int32)
         found = np.take(self._known[1], positions)  # a position below 0 reads the last entry
-        if (found == _ABSENT).any():
-            value = values[int(positions[np.argmax(found == _ABSENT)])]
+        absent = (found == _ABSENT) | (positions == UNLISTED)
+        if absent.any():
+            at = int(positions[np.argmax(absent)])
+            value = "a value" if at == UNLISTED else f"the value {quote(str(values[at]))}"
             raise DataError(
-                f"column {quote(self._axis.column)} has the value {quote(str(value))}, which it "
-                "had not when it was counted first: the data change while they are read; search a "
-                "copy of them"
+                f"column {quote(self._axis.column)} has {value}, which it had not when it was "
+                "counted first: the data change while they are read; search a copy of them"
             )
         return found
 
@@ -149,11 +154,19 @@ class PositionsInLevels:
         return _ABSENT if place is None else place
 
 
-def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batch:
-    """Return a batch of Arrow arrays: of each axis of plain values, and of each numeric column."""
+def arrow_batch(
+    plan: Plan, keys: Sequence[Any], numbers: Sequence[Any], listed: Levels | None = None
+) -> Batch:
+    """Return a batch of Arrow arrays: of each axis of plain values, and of each numeric column.
+
+    Of axes in ``listed`` the arrays hold the positions among these values.
+    """
     plain = [axis for axis in plan.axes if not axis.bins]
-    coded = {}
+    coded: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]] = {}
     for axis, array in zip(plain, keys, strict=True):
+        if listed and axis in listed:
+            coded[axis] = listed[axis], array.to_numpy()
+            continue
         held = array if hasattr(array, "dictionary") else array.dictionary_encode()
         positions = held.indices.cast("int32").fill_null(-1)
         coded[axis] = held.dictionary.to_pylist(), positions.to_numpy(zero_copy_only=False)
@@ -166,11 +179,11 @@ def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batc
     )
 
 
-def sql_batches(plan: Plan, found: Iterator[Any]) -> Iterator[Batch]:
+def sql_batches(plan: Plan, found: Iterator[Any], listed: Levels | None = None) -> Iterator[Batch]:
     """Yield batches of the record batches of the query of all rows: keys, then numbers."""
     keys = sum(not axis.bins for axis in plan.axes)
     for each in found:
-        yield arrow_batch(plan, each.columns[:keys], each.columns[keys:])
+        yield arrow_batch(plan, each.columns[:keys], each.columns[keys:], listed)
 
 
 def record_batches(plan: Plan, records: Iterator[Sequence[Any]]) -> Iterator[Batch]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
-    from fairgauge.scan.row_codes import Batch
+    from fairgauge.scan.row_codes import Batch, Levels
     from fairgauge.scan.source import Record
 
 _VIEW = "fairgauge_rows"
@@ -53,9 +53,9 @@ class SparkFrame:
 
     streams: ClassVar[bool] = True
 
-    def batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
         """Yield the rows of the columns of a plan; one partition at a time is at hand."""
-        del limit  # counted before
+        del levels
         with self._view() as view, _as_data_error(self.name):
             found = self.frame.sparkSession.sql(select_rows(plan, view, self._written()))
             yield from record_batches(plan, found.toLocalIterator())

@@ -128,9 +128,9 @@ def test_data_that_change_while_they_are_read_are_refused(tmp_path, monkeypatch)
     path = file_of("csv")(FRAME, tmp_path)
     read = DuckFiles.batches
 
-    def changed(self, plan, limit):
+    def changed(self, plan, levels):
         FRAME.with_columns(sex=pl.lit("X")).write_csv(path)
-        return read(self, plan, limit)
+        return read(self, plan, levels)
 
     monkeypatch.setattr(DuckFiles, "batches", changed)
     with pytest.raises(fg.DataError, match="'sex' has the value 'X', which it had not"):
@@ -200,3 +200,26 @@ def test_what_would_not_fit_into_memory_is_refused_before_it_is_counted(monkeypa
         SpecError, match=r"may make [123],\d{3} cells, and more than 1,000 .*search"
     ):
         fg.find(path, features=FEATURES, **ASKED)
+
+
+def test_a_text_that_is_new_in_a_file_of_types_is_noticed(tmp_path, monkeypatch):
+    from fairgauge.scan.duckdb_files import DuckFiles
+
+    path = file_of("parquet")(FRAME, tmp_path)
+    read = DuckFiles.batches
+
+    def changed(self, plan, levels):
+        FRAME.with_columns(sex=pl.lit("X")).write_parquet(path)
+        return read(self, plan, levels)
+
+    monkeypatch.setattr(DuckFiles, "batches", changed)
+    with pytest.raises(fg.DataError, match="'sex' has a value, which it had not"):
+        found_both_ways(path, monkeypatch)
+
+
+def test_texts_with_quotation_marks_are_found_at_their_positions(tmp_path, monkeypatch):
+    names = {"F": "it's, ''", "M": '"[m]"'}
+    frame = FRAME.with_columns(pl.col("sex").replace(names))
+    counted, streamed = found_both_ways(file_of("parquet")(frame, tmp_path), monkeypatch)
+    assert content(streamed) == content(counted)
+    assert set(names.values()) < set(streamed.question.features[0].values)
