@@ -510,6 +510,9 @@ class ColumnEffects(StrEnum):
 
     MAIN = "main"
     BY_SIDE = "by side"
+    NUMBERS = (
+        "numbers"  # the same on both sides; of numbers that are cut elsewhere, a straight line
+    )
 
 
 class GapPartKind(StrEnum):

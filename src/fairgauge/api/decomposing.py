@@ -16,6 +16,7 @@ from fairgauge.enums import ReferenceRule, Task
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
 from fairgauge.measure.composition_notes import has_decomposition
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
+from fairgauge.measure.uncut_numbers import adjusted_for_numbers
 from fairgauge.question.features import Feature, read_strata
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.option_types import read_margins
@@ -103,8 +104,9 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
     if problems:
         raise SpecError(problems)
     cuts: dict[str, dict[int, tuple[float, ...]]] = {}
+    values: dict[str, int] = {}
     if not isinstance(data, Cube) and _has_quantiles(asked.get("strata")):
-        data, asked, cuts = _cut_at_quantiles(data, asked)
+        data, asked, cuts, values = _cut_at_quantiles(data, asked)
     cube, source, spec = counted(data, (), cast("Options", asked))
     strata = strata or spec.strata
     if asked.get("metrics") is None:
@@ -117,7 +119,13 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
     for intervals in _OTHER_INTERVALS if cuts else ():
         others = _at(finest, cuts, intervals)
         known = cross_strata(with_fewer_cuts(cube, others), others).known
-        gaps = with_other_intervals(gaps, intervals, decompose_gaps(known, spec, margins))
+        gaps = with_other_intervals(
+            gaps, intervals, decompose_gaps(known, spec, margins, regression=False)
+        )
+    if source is not None and cuts and _counts_every_value(spec, cube, values):
+        plain = tuple(replace(each, cuts=()) if each.column in cuts else each for each in strata)
+        exact = source.count(plan(replace(spec, strata=plain)), _MOST_VALUES)
+        gaps = adjusted_for_numbers(gaps, exact, crossed.known.without, spec, cuts)
     if not gaps:
         raise DataError(
             "no group has a gap to decompose: the rate has no value on one side of each"
@@ -153,6 +161,16 @@ _OF_RULES = ("rules", "inconclusive", "multiplicity", "population", "features")
 _USUAL_INTERVALS, _OTHER_INTERVALS = 10, (4, MOST_INTERVALS)
 """Ten intervals leave 2.5% of what a number confounds, four 11%, 20 0.8%, if data suffice."""
 _MOST_VALUES = 1_000_000
+_MOST_CELLS = 2_000_000
+
+
+def _counts_every_value(spec: Spec, cube: Cube, values: Mapping[str, int]) -> bool:
+    """Return whether counts by every value of the numbers are few, of rows that are alike."""
+    apart = spec.weight or spec.cluster or spec.score or spec.of_people
+    cells = max(len(table.codes) for table in cube.tables)
+    for distinct in values.values():
+        cells *= 1 + distinct // MOST_INTERVALS
+    return not apart and min(cells, cube.rows) <= _MOST_CELLS
 
 
 def _has_quantiles(given: object) -> bool:
@@ -162,10 +180,11 @@ def _has_quantiles(given: object) -> bool:
 
 def _cut_at_quantiles(
     data: object, asked: Mapping[str, Any]
-) -> tuple[object, dict[str, Any], dict[str, dict[int, tuple[float, ...]]]]:
+) -> tuple[object, dict[str, Any], dict[str, dict[int, tuple[float, ...]]], dict[str, int]]:
     """Return the opened rows, and the question with 20 intervals of each column in question.
 
-    The third is the cut points of every column, by the number of intervals.
+    The third is the cut points of every column, by the number of intervals, and the last its number
+    of values.
     """
     problems: list[Problem] = []
     strata = read_strata(asked["strata"], "strata", problems, quantiles=True)
@@ -175,16 +194,18 @@ def _cut_at_quantiles(
     if problems:
         raise SpecError(problems)
     rows, cuts = chosen_rows(source, spec), {}
+    distinct: dict[str, int] = {}
     for each in strata:
         if each.quantiles:
             values = Spec(sensitive=(Feature(each.column),), count=spec.count)
             counts = rows.count(plan(values), _MOST_VALUES)
+            distinct[each.column] = len(counts.levels[counts.plan.axes[0]])
             cuts[each.column] = {
                 intervals: quantile_cuts(counts, counts.plan.axes[0], intervals)
                 for intervals in (_USUAL_INTERVALS, *_OTHER_INTERVALS)
             }
     cut = _at(plain, cuts, MOST_INTERVALS)
-    return Opened(source), {**named, "strata": cut}, cuts
+    return Opened(source), {**named, "strata": cut}, cuts, distinct
 
 
 def _at(

@@ -63,6 +63,8 @@ from fairgauge.values import are_years
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from fairgauge.catalogue.cells import Array
     from fairgauge.cube.crossed_strata import CrossedStrata
     from fairgauge.measure._gap_sides import GapSides
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from fairgauge.results.estimates import Estimate
     from fairgauge.stats.decomposition import GapParts
     from fairgauge.stats.outlying_strata import HeterogeneityTest, Outlying
+    from fairgauge.stats.sampling import Sampling
 
 _LARGEST_LOG = 700.0
 _LEAST_COMMON = 0.5
@@ -83,6 +86,7 @@ def decompose_gaps(
     spec: Spec,
     margins: Mapping[str, float],
     *,
+    regression: bool = True,
     only: Collection[tuple[str | None, str | None]] | None = None,
 ) -> tuple[Gap, ...]:
     """Decompose the gap of every group in every metric of the specification.
@@ -95,6 +99,7 @@ def decompose_gaps(
     crossed : the counts by the strata.
     spec : what is asked; its metrics are differences and ratios of rates.
     margins : by how much rates may differ within strata.
+    regression : whether gaps are adjusted by regression, too.
     only : features and groups of the gaps that are asked for, each by itself, without regression.
 
     Raises
@@ -102,7 +107,7 @@ def decompose_gaps(
     SpecError
         A group, a reference or a positive value that the data do not have.
     """
-    found = _alone(crossed, spec, margins, only)
+    found = _alone(crossed, spec, margins, only, regression=regression and only is None)
     if only is not None:
         return found
 
@@ -118,6 +123,8 @@ def _alone(
     spec: Spec,
     margins: Mapping[str, float],
     only: Collection[tuple[str | None, str | None]] | None,
+    *,
+    regression: bool = False,
 ) -> tuple[Gap, ...]:
     """Return the gaps with verdicts of each by itself, of all groups or of some."""
     measured = measure(crossed.without, spec)
@@ -128,7 +135,7 @@ def _alone(
         for estimate in measured.estimates
         if estimate.feature == counts.feature and _is_gap(estimate)
         if only is None or (estimate.feature, estimate.group) in only
-        for gap in _gaps(estimate, counts, resolution, crossed, margins, regression=only is None)
+        for gap in _gaps(estimate, counts, resolution, crossed, margins, regression=regression)
     )
 
 
@@ -539,58 +546,66 @@ def _adjusted(sides: GapSides, crossed: CrossedStrata, confidence: float) -> Ite
 
     One column by side is the difference within its strata at the composition of both sides.
     """
-    z = critical(confidence)
-    if sides.squares is not None:
-        if sides.sampling is None:
-            yield from _adjusted_means(sides, crossed, confidence)
+    if sides.squares is not None and sides.sampling is not None:
         return
-    for effects in ColumnEffects:
-        by_side = effects is ColumnEffects.BY_SIDE
-        found = adjusted_effect(
-            sides.x_d, sides.n_d, sides.x_a, sides.n_a, list(crossed.codes), z,
-            by_side=by_side, sampling=sides.sampling,
-        )  # fmt: skip
-        if found is None:
-            continue
-        log_odds, error = found.log_odds, found.log_odds_error
-        reach = (z if sides.sampling is None else sides.sampling.critical(z)) * error
-        defined = math.isfinite(log_odds) and abs(log_odds) + reach < _LARGEST_LOG
-        ends = [math.exp(log_odds + sign * reach) for sign in (-1, 1)] if defined else []
-        yield AdjustedGap(
-            effects=effects,
-            value=found.difference,
-            interval=Interval(found.low, found.high, confidence, (IntervalMethod.SANDWICH,)),
-            p_value=_known(found.p),
-            odds_ratio=math.exp(log_odds) if defined else None,
-            odds_ratio_interval=(
-                Interval(ends[0], ends[1], confidence, (IntervalMethod.SANDWICH,)) if ends else None
-            ),
-            penalised=found.penalised,
-            interaction_p=_known(found.interaction),
-            cells=found.cells,
+    counts = sides.x_d, sides.n_d, sides.x_a, sides.n_a
+    for effects in (ColumnEffects.MAIN, ColumnEffects.BY_SIDE):
+        found = adjusted_gap(
+            counts, sides.squares, list(crossed.codes), confidence, effects, sides.sampling
         )
-
-
-def _adjusted_means(
-    sides: GapSides, crossed: CrossedStrata, confidence: float
-) -> Iterator[AdjustedGap]:
-    """Yield likewise the difference of means."""
-    assert sides.squares is not None
-    for effects in ColumnEffects:
-        by_side = effects is ColumnEffects.BY_SIDE
-        found = adjusted_mean(
-            sides.x_d, sides.n_d, sides.x_a, sides.n_a, sides.squares, list(crossed.codes),
-            critical(confidence), by_side=by_side,
-        )  # fmt: skip
         if found is not None:
-            yield AdjustedGap(
-                effects=effects,
-                value=found.difference,
-                interval=Interval(found.low, found.high, confidence, (IntervalMethod.SANDWICH,)),
-                p_value=_known(found.p),
-                interaction_p=_known(found.interaction),
-                cells=found.cells,
-            )
+            yield found
+
+
+def adjusted_gap(
+    counts: tuple[Array, Array, Array, Array],
+    squares: tuple[Array, Array] | None,
+    columns: Sequence[Array | NDArray[np.int64]],
+    confidence: float,
+    effects: ColumnEffects,
+    sampling: Sampling | None = None,
+) -> AdjustedGap | None:
+    """Return the difference adjusted by logistic regression, of means by linear regression.
+
+    Parameters
+    ----------
+    counts : successes (of means sums) and rows of both sides in every cell.
+    squares : of means, the sums of squares.
+    columns : the level of each cell in each column, or its number.
+    confidence, effects : of the interval; whether columns have effects by side.
+    sampling : of weighted and clustered rows.
+    """
+    z, by_side = critical(confidence), effects is ColumnEffects.BY_SIDE
+    if squares is not None:
+        mean = adjusted_mean(*counts, squares, columns, z, by_side=by_side)
+        return mean and AdjustedGap(
+            effects=effects,
+            value=mean.difference,
+            interval=Interval(mean.low, mean.high, confidence, (IntervalMethod.SANDWICH,)),
+            p_value=_known(mean.p),
+            interaction_p=_known(mean.interaction),
+            cells=mean.cells,
+        )
+    found = adjusted_effect(*counts, columns, z, by_side=by_side, sampling=sampling)
+    if found is None:
+        return None
+    log_odds, error = found.log_odds, found.log_odds_error
+    reach = (z if sampling is None else sampling.critical(z)) * error
+    defined = math.isfinite(log_odds) and abs(log_odds) + reach < _LARGEST_LOG
+    ends = [math.exp(log_odds + sign * reach) for sign in (-1, 1)] if defined else []
+    return AdjustedGap(
+        effects=effects,
+        value=found.difference,
+        interval=Interval(found.low, found.high, confidence, (IntervalMethod.SANDWICH,)),
+        p_value=_known(found.p),
+        odds_ratio=math.exp(log_odds) if defined else None,
+        odds_ratio_interval=(
+            Interval(ends[0], ends[1], confidence, (IntervalMethod.SANDWICH,)) if ends else None
+        ),
+        penalised=found.penalised,
+        interaction_p=_known(found.interaction),
+        cells=found.cells,
+    )
 
 
 # ---- records ------------------------------------------------------------------------------------

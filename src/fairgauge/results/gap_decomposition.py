@@ -176,7 +176,8 @@ class AdjustedGap:
 
     Attributes
     ----------
-    effects : whether the columns have the same effects on both sides, or effects by side.
+    effects : whether the columns have the same effects on both sides, or effects by side; or the
+        same, with numbers that are cut at quantiles as they are.
     value, interval, p_value : the average marginal effect: the difference of the rates, or means,
         that all rows of both sides would have on either side.
     odds_ratio, odds_ratio_interval : of rates, of the sides; None with effects by side, and where
@@ -258,7 +259,7 @@ class Gap:
         interval.
     other_intervals : where numbers are cut at quantiles, the same with other numbers of intervals.
     adjusted : the difference adjusted for the columns by regression, first with the same effects on
-        both sides, then with effects by side; none of a ratio, where there is no fit, and where
+        both sides, then with effects by side, then with numbers as they are; none of a ratio, where there is no fit, and where
         more than half of a side is in strata that the other does not have.
     """
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fairgauge.stats.arrays import floats, quiet
+from fairgauge.stats.arrays import Array, floats, quiet
 from fairgauge.stats.grouped_logistic import cells_of, equal_effects
 from fairgauge.stats.intervals import as_critical_t
 
@@ -45,7 +45,7 @@ def adjusted_mean(
     x_a: ArrayLike,
     n_a: ArrayLike,
     squares: tuple[ArrayLike, ArrayLike],
-    columns: Sequence[NDArray[np.int64]],
+    columns: Sequence[NDArray[np.int64] | Array],
     z: float,
     *,
     by_side: bool = False,
@@ -59,7 +59,7 @@ def adjusted_mean(
     squares : pair of array-like of shape (S,)
         Sums of squares of both sides.
     columns : sequence of arrays of shape (S,)
-        The level of each cell in each column; their main effects are adjusted for.
+        The level of each cell in each column, or its number; main effects are adjusted for.
     z : float
         The critical value, of which that of Student's t is taken.
     by_side : bool

@@ -80,7 +80,7 @@ class CellsOfSides(NamedTuple):
 
 
 def cells_of(
-    n_d: Array, n_a: Array, columns: Sequence[NDArray[np.int64]], *, by_side: bool
+    n_d: Array, n_a: Array, columns: Sequence[NDArray[np.int64] | Array], *, by_side: bool
 ) -> CellsOfSides | None:
     """Return the cells and their design; None without rows of a side, or of too many columns."""
     held = n_d > 0, n_a > 0
@@ -110,7 +110,7 @@ def adjusted_effect(
     n_d: ArrayLike,
     x_a: ArrayLike,
     n_a: ArrayLike,
-    columns: Sequence[NDArray[np.int64]],
+    columns: Sequence[NDArray[np.int64] | Array],
     z: float,
     *,
     by_side: bool = False,
@@ -123,7 +123,7 @@ def adjusted_effect(
     x_d, n_d, x_a, n_a : array-like of shape (S,)
         Successes and trials of both sides in every cell.
     columns : sequence of arrays of shape (S,)
-        The level of each cell in each column; their main effects are adjusted for.
+        The level of each cell in each column, or its number; main effects are adjusted for.
     z : float
         The critical value.
     by_side : bool
@@ -220,10 +220,17 @@ def _by_side(values: Array, held: tuple[NDArray[np.bool_], ...]) -> list[Array]:
     return found
 
 
-def _dummies(columns: Sequence[NDArray[np.int64]]) -> Array:
-    """Return an indicator for every level of every column but the first of each."""
+def _dummies(columns: Sequence[NDArray[np.int64] | Array]) -> Array:
+    """Return an indicator for every level of every column but the first; of numbers themselves.
+
+    Numbers are centred and scaled, which changes no fitted value.
+    """
     parts = [np.zeros((len(columns[0]), 0))]
     for codes in columns:
+        if codes.dtype.kind == "f":
+            centred = codes - codes.mean()
+            parts.append((centred / max(float(centred.std()), 1e-300))[:, None])
+            continue
         levels = np.unique(codes)
         parts.append((codes[:, None] == levels[None, 1:]).astype(np.float64))
     return np.hstack(parts)

@@ -8,7 +8,6 @@ from scipy import stats
 import fairgauge as fg
 from fairgauge.enums import ColumnEffects, GapPartKind, StratumWeights, WhyInconclusive
 from fairgauge.render import render
-from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.stats.outlying_strata import rate_variances, trend
 
 
@@ -203,22 +202,3 @@ def test_weighted_means_have_no_regression():
                     weight="w").gaps  # fmt: skip
     assert gap.adjusted == ()
     assert gap.trend is not None
-
-
-def test_a_number_cut_at_quantiles_takes_two_scans(tmp_path, monkeypatch):
-    """One to cut it, with the verdict for other numbers of intervals, too, and one to count."""
-    rng = np.random.default_rng(0)
-    table = {"sex": rng.choice(["F", "M"], 3_000), "dti": rng.normal(38, 8, 3_000),
-             "branch": rng.choice(["a", "b"], 3_000), "y": rng.integers(0, 2, 3_000)}  # fmt: skip
-    pl.DataFrame(table).write_parquet(tmp_path / "rows.parquet")
-    scans, count = [], DuckFiles.count
-
-    def counted(*given):
-        scans.append(1)
-        return count(*given)
-
-    monkeypatch.setattr(DuckFiles, "count", counted)
-    strata = ["branch", fg.cut("dti", "quantiles")]
-    (gap,) = fg.why(tmp_path / "rows.parquet", label="y", sensitive="sex", strata=strata).gaps[:1]
-    assert [each.intervals for each in gap.other_intervals] == [4, 20]
-    assert len(scans) == 2

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairgauge.results.gap_decomposition import (
+        AdjustedGap,
         Decomposition,
         Gap,
         GapPart,
@@ -277,6 +278,7 @@ def describe_adjusted(gap: Gap) -> str:
         f"{with_unit(main.value, kind, sign=True)} on average over all rows "
         f"({ci_words(main.interval, kind, sign=True)}{odds})."
     )
+    text += _as_numbers(gap, adjusted.get(ColumnEffects.NUMBERS), how)
     own = adjusted.get(ColumnEffects.BY_SIDE)
     if own is None:
         return text
@@ -289,6 +291,21 @@ def describe_adjusted(gap: Gap) -> str:
     p = probability(own.interaction_p)
     differ = "differ" if own.interaction_p < 1 - main.interval.level else "do not differ"
     return f"{text}; the effects {differ} statistically significantly between the sides ({p})."
+
+
+def _as_numbers(gap: Gap, found: AdjustedGap | None, how: str) -> str:
+    """Return the difference adjusted for numbers as they are, where it is."""
+    if found is None:
+        return ""
+    kind, odds = unit(gap.estimate.definition), ""
+    if found.odds_ratio is not None:
+        ends = ci_words(found.odds_ratio_interval, Unit.RATIO)
+        odds = f"; odds ratio {shown(found.odds_ratio, Unit.RATIO)}, {ends}"
+    line = "a straight line on the scale of log odds" if how == "logistic" else "a straight line"
+    return (
+        f" With the numbers of the 10 intervals as they are ({line}) it is {with_unit(found.value, kind, sign=True)} "
+        f"({ci_words(found.interval, kind, sign=True)}{odds})."
+    )
 
 
 def stratum_name(stratum: StratumGap) -> str:
