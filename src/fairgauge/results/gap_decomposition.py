@@ -259,8 +259,9 @@ class Gap:
         interval.
     other_intervals : where numbers are cut at quantiles, the same with other numbers of intervals.
     adjusted : the difference adjusted for the columns by regression, first with the same effects on
-        both sides, then with effects by side, then with numbers as they are; none of a ratio, where there is no fit, and where
-        more than half of a side is in strata that the other does not have.
+        both sides, then with effects by side, then with numbers as they are; none of a ratio, where
+        there is no fit, and where more than half of a side is in strata that the other does not
+        have.
     """
 
     DERIVED: ClassVar = ("largest_remaining", "says")

@@ -303,7 +303,8 @@ def _as_numbers(gap: Gap, found: AdjustedGap | None, how: str) -> str:
         odds = f"; odds ratio {shown(found.odds_ratio, Unit.RATIO)}, {ends}"
     line = "a straight line on the scale of log odds" if how == "logistic" else "a straight line"
     return (
-        f" With the numbers of the 10 intervals as they are ({line}) it is {with_unit(found.value, kind, sign=True)} "
+        f" With the numbers of the 10 intervals as they are ({line}) it is "
+        f"{with_unit(found.value, kind, sign=True)} "
         f"({ci_words(found.interval, kind, sign=True)}{odds})."
     )
 
