@@ -92,7 +92,7 @@ class PairedSlice:
     def _states(self, counts: Array) -> Array:
         """Collapse levels to outcomes, of all sides; shape (sides, slots, C + 1, C, C)."""
         labels, decisions = (
-            _one_hot(codes, self._outcomes + of_label)
+            np.eye(self._outcomes + of_label)[codes]
             for codes, of_label in ((self._label_codes, 1), (self._decision_codes, 0))
         )
         # one axis at a time: all at once takes the product of all levels and outcomes
@@ -143,7 +143,3 @@ class PairedSlice:
         flat = (label * outcomes + old) * outcomes + new
         weights = cells.counts.get("w", cells.counts["n"])
         return ClusterCounts(cells.cluster[inside], flat, weights[inside])
-
-
-def _one_hot(codes: Index, size: int) -> Array:
-    return np.asarray(np.eye(size)[codes])

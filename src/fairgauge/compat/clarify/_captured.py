@@ -169,7 +169,7 @@ def _features(config: AnalysisConfig, request: object, where: str) -> Sequence[S
 def _answers(answer: object, rows: int) -> object:
     """Return an answer for every row, or a document; a line of numbers may hold one for each."""
     if isinstance(answer, _CsvRows):
-        cells: list[list[object]] = [[_number(cell) for cell in row] for row in answer]
+        cells: list[list[object]] = [[_typed([cell])[0] for cell in row] for row in answer]
         return [[cell] for cell in cells[0]] if len(cells) == 1 and rows == len(cells[0]) else cells
     if isinstance(answer, (_JsonLines, dict)):
         return answer
@@ -262,7 +262,3 @@ def _typed(cells: Sequence[object]) -> list[object]:
         except ValueError:
             continue
     return known
-
-
-def _number(cell: str) -> object:
-    return _typed([cell])[0]

@@ -58,7 +58,7 @@ def read_csv(
     for path, shown in zip(local, files, strict=True):
         rows = first_rows(path, _LOOK)
         is_header = _is_header(rows, headers, asked, first_row, shown)
-        found = headers or (rows[0] if is_header else _numbered(len(rows[0])))
+        found = headers or (rows[0] if is_header else [f"column_{i}" for i in range(len(rows[0]))])
         if headers is None and not is_header:
             notices = [f"no headers in the configuration and none in {shown.name}: column_0 ..."]
         check_unique_names(found, quote(shown))
@@ -76,10 +76,6 @@ def read_csv(
         parts.append((path, is_header))
     source = ordered_csv(parts, len(names), ", ".join(map(str, files)))
     return ColumnTable.of_files(source, names), notices
-
-
-def _numbered(count: int) -> list[str]:
-    return [f"column_{i}" for i in range(count)]
 
 
 def _is_header(

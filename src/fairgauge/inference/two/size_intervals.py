@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Imbalance
     from fairgauge.catalogue.pooling import ConditionalDisparity
-    from fairgauge.inference.compared_counts import Comparisons, Evidence
+    from fairgauge.inference.compared_counts import Comparisons
     from fairgauge.question.specification import Spec
     from fairgauge.stats.arrays import Limits
 
@@ -28,7 +28,7 @@ _MOST_WEAK = 0.1
 
 def imbalance_interval(metric: Imbalance, compared: Comparisons, spec: Spec) -> Intervals:
     """Return the interval of a difference in size over the sum: Wilson's of the group's share."""
-    sides = [_size(each) for each in (compared.group, compared.other)]
+    sides = [each.rows(lambda side: side.size) for each in (compared.group, compared.other)]
     x, n = sides[0], sides[0] + sides[1]
 
     def limits(z: Array) -> Limits:
@@ -45,10 +45,6 @@ def _imbalance(share: Array, compared: Comparisons) -> Array:
     if compared.rest is None:
         return 2 * share - 1
     return quotient(share - 1, share + 1)
-
-
-def _size(evidence: Evidence) -> Array:
-    return evidence.rows(lambda side: side.size)
 
 
 def conditional_interval(

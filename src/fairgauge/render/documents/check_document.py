@@ -238,10 +238,6 @@ def _tables(check: Check) -> Table:
     )
 
 
-def _plain_cell(text: str) -> Cell:
-    return Cell(text)
-
-
 def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
     errors = [fault for fault in table.faults if fault.level is FaultLevel.ERROR]
     notes = [fault for fault in table.faults if fault.level is FaultLevel.NOTE]
@@ -350,8 +346,7 @@ def _groups(table: CheckedTable, level: str, test: str) -> Table:
     heads += ["Possible"] if possible else []
     columns = tuple(Column(each, numeric=i > 0) for i, each in enumerate(heads))
     rows = tuple(
-        tuple(_plain_cell(text) for text in _cells(group, possible=possible))
-        for group in table.groups
+        tuple(Cell(text) for text in _cells(group, possible=possible)) for group in table.groups
     )
     return Table("Categories", columns, rows, stacked=True)
 
