@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
-from fairgauge.render._document_tree import Section
+from fairgauge.render._document_tree import Chart, Section, Table
+from fairgauge.render.words.numbers import plural
 from fairgauge.render.writers import html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.render._document_tree import DocumentTree
+    from fairgauge.render._document_tree import Block, DocumentTree
 
 BROWSER_VARIABLE = "CHROME_PATH"
 """The environment variable that names the browser."""
@@ -76,6 +77,7 @@ _PAGE = b"/Type /Page\n"
 _SHORT = 2
 _TIGHTER = ("short", "short tight", "short tight tightest")
 """Classes of the style sheet, tried until the document has two pages."""
+_MOST_ROWS = (12, 4)
 _LONGEST_REASON = 300
 _LAUNCHER = re.compile(r"\S+: (?:line )?\d+: ")
 """A complaint of the shell about the script that launches the browser; it is never the reason."""
@@ -113,12 +115,35 @@ def _shorter(document: DocumentTree) -> Iterator[tuple[DocumentTree, str]]:
     if document.filed:
         least = (Section("filed", "Rules, methods and sources", document.filed),)
     else:
-        for sections in (document.sections, document.sections[:1]):
+        long, few = (
+            tuple(_shortened(each, most) for each in document.sections) for most in _MOST_ROWS
+        )
+        half = tuple(replace(s, blocks=s.blocks[: (len(s.blocks) + 1) // 2]) for s in few[:1])
+        for sections in (document.sections, long, few[:3], few[:2], few[:1], half):
             yield replace(document, sections=sections), _TIGHTER[0]
     for tight in _TIGHTER:
         yield replace(document, sections=least), tight
     words = replace(document.first_page, exhibits=())
     yield replace(document, sections=least, first_page=words), _TIGHTER[-1]
+
+
+def _shortened(section: Section, most: int) -> Section:
+    """Return a section with the first rows alone of its tables and charts, and where others are."""
+    blocks: list[Block] = []
+    for block in section.blocks:
+        if isinstance(block, Section):
+            blocks.append(_shortened(block, most))
+        elif isinstance(block, (Table, Chart)) and (more := len(block.rows) - most) > 0:
+            note = f"{more:,} more {plural(more, 'row is', 'rows are')} in the whole report."
+            notes = (*block.notes, note)
+            # of one or the other, whose rows are of different types
+            if isinstance(block, Table):
+                blocks.append(replace(block, rows=block.rows[:most], notes=notes))
+            else:
+                blocks.append(replace(block, rows=block.rows[:most], notes=notes))
+        else:
+            blocks.append(block)
+    return replace(section, blocks=tuple(blocks))
 
 
 def print_page(page: str) -> bytes:

@@ -228,7 +228,7 @@ def test_who_is_called_worse_off_is_who_the_rows_show_worse_off(
 def test_what_is_assumed_or_not_significant_is_stated() -> None:
     data = loans(women=0.6, men=0.6)
     brief = audit(data, positive=None).brief()
-    assert "--positive" in str(brief.steps[0])
+    assert "(positive)" in str(brief.steps[0])
     assert str(brief.headline) == (
         "No difference between groups is statistically significant, which does not show that there "
         "is none"
@@ -306,7 +306,7 @@ def test_values_to_recode_come_before_other_steps() -> None:
     first, second, *_ = map(str, report.brief().steps)
     assert first == (
         "'Prefer not to say' is the reference of race; if it means that the value is missing, it "
-        "cannot be: --unknown 'Prefer not to say'."
+        "cannot be: name it (unknown)."
     )
     assert second.startswith("Recode race first: some values look like spellings of one category,")
 

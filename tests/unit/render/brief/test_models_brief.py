@@ -62,7 +62,7 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
 
 def test_without_a_margin_the_next_step_is_to_state_one() -> None:
     brief = compared(margins=None).brief()
-    assert "--margin accuracy=0.01" in str(brief.steps[0])
+    assert "such as accuracy=0.01" in str(brief.steps[0])
 
 
 def test_of_several_candidates_the_headline_names_those_that_dominate() -> None:

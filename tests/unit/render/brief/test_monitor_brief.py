@@ -52,7 +52,7 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
     assert "Of 100 women, 38 were approved before and 20 over 2026-01-26 to" in str(brief.found[0])
     assert "the probability of any alarm within 365 days is at most 5%" in str(brief.certainty[0])
     assert "overstate it" in str(brief)
-    assert str(brief.steps[0]).endswith("--strata COLUMN.")
+    assert str(brief.steps[0]).endswith("(strata).")
 
 
 @pytest.mark.parametrize("selected", [2, 75])

@@ -114,5 +114,5 @@ def test_no_sequence_is_shown_where_intervals_decide(shifted):
 
 
 def test_the_last_line_proposes_files_of_a_monitor(shifted):
-    text = str(fg.monitor(shifted, asked(RATIO)))
+    text = render(fg.monitor(shifted, asked(RATIO)), "text")
     assert text.endswith("Charts: -o monitor.html. Data: -o monitor.json.\n")

@@ -1,0 +1,94 @@
+"""The PDF of every kind of result: two pages, the brief on the first, neither nearly empty."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
+import pytest
+from tests.every_result import RESULTS, result
+from tests.needs import missing
+
+from fairgauge.render.formats import save
+from fairgauge.render.writers import pdf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FEWEST_WORDS = 40
+_OBJECT = re.compile(rb"(?:^|\n)(\d+) 0 obj\n(.*?)\nendobj", re.S)
+_OPERATOR = re.compile(rb"/(F\d+) [\d.]+ Tf|<([0-9A-Fa-f]+)>|(ET)")
+
+
+class PrintedPages:
+    """The texts of the pages of a PDF as Chromium writes it."""
+
+    def __init__(self, printed: bytes) -> None:
+        self.objects = {int(number): body for number, body in _OBJECT.findall(printed)}
+
+    def texts(self) -> Iterator[str]:
+        """Yield the words of each page, in the order in which they are drawn."""
+        for body in list(self.objects.values()):
+            if b"/Type /Page\n" in body:
+                yield normalize("NFKC", " ".join("".join(self._drawn(body)).split()))
+
+    def _stream(self, number: int) -> bytes:
+        head, _, data = self.objects[number].partition(b"stream\n")
+        data = data[: data.rindex(b"endstream")]
+        return zlib.decompress(data) if b"FlateDecode" in head else data
+
+    def _letters(self, font: int) -> dict[int, str]:
+        """Return the text of each glyph of a font."""
+        named = re.search(rb"/ToUnicode (\d+) 0 R", self.objects[font])
+        if named is None:
+            return {}
+        table = self._stream(int(named[1])).decode()
+        letters = {}
+        for block in re.findall(r"beginbfchar(.*?)endbfchar", table, re.S):
+            for glyph, text in re.findall(r"<(\w+)> <(\w+)>", block):
+                letters[int(glyph, 16)] = bytes.fromhex(text).decode("utf-16-be")
+        for block in re.findall(r"beginbfrange(.*?)endbfrange", table, re.S):
+            for first, last, text in re.findall(r"<(\w+)> <(\w+)> <(\w+)>", block):
+                for i, glyph in enumerate(range(int(first, 16), int(last, 16) + 1)):
+                    letters[glyph] = chr(int(text, 16) + i)
+        return letters
+
+    def _drawn(self, page: bytes) -> Iterator[str]:
+        fonts = {
+            name: self._letters(int(number))
+            for name, number in re.findall(rb"/(F\d+) (\d+) 0 R", page)
+        }
+        contents = re.search(rb"/Contents (\d+) 0 R", page)
+        assert contents is not None
+        letters: dict[int, str] = {}
+        for found in _OPERATOR.finditer(self._stream(int(contents[1]))):
+            if found[1]:
+                letters = fonts[found[1]]
+            elif found[2]:
+                glyphs = found[2].decode()
+                codes = (glyphs[i : i + 4] for i in range(0, len(glyphs), 4))
+                yield "".join(letters.get(int(code, 16), "") for code in codes)
+            else:
+                yield " "
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_kind_of_result_has_two_full_pages(name: str, tmp_path: Path) -> None:
+    if pdf.find_browser() is None:
+        missing("Chromium")
+    shown = result(name)
+    save(shown, tmp_path / "result.pdf")
+    pages = list(PrintedPages((tmp_path / "result.pdf").read_bytes()).texts())
+    assert 1 <= len(pages) <= 2
+    assert all(len(page.split()) >= FEWEST_WORDS for page in pages), pages[-1]
+    brief = shown.brief()
+    first = pages[0].replace(" ", "")
+    sentences = [brief.headline, *brief.verdict]
+    sentences += [each for _, answer in brief.answers for each in answer]
+    for each in sentences:
+        assert re.sub(r"\s", "", normalize("NFKC", str(each))) in first, str(each)
+    for page in pages[1:]:  # a heading, or where to sign, is not alone on a page
+        assert re.match(r"(For the record|The report in full) \S", page)
