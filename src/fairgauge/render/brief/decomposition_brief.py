@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import GapVerdict
+from fairgauge.render.brief._gap_in_words import GapInWords, gap_words
 from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
     describe_detectable,
@@ -24,6 +25,7 @@ from fairgauge.results.brief import Brief, Sentence
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fairgauge.render.brief._vocabulary import Vocabulary
     from fairgauge.results.gap_decomposition import Decomposition, Gap
 
 _MOST_GAPS = 2
@@ -34,18 +36,17 @@ def decomposition_brief(found: Decomposition) -> Brief:
     ordered = found.gravest()
     gaps = ordered[:_MOST_GAPS]
     at, first = gaps[0]
+    words = gap_words(found)
     return Brief(
-        headline=_headline(ordered),
-        verdict=(
-            Sentence(describe_gap_verdict(first), (f"gaps[{at}].verdict", f"gaps[{at}].parts")),
-        ),
+        headline=_headline(ordered, words),
+        verdict=(Sentence(f"{capitalised(verdict_words(first))}.", (f"gaps[{at}].verdict",)),),
         looked_at=(
             Sentence(
                 f"{rows_words(found)}, by {listing([called(name) for name in first.columns])}.",
                 ("data.rows", "used", f"gaps[{at}].columns"),
             ),
         ),
-        found=tuple(_found(found, gaps)),
+        found=tuple(_found(found, gaps, words)),
         certainty=tuple(
             each for i, gap in gaps for each in _certainty(i, gap, named=len(found.gaps) > 1)
         ),
@@ -55,12 +56,15 @@ def decomposition_brief(found: Decomposition) -> Brief:
     )
 
 
-def _headline(ordered: Sequence[tuple[int, Gap]]) -> Sentence:
+def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence:
     """Return what becomes of the gravest gap, and which strata stand out, if any."""
     at, gap = ordered[0]
     group = group_called(gap.estimate.group, gap.estimate.feature)
     metric = metric_words(gap.estimate.definition)
-    if gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES):
+    in_words = GapInWords(words, gap)
+    if in_words.known:
+        text = in_words.headline()
+    elif gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES):
         text = f"The {metric} of {group} {gap.verdict} within {strata_words(gap)}"
     else:
         text = capitalised(f"{group}, {metric}: {verdict_words(gap)}")
@@ -75,17 +79,21 @@ def _headline(ordered: Sequence[tuple[int, Gap]]) -> Sentence:
     return Sentence(text, tuple(sources))
 
 
-def _found(found: Decomposition, gaps: Sequence[tuple[int, Gap]]) -> Iterator[Sentence]:
+def _found(
+    found: Decomposition, gaps: Sequence[tuple[int, Gap]], words: Vocabulary
+) -> Iterator[Sentence]:
     for i, gap in gaps:
-        yield Sentence(f"{gap.estimate.says}.", (f"gaps[{i}].estimate",))
-        if gap is not gaps[0][1]:  # whose verdict stands above
-            yield Sentence(describe_gap_verdict(gap), (f"gaps[{i}].verdict", f"gaps[{i}].parts"))
+        in_words = GapInWords(words, gap)
+        stated = in_words.sentences() if in_words.known else [f"{gap.estimate.says}."]
+        for text in stated:
+            yield Sentence(text, (f"gaps[{i}].estimate", f"gaps[{i}].parts", f"gaps[{i}].strata"))
     if (more := len(found.gaps) - _MOST_GAPS) > 0:
         yield Sentence(f"{more:,} more {plural(more, 'gap is', 'gaps are')} below.", ("gaps",))
 
 
 def _certainty(at: int, gap: Gap, *, named: bool) -> Iterator[Sentence]:
     texts = (
+        (describe_gap_verdict(gap), "verdict"),
         (describe_trend(gap), "trend"),
         (describe_heterogeneity(gap, brief=True), "heterogeneity"),
         (describe_detectable(gap), "detectable"),

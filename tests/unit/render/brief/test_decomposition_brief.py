@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from tests.every_result import result
 
 import fairgauge as fg
 from fairgauge.render.formats import render
@@ -32,7 +33,10 @@ def test_the_gravest_gap_is_the_headline_and_too_few_people_come_last(found):
     assert order[0] != found.gaps[0].estimate.group
     assert order[-1] == "C"
     assert [found.gaps[i] for i, _ in found.gravest()] == [gap for _, gap in found.gravest()]
-    assert f"of {order[0]} (group) remains" in found.brief().headline.text
+    assert found.brief().headline.text == (
+        f"People with group {order[0]} have p = 1 more often than all other people, "
+        "also within unit"
+    )
 
 
 def test_what_is_certain_is_of_the_group_that_is_named(found):
@@ -49,3 +53,17 @@ def test_the_verdict_names_groups_by_what_becomes_of_their_gaps(found):
     assert "REMAINS WITHIN" in text
     assert "INCONCLUSIVE: C" in text
     assert "The verdicts hold for all 4 gaps together (Holm)" in text
+
+
+def test_the_gap_of_berkeley_is_stated_as_counts():
+    brief = result("why").brief()
+    assert str(brief.headline) == (
+        "Women were admitted less often than all other applicants; within Dept the difference "
+        "varies; Dept A (+20.3 pp, all others 0.0 pp) is unlike the others"
+    )
+    shares, parts, outlying = map(str, brief.found)
+    assert shares == "Of 100 women, 30 were admitted; of 100 other applicants, 45."
+    accounts = "Which Dept people are in accounts for 17.8 fewer of 100; within Dept the difference"
+    assert parts == f"{accounts} is 3.6 more."
+    rates = "of 100 women, 82 were admitted; of 100 other applicants, 62"
+    assert outlying == f"Dept A is unlike the others: {rates}."

@@ -1,0 +1,161 @@
+"""A gap and its parts as counts of people, in the words of the user."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import ClassKind, GapPartKind, GapVerdict, WhyInconclusive
+from fairgauge.render.brief._compared_shares import RateWords
+from fairgauge.render.brief._frequencies import Share, frequencies
+from fairgauge.render.brief._vocabulary import Vocabulary
+from fairgauge.render.words.decomposition_sentences import outlying_places, strata_words
+from fairgauge.render.words.metric_words import compared_rate
+from fairgauge.results.disparities import gap as distance
+from fairgauge.results.gap_decomposition import StratumGap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.identity import FeatureId, GroupId
+    from fairgauge.results.gap_decomposition import Decomposition, Gap
+
+_MOST_STRATA = 2
+_PER_HUNDRED = 100
+
+
+def gap_words(found: Decomposition) -> Vocabulary:
+    """Return the words of a decomposition."""
+    named: dict[tuple[str, str], tuple[FeatureId | None, GroupId | None]] = {}
+    for each in (gap.estimate for gap in found.gaps):
+        feature = str(each.feature)
+        if each.mirror_of is not None:
+            named.setdefault((feature, each.mirror_of), (None, None))
+        named[feature, str(each.group)] = (each.feature_id, each.group_id)
+    return Vocabulary(found.spec, [(*key, *ids) for key, ids in named.items()])
+
+
+class GapInWords:
+    """A gap in a share of people, read from the side that is worse off.
+
+    Attributes
+    ----------
+    known : whether there are words for it: it is of a share of a decision or an outcome.
+    """
+
+    def __init__(self, words: Vocabulary, gap: Gap) -> None:
+        estimate = gap.estimate
+        row = compared_rate(estimate.definition)
+        of_class = estimate.class_scope.kind is not ClassKind.NONE
+        self.gap, self.known = gap, isinstance(row, Rate) and not of_class
+        if not isinstance(row, Rate) or of_class:
+            return
+        self.rate = RateWords(words.at(estimate.class_scope, estimate.threshold), row)
+        self.known = self.rate.known and self.rate.event is not None
+        self.subject = words.group(estimate.feature, estimate.group)
+        self.other = words.reference(estimate)
+        better = self.rate.worse(distance(estimate)) is False
+        self.turned = better and words.is_one_group(estimate)
+        if self.turned:
+            self.subject, self.other = self.other, self.subject
+        self.weighted = bool(words.spec.get("weight"))
+
+    @property
+    def _is_shown(self) -> bool:
+        interval = self.gap.estimate.interval
+        return interval is not None and self.gap.estimate.definition.neutral not in interval
+
+    def headline(self) -> str:
+        """Return who has it less often, and what becomes of that within strata."""
+        within = f"within {strata_words(self.gap)}"
+        if self._is_shown:
+            lower = (distance(self.gap.estimate) < 0) != self.turned
+            text = self.rate.less_often(self.subject, self.other, lower=lower)
+        else:
+            pair = self.rate.pair(self.subject, self.other)
+            text = f"No difference between {pair} in {self.rate.how_often} is shown"
+        reason = self.gap.reason
+        becomes = {
+            GapVerdict.REMAINS: f", also {within}",
+            GapVerdict.REVERSES: f", but the reverse holds {within}",
+            GapVerdict.WITHIN_MARGIN: f", but {within} by no more than the margin",
+            GapVerdict.ACCOUNTED_FOR: f", but {within} no difference is shown",
+            GapVerdict.NO_GAP: "",
+            GapVerdict.INCONCLUSIVE: f"; what remains {within} is inconclusive",
+        }
+        if reason is WhyInconclusive.VARIES:
+            return f"{text}; {within} the difference varies"
+        if reason is WhyInconclusive.OFFSET:
+            return f"{text}, but {within} there is one"
+        return f"{text}{becomes[self.gap.verdict]}"
+
+    def sentences(self) -> Iterator[str]:
+        """Yield both shares as counts, the parts of their difference, and strata that stand out."""
+        estimate = self.gap.estimate
+        counted = self._counted(
+            (estimate.rate_group, estimate.n_group), (estimate.rate_reference, estimate.n_reference)
+        )
+        yield f"{counted}." if counted else f"{estimate.says}."
+        if parts := self._parts():
+            yield parts
+        stand_out = [
+            (name, each) for name, each in outlying_places(self.gap) if isinstance(each, StratumGap)
+        ]
+        for name, each in stand_out[:_MOST_STRATA]:
+            counted = self._counted(
+                (each.rate_group, each.n_group), (each.rate_reference, each.n_reference)
+            )
+            if counted:
+                yield f"{name} is unlike the others: {counted[0].lower()}{counted[1:]}."
+
+    def _counted(
+        self, mine: tuple[float | None, float | None], theirs: tuple[float | None, float | None]
+    ) -> str | None:
+        shares = [self._share(*side) for side in (mine, theirs)]
+        if self.turned:
+            shares.reverse()
+        one, other = shares
+        if one is None or other is None or (found := frequencies(one, other)) is None:
+            return None
+        sizes = (one.size, other.size) if found.of is None else (found.of, found.of)
+        first, second = (f"{size:,}" for size in sizes if size is not None)
+        beside = self.rate.counted_beside(second, self.other, f"{found.reference:,}")
+        return f"{self.rate.counted(first, self.subject, f'{found.group:,}')}; {beside}"
+
+    def _share(self, rate: float | None, n: float | None) -> Share | None:
+        if rate is None or not n:
+            return None
+        if self.weighted:
+            return Share(Fraction(rate), size=math.floor(n))
+        return Share.counted(round(rate * n), round(n))
+
+    def _parts(self) -> str | None:
+        """Return what composition accounts for, and what is within strata, as counts of 100."""
+        if self.gap.scale != "difference":
+            return None
+        values = {part.part: part.value for part in self.gap.parts if part.column is None}
+        try:
+            within = self.gap.part(GapPartKind.WITHIN).value
+            composition = self.gap.part(GapPartKind.COMPOSITION).value
+        except KeyError:
+            return None
+        if within is None or composition is None or values.get(GapPartKind.NOT_COMPARABLE):
+            return None
+        sign = -1 if self.turned else 1
+        by_strata, inside = (_of_hundred(sign * value) for value in (composition, within))
+        strata = strata_words(self.gap)
+        return (
+            f"Which {strata} people are in accounts for {by_strata} of 100; within {strata} the "
+            f"difference is {inside}."
+        )
+
+
+def _of_hundred(value: float) -> str:
+    """Return a difference of shares as a count of 100, which may be a part of one.
+
+    >>> _of_hundred(-0.178), _of_hundred(0.0364)
+    ('17.8 fewer', '3.6 more')
+    """
+    return f"{abs(_PER_HUNDRED * value):.1f} {'fewer' if value < 0 else 'more'}"
