@@ -91,10 +91,12 @@ def _escape_bars(_app: Sphinx, _context: click.Context, lines: list[str]) -> Non
 
 
 def _write_explored(app: Sphinx, failure: Exception | None) -> None:
-    """Write the live example of the page on `explore` beside the other files of the site."""
+    """Write the live examples of the page on `explore` beside the other files of the site."""
     if failure is not None or app.builder.format != "html":
         return
     import tempfile
+
+    import polars as pl
 
     import fairgauge
     from fairgauge.cli._demo_data import loans
@@ -112,6 +114,16 @@ def _write_explored(app: Sphinx, failure: Exception | None) -> None:
             intersections=[columns],
             unprotected=True,
         ).save(Path(app.outdir, "_static", "explore-loans.html"))
+        rows = pl.read_csv(table).with_columns(new=pl.col("score") >= 0.5)
+    fairgauge.explore(
+        rows.with_columns(new=pl.col("new").replace_strict({True: "yes", False: "no"})),
+        label="repaid",
+        positive="yes",
+        prediction="approved",
+        candidate="new",
+        sensitive=columns[:2],
+        unprotected=True,
+    ).save(Path(app.outdir, "_static", "explore-models.html"))
 
 
 def setup(app: Sphinx) -> None:

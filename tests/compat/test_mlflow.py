@@ -19,7 +19,12 @@ def store(tmp_path_factory):
 
 def test_the_report_is_an_artifact_as_it_was(store):
     logged = store["logged"]
-    files = ["fairgauge/report.html", "fairgauge/report.json", "fairgauge/report.md"]
+    files = [
+        "fairgauge/explore.html",
+        "fairgauge/report.html",
+        "fairgauge/report.json",
+        "fairgauge/report.md",
+    ]
     assert logged["artifacts"] == files
     report = fg.Report.from_dict(logged["report"])
     assert report.verdict == logged["verdict"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.api.audit import audit
 from fairgauge.enums import Outcome, ScopeKind
-from fairgauge.errors import MissingExtra, Problem, SpecError
+from fairgauge.errors import CubeError, MissingExtra, Problem, SpecError
 
 try:
     import mlflow
@@ -40,7 +40,9 @@ def log_report(
 ) -> dict[str, float]:
     """Log a report to an MLflow run.
 
-    Logged are the report as HTML, JSON and Markdown (artifacts ``NAME/report.html`` ...), every
+    Logged are the report as HTML, JSON and Markdown (artifacts ``NAME/report.html`` ...), the page
+    of `report.explore` where it can be made without counts of fewer than ten persons
+    (``NAME/explore.html``), every
     finite estimate of all rows (metrics ``NAME/METRIC/FEATURE/GROUP``), the numbers of verdicts
     (``NAME/rules/fail`` ...) and the overall verdict (tag ``NAME.verdict``). MLflow allows few
     characters in names of metrics: others are written as ``_``.
@@ -81,7 +83,18 @@ def log_report(
     client.set_tag(run, f"{name}.verdict", str(report.verdict))
     for suffix, format_ in _FORMATS.items():
         client.log_text(run, render(report, format_), f"{name}/report.{suffix}")
+    explored = _explored(report)
+    if explored:
+        client.log_text(run, explored, f"{name}/explore.html")
     return metrics
+
+
+def _explored(report: Report) -> str | None:
+    """Return the page of the counts; None where they have none, or small ones would be in it."""
+    try:
+        return str(report.explore().html)
+    except (CubeError, SpecError):
+        return None
 
 
 def log_monitor(

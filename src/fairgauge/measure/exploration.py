@@ -165,7 +165,8 @@ def _refuse(cube: Cube, spec: Spec) -> None:
     if cube.min_cell:
         raise CubeError(
             "these counts are protected, so that every number is known within bounds alone, which "
-            "the page does not compute; audit them (fairgauge audit), or explore the exact counts"
+            "the page does not compute; audit them (fairgauge audit COUNTS.cube.json -o "
+            "report.html), or explore the exact counts"
         )
     for option, what in ((spec.weight, "weighted"), (spec.cluster, "clustered")):
         if option:

@@ -120,7 +120,7 @@
     && (result.low > neutral[by] || result.high < neutral[by]);
 
   // the limits of a rule hold in every view, and its verdict is of the audited one alone
-  const isAudited = () => !state.together && state.model === 0 && state.threshold === data.audited
+  const isAudited = () => data.limits.some(({ verdicts }) => verdicts.some(([by]) => `${by}` === `${state.by}`)) && !state.together && state.model === 0 && state.threshold === data.audited
     && state.filter.every((code) => code < 0) && String(state.reference) === String(start.reference)
     && (!Array.isArray(start.reference) || String(state.by) === String(start.by));
   const limitsOf = (i, show) => data.limits.filter((limit) => limit.rate === i && limit.show === show);
