@@ -67,8 +67,9 @@ def _headline(found: SubgroupSearch) -> Sentence:
         none = f"No subgroup is shown to be {bad}"
         if would is None:
             return Sentence(none, ("worse",))
+        once = ", once chosen" if found.question.split is not None else ""
         return Sentence(
-            f"{none}; {would} of the {counted(found)} would probably have been found",
+            f"{none}; {would} of the {counted(found)} would probably have been found{once}",
             ("worse", "detectable"),
         )
     members = [called(each.name) for each in found.worse if each.explained_by is None]

@@ -465,13 +465,18 @@ def _method(question: SearchQuestion) -> str:
 
 def _values_made(question: SearchQuestion) -> Iterator[str]:
     """Yield how the values of features were made, where they are not the values of the column."""
+    fifths = [
+        f"{called(each.name)} at {_cuts(each)}"
+        for each in question.features
+        if each.made is SearchedValues.QUINTILES
+    ]
+    if fifths:
+        yield (
+            "Numbers were cut into fifths of the rows, without looking at outcomes: "
+            f"{'; '.join(fifths)}."
+        )
     for feature in question.features:
-        if feature.made is SearchedValues.QUINTILES:
-            yield (
-                f"The numbers of {called(feature.name)} were cut at {_cuts(feature)}, into fifths "
-                "of the rows, without looking at outcomes."
-            )
-        elif feature.made is SearchedValues.MOST_FREQUENT:
+        if feature.made is SearchedValues.MOST_FREQUENT:
             yield (
                 f"Of {called(feature.name)} the {len(feature.values) - 1} most frequent values "
                 f"were searched, and all others together as {called(feature.values[-1])}."
