@@ -202,3 +202,6 @@ def test_weighted_means_have_no_regression():
                     weight="w").gaps  # fmt: skip
     assert gap.adjusted == ()
     assert gap.trend is not None
+    assert "No regression of the mean is made of weighted or clustered rows" in gap.says
+    plain = fg.why(table, label="y", task="regression", sensitive="sex", strata="year").gaps[0]
+    assert "No regression" not in plain.says

@@ -264,14 +264,20 @@ def describe_adjusted(gap: Gap) -> str:
         )
     adjusted = {each.effects: each for each in gap.adjusted}
     main = adjusted.get(ColumnEffects.MAIN)
+    of_rates = isinstance(compared_rate(gap.estimate.definition), Rate)
     if main is None:
-        return ""
+        return (
+            ""
+            if of_rates or gap.scale == "ratio"
+            else "No regression of the mean is made of weighted or clustered rows, of columns with "
+            "more than 300 levels together, or of as few rows as levels; take what remains within "
+            f"{strata_words(gap)}, which allows for weights and clusters."
+        )
     kind = unit(gap.estimate.definition)
     odds = ""
     if main.odds_ratio is not None:
         ends = ci_words(main.odds_ratio_interval, Unit.RATIO)
         odds = f"; odds ratio {shown(main.odds_ratio, Unit.RATIO)}, {ends}"
-    of_rates = isinstance(compared_rate(gap.estimate.definition), Rate)
     how, what = ("logistic", "rates") if of_rates else ("linear", "means")
     text = (
         f"Adjusted for {_columns(gap)} by {how} regression, the {what} differ by "
