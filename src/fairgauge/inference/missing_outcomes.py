@@ -49,16 +49,8 @@ _MISSING = 2
 
 def missing_outcomes(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     """Warn where rows that lack the label or prediction are many, or not alike in all groups."""
-    if counted.protected or spec.profile.rules.missing_outcome_is_negative:
-        return
-    cells = counted.counts["n"][: len(counted.groups), 0]
     shown = np.flatnonzero(large_groups(counted, spec))
-    score = "score" if spec.prediction is None else "prediction"
-    for what, axis in (("label", 1), (score, 2)):
-        if cells.shape[axis] == 1 or not len(shown):
-            continue  # no such column
-        missing = np.take(cells, -1, axis=axis).sum(axis=1)[shown]
-        n = cells.sum(axis=(1, 2))[shown]
+    for what, missing, n in _missing(counted, spec, shown):
         shares = quotient(missing, n)
         most, least = int(np.nanargmax(shares)), int(np.nanargmin(shares))
         p = float(homogeneity(missing, n)[1])
@@ -79,6 +71,32 @@ def missing_outcomes(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
             ruled=bool(spec.rules),
             **({"unit": "people"} if spec.of_people else {}),
         )
+
+
+def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], int]:
+    """Return how many rows lack each outcome that many rows of a group lack, by feature.
+
+    A rule on what has no worst case then does not pass.
+    """
+    every = np.arange(len(counted.groups))
+    return {
+        (counted.feature, need): int(missing.sum())
+        for what, missing, n in _missing(counted, spec, every)
+        if (missing >= _FEW * n)[missing > 0].any()
+        for need in ((what,) if what == "label" else ("prediction", "score"))
+    }
+
+
+def _missing(counted: GroupCounts, spec: Spec, which: Index) -> Iterator[tuple[str, Array, Array]]:
+    """Yield the rows of some groups that lack an outcome, and all of their rows."""
+    if counted.protected or spec.profile.rules.missing_outcome_is_negative:
+        return
+    cells = counted.counts["n"][: len(counted.groups), 0]
+    score = "score" if spec.prediction is None else "prediction"
+    for what, axis in (("label", 1), (score, 2)):
+        if cells.shape[axis] > 1 and len(which):  # else there is no such column
+            missing = np.take(cells, -1, axis=axis).sum(axis=1)[which]
+            yield what, missing, cells.sum(axis=(1, 2))[which]
 
 
 def rate_cases(

@@ -396,7 +396,8 @@ def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
 def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
     """Decide, but only if rows without a group, or a pass without an outcome, could not change it.
 
-    Of a rule that the value alone decides, such rows are a note of the report. Groups that nobody
+    Of a rule that the value alone decides, rows without a group are a note of the report. What has
+    no worst case does not pass where many rows of a group lack an outcome. Groups that nobody
     recorded pass only if people of known group show that their probabilities distinguish them.
     """
     if each.value is None and _is_alone(each, rule, measured):
@@ -409,17 +410,25 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
         return Outcome.NONE, reason  # the parts without enough data may be more extreme
     if isinstance(each.extreme, Across) and outcome is Outcome.FAIL:
         reason = Reason.of(reason.code, limit=reason.get("limit"), sufficient=True)
-    if outcome not in (Outcome.PASS, Outcome.FAIL) or reason.code not in _BY_INTERVAL:
+    by_value = reason.code is ReasonCode.POINT_INSIDE
+    if outcome not in (Outcome.PASS, Outcome.FAIL) or not (by_value or reason.code in _BY_INTERVAL):
         return outcome, reason
     group = None if _of_all_groups(rule) else each.group
     key = rule.metric, each.feature, group, OVERALL, each.class_scope, each.threshold
-    for worst in measured.worst_cases.get(key, ()):
-        if worst.outcomes and outcome is Outcome.FAIL:
+    cases = measured.worst_cases.get(key, ())
+    for worst in cases:
+        if (worst.outcomes and outcome is Outcome.FAIL) or (by_value and not worst.outcomes):
             continue  # to blank the predictions of a failing group must not take back the fail
-        low, high = _reached(each, worst, rule)
+        low, high = (worst.low, worst.high) if by_value else _reached(each, worst, rule)
         if _outcome(low, high, rule) is not outcome:
             code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
-            made = Reason.of(code, rows=worst.rows, low=low, high=high, alone=str(outcome))
+            reached = {"low": low, "high": high, "by_value": by_value or None}
+            made = Reason.of(code, rows=worst.rows, alone=str(outcome), **reached)
+            return Outcome.INCONCLUSIVE, made
+    if outcome is Outcome.PASS and not any(worst.outcomes for worst in cases):
+        lacking = [measured.lacking.get((each.feature or "", need), 0) for need in rule.row.needs]
+        if rows := max(lacking, default=0):
+            made = Reason.of(ReasonCode.MISSING_OUTCOMES, rows=rows, alone=str(outcome))
             return Outcome.INCONCLUSIVE, made
     return outcome, reason
 

@@ -31,7 +31,7 @@ from fairgauge.inference.groups.families import (
     reversed_ranking,
 )
 from fairgauge.inference.missing_groups import missing_groups
-from fairgauge.inference.missing_outcomes import missing_outcomes
+from fairgauge.inference.missing_outcomes import lacking, missing_outcomes
 from fairgauge.measure._small_groups import (
     adequate_parts,
     mark_estimates,
@@ -172,6 +172,7 @@ def measure(
         ),
         pairs=tuple(pairs),
         worst_cases=worst,
+        lacking={key: rows for part in parts for key, rows in part.lacking.items()},
         adequate=adequate,
         group_ids={
             each.feature: dict(zip(each.groups, each.group_ids, strict=True))
@@ -230,6 +231,7 @@ class _MeasuredFeature:
         for each, rate in product(slices, rates):
             if rate.name in ruled:
                 self.worst_cases |= each.worst_rates(rate)
+        self.lacking = lacking(counts, spec)
         self.adequate = dict(adequate_parts(self.estimates, slices, small, ruled))
         if counts.protected:  # tests and other references would need the exact counts
             return

@@ -463,6 +463,7 @@ class Measured:
     pairs: tuple[GroupPair, ...] = ()
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)
+    lacking: Mapping[tuple[str, str], int] = field(default_factory=dict)
     adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)
     other_references: tuple[OtherReference, ...] = ()
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)

@@ -149,3 +149,43 @@ def test_a_few_rows_that_are_missing_alike_are_no_warning():
     assert notes(fg.audit(few, **ASKED)) == []
     (note,) = notes(fg.audit(many, **ASKED))
     assert note["differs"] is False
+
+
+@pytest.mark.parametrize("decide", ["interval", "point", "significant"])
+@pytest.mark.parametrize(
+    "metric", ["selection_rate.difference", "F1.difference", "selection_rate.largest_gap"]
+)
+def test_no_decision_rule_passes_because_outcomes_are_blank(metric, decide):
+    """Decided by values, or a metric without a worst case: a pass was a matter of blanking."""
+    name = fg.rule(metric, at_most=1).metric
+    limits = {"at_most": 0.1} if "gap" in metric else {"between": (-0.05, 0.05)}
+    rule = fg.rule(name, **limits, decide=decide)
+    failed = False
+    for column, value in (("p", 0), ("y", 1), ("y", 0)):
+        whole, _ = blanked(column, 0.0)
+        if fg.audit(whole, **ASKED, rules=rule).verdict is not Outcome.FAIL:
+            continue
+        failed = True
+        for share in (0.3, 0.9):
+            _, data = blanked(column, share, value)
+            after = fg.audit(data, **ASKED, rules=rule)
+            assert Outcome.PASS not in [each.outcome for each in after.verdicts], (column, share)
+            assert all("None" not in each.says for each in after.verdicts)
+    assert failed
+
+
+@pytest.mark.parametrize("metric", ["AUC.difference", "AUC.largest_gap"])
+def test_no_area_under_the_curve_passes_because_labels_are_blank(metric):
+    """The worst scores of positives in one group have no label: its area is that of others."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"g": np.repeat(["F", "M"], 2000), "y": rng.integers(0, 2, 4000) * 1.0})
+    noise = np.where(data.g == "F", 2.0, 0.6)
+    data["s"] = np.clip(0.5 + 0.1 * (data.y + rng.normal(0, noise)), 0, 1).round(3)
+    rule = fg.rule(fg.rule(metric, at_most=1).metric, at_most=0.1, at_least=-0.1)
+    asked = {"label": "y", "score": "s", "positive": 1, "sensitive": "g", "rules": rule}
+    assert fg.audit(data, **asked).verdict is Outcome.FAIL
+    bad = (data.g == "F") & ((data.y == 1) == (data.s < 0.55))
+    data.loc[data.index[bad][: int(0.9 * bad.sum())], "y"] = np.nan
+    report = fg.audit(data, **asked)
+    assert report.verdict in (Outcome.FAIL, Outcome.INCONCLUSIVE)
+    assert all("None" not in each.says for each in report.verdicts)

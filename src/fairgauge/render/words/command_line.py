@@ -111,7 +111,8 @@ def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
 def _flags(option: Option, value: Any) -> list[str] | None:
     """Return the flags of one option, if parsing them gives its value again."""
     if len(option.flags) > 1:  # a table, with a flag for each key
-        return [word for key, text in value.items() for word in (f"--{key}", text)]
+        flags = ((f"--{key.replace('_', '-')}", text) for key, text in value.items())
+        return [word for flag in flags for word in flag]
     (flag,) = option.flags
     texts = option.type.write(value)
     if _as_text(_parsed(option, texts)) != _as_text(value):

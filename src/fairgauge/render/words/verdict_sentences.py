@@ -280,18 +280,21 @@ def _missing_rows(verdict: Verdict) -> str:
     outcomes = reason.code is ReasonCode.MISSING_OUTCOMES
     what = missing_outcome(verdict) if outcomes else verdict.feature
     depends = "what is missing" if outcomes else "their groups"
+    start = f"{_measured(verdict)}: alone this would {reason['alone']}, but {who} without {what}"
+    if reason.get("low") is None:
+        return f"{start} could change it; how far is not computed for this metric"
+    number = "value" if reason.get("by_value") else "confidence interval"
+    low, high = (_shown(verdict, reason[end]) for end in ("low", "high"))
     return (
-        f"{_measured(verdict)}: alone this would {reason['alone']}, but {who} without "
-        f"{what} could change it: depending on {depends}, "
-        f"the confidence interval could reach from {_shown(verdict, reason['low'])} to "
-        f"{_shown(verdict, reason['high'])}"
+        f"{start} could change it: depending on {depends}, the {number} could reach from {low} to "
+        f"{high}"
     )
 
 
 def missing_outcome(verdict: Verdict) -> str:
     """Return which outcomes rows lack that leave a verdict open."""
     needs = verdict.definition.needs if verdict.definition else ()
-    return "a " + " or ".join(need for need in ("label", "prediction") if need in needs)
+    return "a " + " or ".join(need for need in ("label", "prediction", "score") if need in needs)
 
 
 def _counted_as(verdict: Verdict) -> str:
