@@ -57,6 +57,8 @@ days = {f"2026-11-{d:02d}": day(40 if d < 12 else 15) for d in range(1, 25)}
 with mlflow.start_run() as watched:
     monitored = fg.monitor(days, question | {"monitor": {"rules": [rule]}})
     last = fg.mlflow.log_monitor(monitored)
+with mlflow.start_run() as explored:
+    fg.mlflow.log_report(fg.audit(day(40), **question))
 
 
 def series(key: str) -> list[tuple[int, float]]:
@@ -95,6 +97,7 @@ print(
         {
             "logged": held(logged),
             "evaluated": held(evaluated),
+            "explored": held(explored),
             "result": result.metrics,
             "followed": followed(),
             "examples": doctest.testmod(fg.mlflow),

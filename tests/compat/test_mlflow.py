@@ -19,16 +19,17 @@ def store(tmp_path_factory):
 
 def test_the_report_is_an_artifact_as_it_was(store):
     logged = store["logged"]
-    files = [
-        "fairgauge/explore.html",
-        "fairgauge/report.html",
-        "fairgauge/report.json",
-        "fairgauge/report.md",
-    ]
-    assert logged["artifacts"] == files
+    files = ["report.html", "report.json", "report.md"]
+    assert logged["artifacts"] == [f"fairgauge/{name}" for name in files]
     report = fg.Report.from_dict(logged["report"])
     assert report.verdict == logged["verdict"]
     assert report.data.rows == 400
+
+
+def test_the_page_of_explore_is_an_artifact_where_it_has_no_small_counts(store):
+    report = store["logged"]["report"]
+    assert min(n for each in report["groups"] for n in each["counts"].values()) < 10
+    assert "fairgauge/explore.html" in store["explored"]["artifacts"]
 
 
 @pytest.mark.parametrize("run", ["logged", "evaluated"])
