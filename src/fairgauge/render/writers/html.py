@@ -88,6 +88,7 @@ def environment() -> Environment:
     environment.globals |= {
         "anchor": anchor,
         "answered": _answered,
+        "by_key": lambda drawn: [(k, list(run)) for k, run in groupby(drawn, lambda d: d.key)],
         "first_page_style": lambda: Markup(asset("first_page.css")),  # noqa: S704 - our own file
         "dotted": _dotted,
         "grid_axes": charts.grid_axes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from tests.every_result import calls, of_regression, result, unrecorded
 
 import fairgauge as fg
+from fairgauge.render import render
 
 STATED = re.compile(
     r"Average rate spread: (?:(?P<by>[\d.,]+) )?(?P<way>higher|lower) for (?P<one>.+?) "
@@ -129,3 +131,12 @@ def test_the_answers_that_would_settle_it_are_counted() -> None:
     rates = [g.rates["selection_rate"].value for g in report.groups]
     spread = rates[0] * (1 - rates[0]) / (n * share) + rates[1] * (1 - rates[1]) / (n - n * share)
     assert 0.04 < 1.96 * spread**0.5 <= 0.05
+
+
+@pytest.mark.parametrize("name", ["loans", "three classes", "local law 144"])
+def test_dots_are_drawn_in_the_order_of_the_sentences(name: str) -> None:
+    page = html.unescape(render(result(name), "html"))
+    places = [page.find(f"<h3>{each}</h3>") for each in result(name).brief().found]
+    drawn = [place for place in places if place >= 0]
+    assert len(drawn) == 2
+    assert drawn == sorted(drawn)
