@@ -53,7 +53,11 @@ def composition_notes(
             spec, strata=(), rules=(), features=(), population=(),
             metrics=(f"{finding.rate}.difference",),
         )  # fmt: skip
-        for gap in decompose_gaps(crossed, asked, {}, only=[(feature, finding.group)]):
+        gaps = decompose_gaps(crossed, asked, {}, only=[(feature, finding.group)])
+        if not gaps:  # of two groups that are compared with each other one gap is decomposed
+            every = decompose_gaps(crossed, asked, {}, regression=False)
+            gaps = tuple(gap for gap in every if gap.estimate.feature == feature)
+        for gap in gaps[:1]:
             yield from _note(gap)
 
 

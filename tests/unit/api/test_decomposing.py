@@ -747,6 +747,14 @@ def test_an_audit_with_strata_states_composition_and_where_a_gap_varies():
     assert "p = " not in chart
 
 
+@pytest.mark.parametrize("positive", [0, 1])
+def test_the_composition_is_stated_whichever_of_two_groups_is_worse_off(positive):
+    audit = fg.audit(ROWS, strata="dept", positive=positive, **ASKED)
+    (note,) = (each for each in audit.diagnostics if each.code == "composition")
+    sign = "−" if positive else "+"
+    assert f"difference of {sign}14.2 pp, {sign}17.8 pp" in note.message
+
+
 def test_an_audit_without_a_finding_names_what_it_does_not_divide():
     pointer = "composition of the strata was not examined: fairgauge why."
     equal = of_strata([(sex, dept, 50, 100) for sex in "FM" for dept in "AB"])
