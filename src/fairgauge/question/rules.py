@@ -269,6 +269,7 @@ def _split_limit(text: str) -> tuple[str, float, float]:
     if (percent := _PERCENT.search(stripped)) is not None:
         share = f"{float(percent['number']) / 100:g}"
         fraction = f"{stripped[: percent.start()]}{share}{stripped[percent.end() :]}"
+        fraction = re.sub("([<>])(?!=)", r"\1=", fraction)  # as it can be read
         message = f"cannot read {quote(text)}; shares are written as {share}: {quote(fraction)}"
         raise SpecError(Problem("rule", message))
     shapes = "'METRIC >= X', 'METRIC <= X', 'X <= METRIC <= Y' or '|METRIC| <= X'"

@@ -152,6 +152,9 @@ def ranged_columns(plan: Plan) -> set[str]:
     return bounded | summed | {column for column in (plan.count, plan.weight) if column}
 
 
+_PERCENTAGES = ", and 12% is written as 0.12"
+
+
 def check_numbers(plan: Plan, seen: list[Seen]) -> None:
     """Check what an engine saw against what the plan allows.
 
@@ -165,7 +168,7 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
         if each.unreadable is not None:
             raise DataError(
                 f"column {quote(each.column)} must hold numbers, but has {quote(each.unreadable)}; "
-                "a number that is missing is an empty cell"
+                f"a number that is missing is an empty cell{_PERCENTAGES * ('%' in each.unreadable)}"
             )
         if each.low is None:
             continue

@@ -168,6 +168,7 @@ def test_a_rule_that_always_fails_is_warned_of():
         ("accuracy >= -1", "rules[0]: can never fail: accuracy is between 0 and 1"),
         ("RD <= 0.1 or RD <= 10", "can never fail: RD is between -1 and 1"),
         ("accuracy >= 8%", "rules[0]: cannot read 'accuracy >= 8%'; shares are written as 0.08: "),
+        ("DI > 80%", "rules[0]: cannot read 'DI > 80%'; shares are written as 0.8: 'DI >= 0.8'"),
         ("accuracy >= 8%", "'accuracy >= 0.08'"),
     ],
 )
