@@ -152,9 +152,6 @@ def ranged_columns(plan: Plan) -> set[str]:
     return bounded | summed | {column for column in (plan.count, plan.weight) if column}
 
 
-_PERCENTAGES = ", and 12% is written as 0.12"
-
-
 def check_numbers(plan: Plan, seen: list[Seen]) -> None:
     """Check what an engine saw against what the plan allows.
 
@@ -166,9 +163,10 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
     """
     for each in seen:
         if each.unreadable is not None:
+            percent = ", and 12% is written as 0.12" if "%" in str(each.unreadable) else ""
             raise DataError(
                 f"column {quote(each.column)} must hold numbers, but has {quote(each.unreadable)}; "
-                f"a number that is missing is an empty cell{_PERCENTAGES * ('%' in each.unreadable)}"
+                f"a number that is missing is an empty cell{percent}"
             )
         if each.low is None:
             continue
