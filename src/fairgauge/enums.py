@@ -426,6 +426,7 @@ class DiagnosticCode(StrEnum):
     MISSING_GROUPS = "missing_groups"  # rows, total, ruled; cases, total_cases of a count column
     MISSING_OUTCOMES = "missing_outcomes"
     # what, rows, total, most, most_share, least, least_share, groups, differs, ruled
+    UNDECIDED_PEOPLE = "undecided_people"  # rows, total, ruled
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
     COVERAGE = "coverage"  # metric, share, of
     ADJUSTED_P = "adjusted_p"  # comparisons, homogeneity

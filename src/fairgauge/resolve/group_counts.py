@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from fairgauge.cube.crossed_strata import with_one_stratum
-from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role
+from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role, Uncounted
 from fairgauge.errors import DataError, Problem, SpecError, alternatives, listing, nearest, quote
 from fairgauge.identity import (
     EVERYONE,
@@ -155,6 +155,7 @@ class GroupCounts:
     histogram : the scores, None without scores.
     unknown : the same as ``counts`` of the rows excluded because they have no group, over all
         strata; shape (labels + 1, predictions + 1).
+    undecided : people without any known decision, who are in no count.
     clusters : the cells by cluster, None without clusters.
     crossing : which group each combination of values of its columns belongs to.
     mean_weight : the unit of all weights, which is the mean weight of all rows.
@@ -170,6 +171,7 @@ class GroupCounts:
     named_reference: int | None = None
     histogram: Histogram | None = None
     unknown: dict[str, Array] = field(default_factory=dict)
+    undecided: int = 0
     clusters: ClusterCells | None = None
     mean_weight: float = 1.0
 
@@ -650,6 +652,7 @@ def _arranged(cube: Cube, feature: str, crossing: Crossing, problems: list[Probl
         named_reference=_reference_group(feature, crossing, problems),
         histogram=_histogram(cube, crossing),
         unknown={measure: dense[-1, 0] for measure, dense in counts.items()},
+        undecided=cube.excluded.get(Uncounted.UNDECIDED, 0),
         clusters=_cluster_cells(cube, crossing),
     )
 

@@ -189,3 +189,23 @@ def test_no_area_under_the_curve_passes_because_labels_are_blank(metric):
     report = fg.audit(data, **asked)
     assert report.verdict in (Outcome.FAIL, Outcome.INCONCLUSIVE)
     assert all("None" not in each.says for each in report.verdicts)
+
+
+def test_people_of_whom_nothing_was_decided_do_not_let_a_rule_pass():
+    """They are in no count, so that a group whose refusals are blank would else look favoured."""
+    rng = np.random.default_rng(5)
+    n = 6_000
+    race = rng.choice(["A", "B"], n)
+    decision = np.where(rng.random(n) < np.where(race == "B", 0.15, 0.4), "yes", "no")
+    whole = {"person": np.arange(n), "race": race, "decision": decision}
+    blank = np.where((race == "B") & (decision == "no") & (rng.random(n) < 0.9), None, decision)
+    asked = {"prediction": "decision", "positive": "yes", "sensitive": "race", "person": "person",
+             "reference": {"race": "A"}, "rules": RULE}  # fmt: skip
+    assert audited(whole, asked).verdict is Outcome.FAIL
+    found = audited(whole | {"decision": blank}, asked)
+    assert found.verdict is Outcome.INCONCLUSIVE
+    assert DiagnosticCode.UNDECIDED_PEOPLE in [each.code for each in found.diagnostics]
+
+
+def audited(columns, asked):
+    return fg.audit(pd.DataFrame(columns), **asked)
