@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 
 DATA = Path(__file__).parent / "data"
-_ROWS = """
+ROWS = """
 SELECT ['White', 'Black', 'Asian', 'Hispanic', 'Other'][1 + h % 5] AS race,
        ['Female', 'Male'][1 + (h // 5) % 2] AS sex,
        CAST(18 + (h // 10) % 70 AS INTEGER) AS age,
@@ -47,6 +47,6 @@ def rows_file(rows: int, suffix: str = ".parquet") -> Path:
     path = DATA / f"people-{rows}{suffix}"
     if not path.exists():
         unfinished = path.with_name(f"unfinished-{path.name}")
-        duckdb.sql(f"COPY ({_ROWS.format(seed=2026, rows=rows)}) TO '{unfinished}'")
+        duckdb.sql(f"COPY ({ROWS.format(seed=2026, rows=rows)}) TO '{unfinished}'")
         unfinished.replace(path)
     return path

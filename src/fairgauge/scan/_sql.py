@@ -177,7 +177,18 @@ def _position(key: str, values: Sequence[Value]) -> str:
 
 def _in_sets(plan: Plan, columns: Columns) -> bool:
     """Return whether each table is a grouping set; else the cells of all axes make every table."""
-    return len(plan.tables) > 1 and columns.sets
+    whole = any(_has_all(plan, table) for table in plan.tables)
+    return len(plan.tables) > 1 and columns.sets and not whole
+
+
+def _has_all(plan: Plan, table: Sequence[int]) -> bool:
+    """Return whether the cells of a table are about those of all axes, and the others sums of them.
+
+    An axis that it lacks may cut a score whose grid it has: a cut splits one step of the grid.
+    """
+    fine = {plan.axes[i].column for i in table if plan.axes[i].grid}
+    lacking = (axis for i, axis in enumerate(plan.axes) if i not in table)
+    return all(axis.cuts and axis.column in fine for axis in lacking)
 
 
 def _factors(plan: Plan, columns: Columns) -> dict[str, str]:
