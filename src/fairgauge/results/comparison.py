@@ -252,13 +252,15 @@ class Comparison(ResultOfMetrics):
         """Return whether something may have got worse that could not be compared.
 
         A verdict of the old report, or a fail of the new one, whose group or rule is not in the
-        other report (a group that is the reference there is accounted for); or disparities that
-        moved where no change can be tested, and no verdicts stand beside them.
+        other report (an old verdict on a group that is the reference now is accounted for: it has
+        become the best, the largest, or the one that is named); or disparities that moved where no
+        change can be tested, and no verdicts stand beside them.
         """
         lonely = (
-            each.report == "old" or each.verdict.outcome is Outcome.FAIL
+            each.verdict.outcome is Outcome.FAIL
+            if each.report == "new"
+            else each.reason.code is not ReasonCode.IS_REFERENCE
             for each in self.unmatched
-            if each.reason.code is not ReasonCode.IS_REFERENCE
         )
         rules = (each.what == "rule" and each.report == "old" for each in self.alone)
         judged = self.stayed or self.flips

@@ -339,6 +339,16 @@ def test_the_reference_has_no_verdict_of_its_own():
     assert "it is the reference in the old report" in " ".join(str(found).split())
 
 
+def test_a_group_that_was_the_reference_and_fails_now_is_not_passed_over():
+    """The best group of the old report is the worst of the new one; neither has a counterpart."""
+    old = {"F": {"tp": 600, "fn": 400}, "M": {"tp": 300, "fn": 700}}
+    found = two(old, {"F": old["M"], "M": old["F"]}, reference="best")
+    assert [(report, outcome) for report, _, outcome, _ in unmatched(found)] == [
+        ("old", "fail"), ("new", "fail"),
+    ]  # fmt: skip
+    assert (found.worse, found.incomplete) == (False, True)
+
+
 def test_another_reference_proves_no_change_of_a_verdict():
     passed = GROUPS | {"A": {"tp": 750, "fn": 250}}
     swapped = GROUPS | {"W": GROUPS["B"], "B": GROUPS["W"]}

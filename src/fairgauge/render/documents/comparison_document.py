@@ -96,7 +96,7 @@ def comparison_document(comparison: Comparison, *, full: bool = True) -> Documen
     before, after = (outcome_word(each.verdict).upper() for each in (old, new))
     verdict = f"{before} {ARROW} {after}" if judged else ""
     if judged and before == after:
-        verdict = f"{after}, as before"
+        verdict = f"{after} in both reports" if comparison.incomplete else f"{after}, as before"
     return document_of(
         comparison,
         title="Comparison of two fairness audits",

@@ -78,6 +78,7 @@ _SHORT = 2
 _TIGHTER = ("short", "short tight", "short tight tightest")
 """Classes of the style sheet, tried until the document has two pages."""
 _MOST_ROWS = (12, 4)
+_FILED = "Rules, methods and sources"
 _LONGEST_REASON = 300
 _LAUNCHER = re.compile(r"\S+: (?:line )?\d+: ")
 """A complaint of the shell about the script that launches the browser; it is never the reason."""
@@ -87,7 +88,8 @@ def write(document: DocumentTree, shown: object = None, *, full: bool = False) -
     """Write a document as a PDF file: two pages, where it has a first page and one for the record.
 
     Where nothing is meant to be filed, as many of its sections follow as have room. A first page
-    that needs more room than one is printed smaller, then without its charts.
+    that needs more room than one is printed smaller, then with fewer of its charts, then with its
+    tables on the next page. Tables to publish are in every PDF, on a third page if need be.
 
     Parameters
     ----------
@@ -111,9 +113,11 @@ def write(document: DocumentTree, shown: object = None, *, full: bool = False) -
 
 def _shorter(document: DocumentTree) -> Iterator[tuple[DocumentTree, str]]:
     """Yield what of a document may have room on two pages, the most of it first."""
+    first = document.first_page
+    tables = tuple(each for each in first.exhibits if isinstance(each, Table))
     least: tuple[Section, ...] = ()
     if document.filed:
-        least = (Section("filed", "Rules, methods and sources", document.filed),)
+        least = (Section("filed", _FILED, document.filed),)
     else:
         long, few = (
             tuple(_shortened(each, most) for each in document.sections) for most in _MOST_ROWS
@@ -123,8 +127,13 @@ def _shorter(document: DocumentTree) -> Iterator[tuple[DocumentTree, str]]:
             yield replace(document, sections=sections), _TIGHTER[0]
     for tight in _TIGHTER:
         yield replace(document, sections=least), tight
-    words = replace(document.first_page, exhibits=())
-    yield replace(document, sections=least, first_page=words), _TIGHTER[-1]
+    for dropped in range(1, len(first.exhibits)):
+        fewer = replace(first, exhibits=first.exhibits[dropped:])
+        for tight in _TIGHTER[1:]:
+            yield replace(document, sections=least, first_page=fewer), tight
+    if tables:
+        least = (Section("filed", _FILED, (*tables, *document.filed)),)
+    yield replace(document, sections=least, first_page=replace(first, exhibits=())), _TIGHTER[-1]
 
 
 def _shortened(section: Section, most: int) -> Section:

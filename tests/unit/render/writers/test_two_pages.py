@@ -7,10 +7,13 @@ import zlib
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
+import numpy as np
+import polars as pl
 import pytest
 from tests.every_result import RESULTS, result
 from tests.needs import missing
 
+import fairgauge as fg
 from fairgauge.render.formats import save
 from fairgauge.render.writers import pdf
 
@@ -92,3 +95,22 @@ def test_every_kind_of_result_has_two_full_pages(name: str, tmp_path: Path) -> N
         assert re.sub(r"\s", "", normalize("NFKC", str(each))) in first, str(each)
     for page in pages[1:]:  # a heading, or where to sign, is not alone on a page
         assert re.match(r"(For the record|The report in full) \S", page)
+
+
+def test_tables_to_publish_are_in_the_pdf_however_many_charts_have_no_room(tmp_path: Path) -> None:
+    if pdf.find_browser() is None:
+        missing("Chromium")
+    rng = np.random.default_rng(4)
+    sex = rng.choice(["Female", "Male"], 1_800)
+    race = rng.choice(["Asian", "Black or African American", "Hispanic or Latino", "White"], 1_800)
+    rate = 0.32 - 0.06 * (sex == "Female") - 0.08 * (race == "Black or African American")
+    rows = pl.DataFrame({"Sex": sex, "Race": race, "Selected": rng.random(1_800) < rate})
+    report = fg.audit(rows, preset="nyc-ll144", prediction="Selected", positive=True,
+                      sensitive=["Sex", "Race"])  # fmt: skip
+    report.save(tmp_path / "filing.pdf")
+    pages = list(PrintedPages((tmp_path / "filing.pdf").read_bytes()).texts())
+    assert len(pages) == 2
+    ratios = [e.value for e in report.estimates if e.metric == "selection_rate.ratio"]
+    assert len(ratios) > 8
+    text = "".join(pages[0].split())
+    assert [f"{ratio:.3f}" for ratio in ratios if f"{ratio:.3f}" not in text] == []
