@@ -289,7 +289,10 @@ _HMDA_UNDECIDED = ("4", "5", "6")
 def undecided_outcomes(
     cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
 ) -> Iterator[Diagnostic]:
-    """Warn of outcomes that count as unfavourable, though their names are of no decision."""
+    """Warn of outcomes that count as unfavourable, though their names are of no decision.
+
+    Of people, whose decisions count as one, how many rows have each is not known any more.
+    """
     if not isinstance(spec.positive, tuple):  # which names every value, or where numbers are cut
         return
     for axis in (cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)):
@@ -302,7 +305,7 @@ def undecided_outcomes(
         undecided = [
             (level, rows)
             for level, rows in levels
-            if rows
+            if (rows or spec.of_people)
             and not any(matches(value, level) for value in spec.positive or (1,))
             and (name_of(level) in _HMDA_UNDECIDED if codes else _is_undecided(level))
         ]
@@ -315,7 +318,7 @@ def undecided_outcomes(
                 DiagnosticCode.UNDECIDED_OUTCOMES,
                 column=axis.column,
                 values=tuple(name_of(level) for level, _ in undecided),
-                rows=sum(rows for _, rows in undecided),
+                rows=None if spec.of_people else sum(rows for _, rows in undecided),
                 codes=codes,
                 condition=condition.to_text(),
             )
@@ -359,7 +362,7 @@ def same_names(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> It
     outcomes = (cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION))
     yield from _alike(
         [
-            _TextValue(axis.column, level, rows, _outcome(level, spec))
+            _TextValue(axis.column, level, None if spec.of_people else rows, _outcome(level, spec))
             for axis in dict.fromkeys(outcomes)
             if axis is not None and not axis.bins
             for level, rows in _with_rows(cube.levels[axis], rows_by_level[axis])
@@ -457,11 +460,11 @@ def _joined(recoding: Recoding, more: Mapping[str, list[str]]) -> dict[str, list
 
 
 class _TextValue(NamedTuple):
-    """A text of a column, its number of rows, and the group or outcome that it means."""
+    """A text of a column, its number of rows if known, and the group or outcome that it means."""
 
     column: str
     text: str
-    rows: int
+    rows: int | None
     meaning: Hashable
 
 
@@ -497,7 +500,7 @@ def _alike(texts: Iterable[_TextValue], feature: str | None = None) -> Iterator[
                 DiagnosticCode.SAME_NAMES,
                 feature,
                 values=tuple(each.text for each in several),
-                rows=tuple(each.rows for each in several),
+                rows=tuple(each.rows for each in several if each.rows is not None),
                 columns=tuple(each.column for each in several),
             )
 

@@ -196,3 +196,16 @@ def test_a_rate_of_people_is_a_share_of_people():
     text = " ".join(render(fg.audit(rows, **ASKED), "text", full=True).split())
     assert "Selection rate: the share of people that are predicted positive." in text
     assert "share of rows" not in text
+
+
+def test_no_warning_of_people_counts_rows_by_decisions_that_no_longer_stand_apart():
+    rows = {
+        "who": ["a", "a", "b", "b", "c", "d"],
+        "g": ["x", "x", "y", "y", "x", "y"],
+        "p": ["Withdrawn", "yes", "Withdrawn", "no", "yes ", "yes"],
+    }
+    report = fg.audit(rows, prediction="p", positive="yes", sensitive="g", person="who",
+                      task="binary")  # fmt: skip
+    found = " ".join(each.message for each in report.diagnostics)
+    assert "some rows have 'p' = Withdrawn" in found
+    assert "the values 'yes' and 'yes ' of p differ" in found

@@ -246,9 +246,12 @@ def _undecided_outcomes(d: Diagnostic) -> str:
     suggests = "which their names suggest were not decided"
     if d["codes"]:
         suggests = "which in HMDA data were withdrawn, incomplete or purchased, and not decided"
+    have = "some rows have"  # of people, whose rows are not counted by decision
+    if rows is not None:
+        have = f"{rows:,} {plural(rows, 'row has', 'rows have')}"
     return (
-        f"{rows:,} {plural(rows, 'row has', 'rows have')} {quote(d['column'])} = "
-        f"{alternatives(values)}, {suggests}; they count as not favourable. To count decided rows "
+        f"{have} {quote(d['column'])} = {alternatives(values)}, {suggests}; they count as not "
+        "favourable. To count decided rows "
         f'alone: --where {quote(d["condition"])} (where="...")'
     )
 
@@ -334,9 +337,9 @@ def _not_recoded(d: Diagnostic) -> str:
 def _same_names(d: Diagnostic) -> str:
     values, columns = d["values"], d["columns"]
     one_column = len(set(columns)) == 1
-    counts = [_numbered(d, rows) for rows in d["rows"]]
+    counts = [f" ({_numbered(d, rows)})" for rows in d["rows"]] or [""] * len(values)
     names = [
-        f"{quote(value)} ({count})" if one_column else f"{quote(value)} of {column} ({count})"
+        f"{quote(value)}{count}" if one_column else f"{quote(value)} of {column}{count}"
         for value, column, count in zip(values, columns, counts, strict=True)
     ]
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
