@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import csv
 import gzip
-import itertools
 import json
 import re
+import secrets
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -192,9 +192,6 @@ def json_list(table: pa.Table, folder: Path) -> Any:
     return path
 
 
-_numbers = itertools.count()
-
-
 def dask_frame(table: pa.Table, folder: Path) -> Any:
     dask = pytest.importorskip("dask.dataframe")
     return dask.from_pandas(pandas_arrow(table, folder), npartitions=2, sort=False)
@@ -204,7 +201,7 @@ def sqlframe_duckdb(table: pa.Table, folder: Path) -> Any:
     session = pytest.importorskip("sqlframe.duckdb").DuckDBSession()
     warnings.filterwarnings("ignore", message="fetch_arrow_table")  # SQLFrame calls it
     connection = session._conn
-    name = f"rows_{next(_numbers)}"
+    name = f"rows_{secrets.token_hex(8)}"  # sessions share a connection
     connection.register("given", table)
     connection.execute(f"CREATE TABLE {name} AS FROM given")
     return session.table(name)
