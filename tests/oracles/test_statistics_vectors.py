@@ -21,7 +21,6 @@ from fairgauge.stats import (
     divergences,
     exact,
     intervals,
-    many,
     multiplicity,
     sequential,
     significance,
@@ -106,7 +105,7 @@ def verdict(i):
 
 def range_simultaneous(i):
     x, n = np.array(i["x"]), np.array(i["n"])
-    crit = many.tukey_critical(len(x), 0.95)
+    crit = multiplicity.tukey_critical(len(x), 0.95)
     low, high = contrasts.newcombe(x[:, None], n[:, None], x, n, crit)
     return {"crit": crit, "estimate": np.ptp(x / n), **limits(max(low.max(), 0), high.max())}
 
@@ -204,7 +203,7 @@ METHODS = {
         range_simultaneous
     ),
     "between-group variance, sampling variance removed: s^2 - mean p(1-p)/(n-1)": lambda i: dict(
-        zip(("naive", "corrected"), many.between_variance(i["x"], i["n"]), strict=True)
+        zip(("naive", "corrected"), multiplicity.between_variance(i["x"], i["n"]), strict=True)
     ),
     "chi-square test all groups equal": lambda i: dict(
         zip(("stat", "p"), significance.homogeneity(i["x"], i["n"]), strict=True)

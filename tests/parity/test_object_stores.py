@@ -283,5 +283,8 @@ def test_addresses_of_accounts_are_kept(monkeypatch):
     assert found == "abfss://box@account.dfs.core.windows.net/days/1.parquet"
     monkeypatch.delenv("AZURE_STORAGE_CONNECTION_STRING", raising=False)
     need("adlfs")
+    import adlfs
+
+    adlfs.AzureBlobFileSystem.clear_instance_cache()  # which has what connected before
     with pytest.raises(DataError, match="credentials come from AZURE_STORAGE_CONNECTION_STRING"):
         find_objects("az://box/a.csv")

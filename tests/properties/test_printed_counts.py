@@ -172,7 +172,7 @@ def test_a_preset_without_selection_rates_to_compare_prints_no_table_to_publish(
     report = fg.audit(rows, preset=name, **asked)
     report.save(tmp_path / "audit.md")
     assert "Tables to publish" not in (tmp_path / "audit.md").read_text()
-    with pytest.raises(fg.DataError, match="needs the number of people"):
+    with pytest.raises(fg.DataError, match="without tables to publish"):
         fg.check(tmp_path / "audit.md")
 
 

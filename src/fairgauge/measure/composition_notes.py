@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.crossed_strata import cross_strata
-from fairgauge.enums import DiagnosticCode, GapPartKind, ReferenceRule, Task
+from fairgauge.enums import DiagnosticCode, GapPartKind, ReferenceRule, Role, Task
 from fairgauge.measure.decompose_gaps import decompose_gaps
 from fairgauge.results.scopes import Diagnostic
 
@@ -40,7 +40,12 @@ def composition_notes(
     several = isinstance(spec.threshold, tuple) and len(spec.threshold) > 1
     exact = cube.min_cell is None and not spec.probabilities
     one = task in (Task.BINARY, Task.REGRESSION) and not several
-    if not (spec.strata and exact and one) or spec.reference is ReferenceRule.OVERALL:
+    columns = [
+        {axis.column for axis in cube.plan.axes if axis.role is role}
+        for role in (Role.STRATUM, Role.FEATURE)
+    ]
+    apart = columns[0].isdisjoint(columns[1])  # a column that makes groups divides none of them
+    if not (spec.strata and exact and one and apart) or spec.reference is ReferenceRule.OVERALL:
         return
     first: dict[str | None, Finding] = {}
     for finding in findings:

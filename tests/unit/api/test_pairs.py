@@ -210,8 +210,8 @@ def test_refusals_of_one_group_alone_are_on_the_summary(model):
 
 
 def test_without_irrelevant_edits_the_option_that_names_them_is_shown():
-    assert "--placebo" in str(audit(study(placebos=3)))
-    assert "--placebo" not in str(audit(study(placebos=3), placebo="edit"))
+    assert "(placebo)" in str(audit(study(placebos=3)))
+    assert "(placebo)" not in str(audit(study(placebos=3), placebo="edit"))
 
 
 # ---- bad tables ---------------------------------------------------------------------------------

@@ -156,7 +156,7 @@ def run(*arguments):
 def test_the_command_plans():
     result = run("--rate", "0.3", "--tolerance", "0.05")
     assert result.exit_code == 0
-    assert result.output == str(fg.plan(rate=0.3, tolerance=0.05))
+    assert result.output == render(fg.plan(rate=0.3, tolerance=0.05), "text")
 
 
 def test_the_command_gives_strict_json():

@@ -297,7 +297,7 @@ def test_an_impact_ratio_just_below_four_fifths_is_not_shown_as_it():
 
 def test_names_of_options_are_never_broken_in_html():
     text = render(audit(rules=["selection_rate.ratio >= 1.5"]), "html")
-    assert '<span class="option">--strata</span> COLUMN' in text
+    assert '<span class="option">--positive</span> VALUE' in text
 
 
 def test_a_first_page_states_that_the_law_sets_no_limit():

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fairgauge.catalogue.distributions import DISTANCES
-from fairgauge.stats import contrasts, divergences, intervals, many, resampling
+from fairgauge.stats import contrasts, divergences, intervals, multiplicity, resampling
 from fairgauge.stats.scores import area_from_counts, area_score_interval
 from fairgauge.stats.weighted import effective_share
 
@@ -181,7 +181,7 @@ def ranges(rng, size):
     for groups, n, spread in product((2, 5, 10), (50, 200), (0.0, 0.15)):
         rates = 0.3 + spread * np.linspace(0, 1, groups)
         x = rng.binomial(n, rates, (size, groups))
-        z = many.tukey_critical(groups, 0.95)
+        z = multiplicity.tukey_critical(groups, 0.95)
         low, high = contrasts.newcombe(x[:, :, None], n, x[:, None, :], n, z)
         yield covered((np.maximum(low.max((1, 2)), 0.0), high.max((1, 2))), spread)
 
