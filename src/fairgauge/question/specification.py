@@ -264,6 +264,8 @@ def _wrong_decisions_of_people(spec: Spec) -> Iterator[Problem]:
         yield Problem("per_person", message)
     if not last and spec.order is not None:
         yield Problem("order", "has no effect unless the last decision counts (per_person last)")
+    if last and spec.order == spec.person:
+        yield Problem("order", "is the column of persons; name the one that orders their decisions")
     for name in ("count", "weight", "cluster", "score", "candidate"):
         if getattr(spec, name):
             message = f"cannot be combined with people, each of whom counts once; to use it, {each}"

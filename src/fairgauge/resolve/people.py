@@ -66,6 +66,11 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     if spec.order is not None:
         _check_order(rows, table.axes[-1])
     named = person >= 0
+    if len(named) and not named.any():
+        raise DataError(
+            f"column {quote(str(spec.person))} names no person: it is empty in every row; name the "
+            "column of persons, or audit rows (without person)"
+        )
     known = {axis: code[named] for axis, code in codes.items()}
     people, of = np.unique(person[named], return_inverse=True)
     groups = {

@@ -209,3 +209,15 @@ def test_no_warning_of_people_counts_rows_by_decisions_that_no_longer_stand_apar
     found = " ".join(each.message for each in report.diagnostics)
     assert "some rows have 'p' = Withdrawn" in found
     assert "the values 'yes' and 'yes ' of p differ" in found
+
+
+def test_the_column_of_persons_orders_nothing():
+    rows = {"who": ["a", "b"], "g": ["x", "y"], "p": [1, 0]}
+    with pytest.raises(fg.SpecError, match="order: is the column of persons"):
+        fg.audit(rows, prediction="p", sensitive="g", person="who", per_person="last", order="who")
+
+
+def test_a_column_of_persons_that_is_empty_counts_nobody():
+    rows = {"who": [None, None], "g": ["x", "y"], "p": [1, 0]}
+    with pytest.raises(fg.DataError, match="'who' names no person: it is empty in every row"):
+        fg.audit(rows, prediction="p", sensitive="g", person="who")
