@@ -470,7 +470,8 @@ def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float
         return worst.low, worst.high
     low, high = interval
     if not (rule.definition is not None and is_ratio(rule.definition)):
-        return low + worst.low - value, high + worst.high - value
+        least = 0.0 if rule.definition is None else -1.0  # of shares, and differences of shares
+        return max(low + worst.low - value, least), min(high + worst.high - value, 1.0)
     known = 0 < value < math.inf
     below = low * worst.low / value if known and worst.low > 0 else min(low, worst.low)
     above = high * worst.high / value if known else max(high, worst.high)

@@ -209,3 +209,11 @@ def test_people_of_whom_nothing_was_decided_do_not_let_a_rule_pass():
 
 def audited(columns, asked):
     return fg.audit(pd.DataFrame(columns), **asked)
+
+
+def test_what_a_rate_could_reach_is_a_rate():
+    _, data = blanked("p", share=0.998)
+    report = fg.audit(data, **ASKED, rules="selection_rate >= 0.6")
+    reached = [v.reason for v in report.verdicts if v.reason and v.reason.get("low") is not None]
+    assert reached
+    assert all(0 <= reason["low"] <= reason["high"] <= 1 for reason in reached)
