@@ -178,11 +178,10 @@ class Database:
             name = identifier(column)
             return marked(name, "mysql") if kinds[column].is_string() else name
 
-        folds = self._engine in FOLDED
         # a look at the first rows could run a costly query twice, so the database only counts
         return Columns(
-            letter_by_letter if folds else identifier, number, decode=_unmarked if folds else None,
-            double=double, sets=self._engine not in WITHOUT_SETS, looks=False,
+            letter_by_letter if self._engine in FOLDED else identifier, number, double=double,
+            sets=self._engine not in WITHOUT_SETS, looks=False,
         )  # fmt: skip
 
     def _run(self, query: str) -> Iterator[Record]:
@@ -194,7 +193,7 @@ class Database:
             if self._engine == "mysql":
                 with closing(connection.cursor()) as cursor:
                     cursor.execute(self._in_dialect(query))
-                    yield from cursor
+                    yield from (tuple(map(_unmarked, record)) for record in cursor)
                 return
             with connection.transaction(), connection.cursor("fairgauge") as cursor:
                 cursor.execute(query)  # a named cursor sends its records in parts
