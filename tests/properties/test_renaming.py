@@ -2,7 +2,7 @@
 
 Invariant 1 of the architecture, through the public API: every metric set and several verbs, under
 names that are our own words, that hold our separators, that read alike once they are joined, and in
-any alphabetical order. Ties that names might decide are in `test_tied_references.py`.
+any alphabetical order. Ties that names might decide are in `test_references_tied.py`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from fairgauge.results.scopes import POOLED
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.squares import square_limits, tail_weight
 
-DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data"
+DATA = Path(__file__).resolve().parents[4].parent / "shared" / "data"
 SQUARES = ("mean_squared_error", "root_mean_squared_error", "residual_spread", "r2")
 DIFFERENCES = tuple(f"{name}.difference" for name in SQUARES)
 SMD = ("label_smd", "prediction_smd")

@@ -1,6 +1,6 @@
 """Reports and cubes that version 1 saved are read.
 
-The files in ``version1`` were written by the last commit of version 1, of rows whose strata and
+The files in ``older_reports`` were written by the last commit of version 1, of rows whose strata and
 classes have the names that version 1 used for its own purposes; rates, pairs, scores are trimmed.
 """
 
@@ -21,7 +21,7 @@ from fairgauge.render import render
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, POOLED, stratum
 
-FOLDER = Path(__file__).parent / "version1"
+FOLDER = Path(__file__).parent / "older_reports"
 
 
 @pytest.fixture(params=["thresholds", "classes"])
