@@ -1,7 +1,8 @@
 """Reports and cubes that version 1 saved are read.
 
-The files in ``older_reports`` were written by the last commit of version 1, of rows whose strata and
-classes have the names that version 1 used for its own purposes; rates, pairs, scores are trimmed.
+The files in ``older_reports`` were written by the last commit of version 1, of rows whose strata
+and classes have the names that version 1 used for its own purposes; rates, pairs, scores are
+trimmed.
 """
 
 from __future__ import annotations

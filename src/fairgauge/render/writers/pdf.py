@@ -15,7 +15,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError, quote
 from fairgauge.render._document_tree import Chart, Section, Table
@@ -144,12 +144,8 @@ def _shortened(section: Section, most: int) -> Section:
             blocks.append(_shortened(block, most))
         elif isinstance(block, (Table, Chart)) and (more := len(block.rows) - most) > 0:
             note = f"{more:,} more {plural(more, 'row is', 'rows are')} in the whole report."
-            notes = (*block.notes, note)
-            # of one or the other, whose rows are of different types
-            if isinstance(block, Table):
-                blocks.append(replace(block, rows=block.rows[:most], notes=notes))
-            else:
-                blocks.append(replace(block, rows=block.rows[:most], notes=notes))
+            rows: Any = block.rows[:most]  # of one or the other, whose rows are of different types
+            blocks.append(replace(block, rows=rows, notes=(*block.notes, note)))
         else:
             blocks.append(block)
     return replace(section, blocks=tuple(blocks))
