@@ -112,7 +112,7 @@ def _write_explored(app: Sphinx, failure: Exception | None) -> None:
             score="score",
             sensitive=columns,
             intersections=[columns],
-            unprotected=True,
+            exact=True,
         ).save(Path(app.outdir, "_static", "explore-loans.html"))
         rows = pl.read_csv(table).with_columns(new=pl.col("score") >= 0.5)
     fairgauge.explore(
@@ -122,7 +122,7 @@ def _write_explored(app: Sphinx, failure: Exception | None) -> None:
         prediction="approved",
         candidate="new",
         sensitive=columns[:2],
-        unprotected=True,
+        exact=True,
     ).save(Path(app.outdir, "_static", "explore-models.html"))
 
 

@@ -8,6 +8,7 @@ import os
 import random
 import re
 import tomllib
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,8 @@ import pytest
 
 import fairgauge as fg
 from conftest import Visit
+from fairgauge.cube.cube import CountTable
+from fairgauge.evidence.protection import protected
 from fairgauge.stats import contrasts
 
 CLICKS = int(os.environ.get("FAIRGAUGE_CLICKS", "300"))
@@ -23,14 +26,16 @@ HOSTILE = ("<img src=x onerror=alert(1)>", "</script><b>", "__proto__")
 METRICS = ["selection_rate", "true_positive_rate", "f1", "balanced_accuracy", "error_type_ratio",
            "conditional_acceptance", "base_rate"]  # fmt: skip
 START = {"by": (0,), "reference": "others", "show": "difference"}
-CUTS = [0.1, 0.35, 0.5, 0.8]
+CUTS = [0.05, 0.1, 0.35, 0.5, 0.65, 0.8, 0.95]
 QUESTION = {"label": "y", "score": "s", "positive": 1}
 READ = """() => Array.from(document.querySelectorAll('#grid tbody tr')).map((row) =>
   [row.dataset.group, Array.from(row.querySelectorAll('td')).map((cell) => {
-    const value = cell.querySelector('data'), { low, high } = cell.querySelector('button').dataset;
-    return value && [value.value, low, high, cell.classList.contains('few')];
+    const value = cell.querySelector('data');
+    const { low, high, bounds } = cell.querySelector('button').dataset;
+    return value && [value.value, low, high, cell.classList.contains('few'), bounds];
   })])"""
 
+PICKED = "document.querySelector('#grid [aria-pressed=true]').getAttribute('aria-label')"
 RULES = ("others", "overall", "largest", "best")
 MATRICES = """() => Object.fromEntries(
   Array.from(document.querySelectorAll('.slices table')).map((table) => [
@@ -77,15 +82,16 @@ def opened(chromium, tmp_path):
 
 def explored(table, **options):
     options = {"sensitive": ["g", "h"], "intersections": [["g", "h"]], "metrics": METRICS} | options
-    return fg.explore(table, unprotected=True, **QUESTION, **options)
+    return fg.explore(table, exact=True, **QUESTION, **options)
 
 
 class Audits:
     """Audits of the same question, each made once for all thresholds."""
 
-    def __init__(self, table, data):
+    def __init__(self, table, data, **question):
         self.table, self.columns, self.made = table, data["columns"], {}
         self.rates = [rate["name"] for rate in data["rates"]]
+        self.question = question or QUESTION | {"threshold": CUTS}
 
     def numbers(self, by, filters, reference, threshold, show):
         """Return value, low, high and sparseness by the codes of the group, rate by rate."""
@@ -110,23 +116,34 @@ class Audits:
         table = self.table
         for i, code in filters:
             column = self.columns[i]
-            table = table.filter(pl.col(column["name"]) == column["values"][code])
+            table = only(table, column["name"], column["values"][code])
         names = [self.columns[i]["name"] for i in by]
         options = {"sensitive": names} if len(by) == 1 else {"intersections": [names]}
         if isinstance(reference, tuple):
             values = [self.columns[i]["values"][c] for i, c in zip(by, reference, strict=True)]
             reference = dict(zip(names, values, strict=True))
         metrics = [f"{name}.{show}" for name in self.rates for show in ("difference", "ratio")]
-        report = fg.audit(table, **QUESTION, **options, reference=reference, threshold=CUTS,
-                          metrics=metrics)  # fmt: skip
+        report = fg.audit(table, **self.question, **options, reference=reference, metrics=metrics)
         codes = {}
-        for each in report.groups:
-            if each.group_id.parts:
-                names = [part.name() for part in each.group_id.parts]
+        for each in report.groups:  # counts are asked about all their columns
+            if each.group_id.parts and each.feature_id.columns == tuple(names):
+                values = [part.name() for part in each.group_id.parts]
                 codes[each.group] = ",".join(
-                    str(self.columns[i]["values"].index(n)) for i, n in zip(by, names, strict=True)
+                    str(self.columns[i]["values"].index(n)) for i, n in zip(by, values, strict=True)
                 )
         return report, codes
+
+
+def only(table, name, value):
+    """Return the rows, or the counts, of one value of a column."""
+    if isinstance(table, pl.DataFrame):
+        return table.filter(pl.col(name) == value)
+    (counts,) = table.tables
+    at = next(i for i, axis in enumerate(counts.axes) if axis.column == name)
+    kept = counts.codes[:, at] == table.levels[counts.axes[at]].index(value)
+    sums = {measure: held[kept] for measure, held in counts.sums.items()}
+    part = CountTable(counts.axes, counts.codes[kept], sums)
+    return replace(table, tables=(part,), rows=int(sums["rows"].sum()))
 
 
 def as_number(text):
@@ -162,6 +179,9 @@ def compare(grid, expected, rates, state):
             assert same(low, ends[0]), (state, key, name, low, ends)
             assert same(high, ends[1]), (state, key, name, high, ends)
             assert cell[3] == (str(each.status) == "too_few"), (state, key, name, each.status)
+            bounds = cell[4].split(",") if each.bounds else [cell[4]]
+            for shown, bound in zip(bounds, each.bounds or [None], strict=True):
+                assert shown == "undefined" if bound is None else same(as_number(shown), bound)
             compared += 1
     return compared
 
@@ -171,14 +191,17 @@ class Clicks:
 
     def __init__(self, page, seed):
         self.page, self.data, self.chance = page, data_of(page), random.Random(seed)
-        at = float(page.locator("#threshold-number").input_value())
-        self.state = START | {"filter": {}, "threshold": at}
+        self.state = START | {"filter": {}, "threshold": self.at()}
+
+    def at(self):
+        """Return the threshold of the page: the nearest that is counted by the columns."""
+        text = self.page.locator("#threshold-number").input_value()
+        return float(text) if text else None
 
     def click(self):
-        kinds = [self.show, self.by, self.filter, self.reference, self.threshold, self.cell]
-        self.chance.choice(kinds)()
-        field = self.page.locator("#threshold-number")  # the nearest that is counted by the columns
-        self.state["threshold"] = float(field.input_value())
+        kinds = [self.show, self.by, self.filter, self.reference, self.cell]
+        self.chance.choice(kinds + [self.threshold] * self.data["scored"])()
+        self.state["threshold"] = self.at()
         value = self.page.locator("#reference").input_value()
         if value in RULES:  # a reference without rows in the view gives way
             self.state["reference"] = value
@@ -238,8 +261,34 @@ def test_random_clicks_show_what_an_audit_says(opened, seed, crossed):
     table = rows(seed)
     options = {} if crossed else {"intersections": [], "threshold": CUTS[1:]}
     clicks = Clicks(opened(explored(table, **options)), seed)
-    audits, compared = Audits(table, clicks.data), 0
-    for _ in range(CLICKS // 3):
+    assert clicks_compared(clicks, Audits(table, clicks.data), CLICKS // 3) > 10 * CLICKS // 3
+
+
+def test_random_clicks_in_protected_counts_show_the_bounds_of_an_audit(opened):
+    """With the intervals of all tables that agree with the counts, sparse and empty ones too."""
+    table = rows(n=2_600).with_columns(p=(pl.col("s") >= 0.4).cast(pl.Int64)).drop_nulls("g")
+    question = {"label": "y", "prediction": "p", "positive": 1}
+    asked = {"sensitive": ["g", "h"], "intersections": [["g", "h"]]}
+    rates = ["selection_rate", "positive_predictive_value", "base_rate", "accuracy"]
+    counts = fg.count(table, **question, **asked)
+    safe = protected(counts, 10, [], np.random.default_rng(6))
+    page = opened(fg.explore(safe, **question, **asked, metrics=[*rates, "f1"], reference="best"))
+    assert "rounded at random to a multiple of 10" in page.locator(".notice").inner_text()
+    clicks = Clicks(page, 5)
+    assert [rate["name"] for rate in clicks.data["rates"]] == rates
+    values = page.locator("#reference option").evaluate_all("all => all.map((each) => each.value)")
+    assert values == ["others", *(str(i) for i in range(len(clicks.data["columns"][0]["groups"])))]
+    audits = Audits(safe, clicks.data, **question)
+    assert clicks_compared(clicks, audits, CLICKS // 3) > 5 * CLICKS // 3
+    page.locator("#again").click()
+    assert re.search(r"bounds .* to .*, confidence interval", page.evaluate(PICKED))
+    assert "(bounds " in page.locator("#detail").inner_text()
+
+
+def clicks_compared(clicks, audits, number):
+    """Click at random, compare every cell with an audit, and return how many were compared."""
+    compared = 0
+    for _ in range(number):
         clicks.click()
         state = clicks.state
         expected = audits.numbers(
@@ -247,7 +296,7 @@ def test_random_clicks_show_what_an_audit_says(opened, seed, crossed):
             state["threshold"], state["show"],
         )  # fmt: skip
         compared += compare(clicks.page.evaluate(READ), expected, audits.rates, state)
-    assert compared > 10 * CLICKS // 3
+    return compared
 
 
 def test_translated_kernels_are_those_of_python(opened):
@@ -294,14 +343,14 @@ def test_scores_of_the_other_value_and_decisions_alone(opened):
     ]
     for rows_, question in cases:
         options = question | {"sensitive": "g"}
-        page = opened(fg.explore(rows_, unprotected=True, **options))
+        page = opened(fg.explore(rows_, exact=True, **options))
         metrics = [f"{rate['name']}.difference" for rate in data_of(page)["rates"]]
         report = fg.audit(rows_, **options, metrics=metrics)
         names = data_of(page)["columns"][0]["groups"]
         shown = {names[int(key)]: cells for key, cells in page.evaluate(READ)}
         assert set(shown) == {e.group for e in report.estimates}
         for each in report.estimates:
-            value, low, high, _ = shown[each.group][metrics.index(each.metric)]
+            value, low, high, *_ = shown[each.group][metrics.index(each.metric)]
             assert same(float(value), each.value)
             assert same(float(low), each.interval.low)
             assert same(float(high), each.interval.high)
@@ -320,9 +369,7 @@ def test_models_stand_side_by_side_with_the_numbers_of_an_audit_of_each(opened, 
         table = table.with_columns(pl.Series(name, own))
     table.write_parquet(tmp_path / "rows.parquet")
     question = {"label": "y", "positive": 1, "sensitive": ["g", "h"]}
-    page = opened(
-        fg.explore(table, prediction="p", candidate=models[1:], unprotected=True, **question)
-    )
+    page = opened(fg.explore(table, prediction="p", candidate=models[1:], exact=True, **question))
     page.locator("#matrices summary").click()
     data = data_of(page)
     names, metrics = (
@@ -413,7 +460,7 @@ def test_every_interval_that_was_on_the_page_was_looked_at(opened):
     """Not the picked cells alone: all groups by all rates, and those of the detail."""
     table = rows().with_columns(p=(pl.col("s") >= 0.4).cast(pl.Int64))
     question = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
-    page = opened(fg.explore(table, unprotected=True, metrics=METRICS, **question))
+    page = opened(fg.explore(table, exact=True, metrics=METRICS, **question))
     data = data_of(page)
     groups, rates = len(data["columns"][0]["groups"]), len(data["rates"])
     intervals = (
@@ -484,7 +531,7 @@ def test_a_verdict_is_of_the_audited_view_alone_and_words_are_those_of_the_audit
     }  # fmt: skip
     rules = ["selection_rate.ratio >= 0.8", "-0.3 <= true_positive_rate.difference <= 0.3"]
     question = QUESTION | {"sensitive": ["g", "h"], "metrics": METRICS, "rules": rules}
-    page = opened(fg.explore(table, unprotected=True, words=words, **question))
+    page = opened(fg.explore(table, exact=True, words=words, **question))
     report = fg.audit(table, **question)
     data = data_of(page)
     assert data["columns"][0]["groups"] == [HOSTILE[1], "first & <b>", "third"]

@@ -102,7 +102,7 @@ def of_explore(data: pl.DataFrame, rule: Any) -> dict[str, str]:
         data, label="y", score="s", threshold=THRESHOLD, sensitive="g", positive=1,
         reference=rule, metrics=METRIC,
     )  # fmt: skip
-    page = explored(cube, cube.asked, unprotected=True)
+    page = explored(cube, cube.asked, exact=True)
     (column,), start = page["columns"], page["start"]["reference"]
     names = column["groups"]
     if start in ("others", "overall"):

@@ -52,9 +52,14 @@ class Exploration:
         write_whole(path, self.html)
 
     @property
-    def unprotected(self) -> bool:
+    def exact(self) -> bool:
         """Whether the page holds counts of fewer than ten persons."""
-        return bool(self._data["unprotected"])
+        return bool(self._data["exact"])
+
+    @property
+    def alone(self) -> int:
+        """The rows that are alone in a count of the page, of its table with most of them."""
+        return int(self._data["alone"])
 
     def __str__(self) -> str:
         rates, places = len(self._data["rates"]), len(self._data["thresholds"])
@@ -78,14 +83,14 @@ def explore(
     data: object = None,
     *arrays: Never,
     config: Config = None,
-    unprotected: bool = False,
+    exact: bool = False,
     **options: Unpack[Options],
 ) -> Exploration:
     """Make one page in which rates, references, thresholds, filters and groups can be chosen.
 
     The page holds the counts and no row, works without a network, and computes the confidence
     intervals of every view as `audit` does. Decisions of candidate models are shown beside those of
-    the model in use.
+    the model in use. Protected counts give bounds and intervals that include them.
 
     Parameters
     ----------
@@ -95,7 +100,7 @@ def explore(
     *arrays
         None: arrays are given by name.
     {config}
-    unprotected : bool
+    exact : bool
         Whether the page may hold counts of fewer than ten persons, which people who have the file
         can read.
     {options}
@@ -112,8 +117,8 @@ def explore(
     DataError
         The data cannot be read, or do not hold what is asked.
     CubeError
-        Counts of fewer than ten persons were not allowed; or the counts are protected, weighted,
-        clustered, or too many.
+        Counts of fewer than ten persons were not allowed; or the counts are weighted, clustered, or
+        too many.
 
     Examples
     --------
@@ -129,11 +134,11 @@ def explore(
     cube, source, spec = counted(data, arrays, options)
     alone = replace(spec, candidate=(), margins=())
     verdicts = judged(cube, source, alone)[1] if spec.rules else ()
-    return Exploration(explored(cube, spec, verdicts=verdicts, unprotected=unprotected))
+    return Exploration(explored(cube, spec, verdicts=verdicts, exact=exact))
 
 
 def explore_report(
-    report: Report, counts: Cube | str | Path | None = None, *, unprotected: bool = False
+    report: Report, counts: Cube | str | Path | None = None, *, exact: bool = False
 ) -> Exploration:
     """Make the page of the counts that a report was made of, with the question of the report.
 
@@ -155,4 +160,4 @@ def explore_report(
             f"{cube.digest}; give the counts that it was made of"
         )
     spec = ask(base=cube.asked, **{k: v for k, v in report.spec.items() if v not in ([], {})})
-    return Exploration(explored(cube, spec, verdicts=report.verdicts, unprotected=unprotected))
+    return Exploration(explored(cube, spec, verdicts=report.verdicts, exact=exact))

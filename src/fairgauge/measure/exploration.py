@@ -16,6 +16,7 @@ import numpy as np
 from fairgauge.catalogue.closed_forms import FormKind, closed_form, coefficients
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
+from fairgauge.cube.cube import RANGE
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import Closed, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
@@ -76,31 +77,31 @@ _MANAGED = (
 
 
 def explored(
-    cube: Cube, spec: Spec, *, verdicts: Sequence[Verdict] = (), unprotected: bool = False
+    cube: Cube, spec: Spec, *, verdicts: Sequence[Verdict] = (), exact: bool = False
 ) -> dict[str, object]:
     """Return what a page needs to compute every view of the counts, as plain values.
 
     Parameters
     ----------
     verdicts : of the rules of the question, in its audit.
-    unprotected : bool
+    exact : bool
         Whether cells of fewer than ten persons may be in the page, which people who have it can
         read.
 
     Raises
     ------
     CubeError
-        The counts are protected, weighted, clustered or too many, or small cells were not allowed.
+        The counts are weighted, clustered or too many, or small cells were not allowed.
     SpecError
         The question has no rate with a closed form, or is no binary audit.
     """
     refuse_probabilities(spec.probabilities, "a page that computes again", RECORD)
-    _refuse(cube, spec)
+    _refuse(spec)
     models = list(_models(cube, spec))
     resolution = models[0][1]
     spec = resolution.spec
     _refuse_question(resolution)
-    metrics = _contrasts(resolution)
+    metrics = _contrasts(resolution, protected=cube.min_cell is not None)
     groupings = list(group_columns(cube, spec).values())
     thresholds, audited = _thresholds(models[0][0] if len(models) == 1 else None, resolution)
     tables = [
@@ -108,7 +109,8 @@ def explored(
         for i, (counts, own) in enumerate(models)
         for table in _tables(counts, own, groupings, thresholds)
     ]
-    _check_cells(tables, groupings, cube, unprotected=unprotected)
+    _check_cells(tables, groupings, cube, exact=exact)
+    base = cube.min_cell
     columns = [_column(each, spec) for each in groupings]
     count = _comparisons(tables, groupings, len(metrics))
     confidence = spec.confidence
@@ -133,7 +135,9 @@ def explored(
         "rules": _RULES if references else {},
         "references": references,
         "among": list(_among(tables, confidence)),
-        "unprotected": unprotected and _smallest(tables) < FEWEST_PERSONS,
+        "exact": exact and base is None and _smallest(tables) < FEWEST_PERSONS,
+        "alone": 0 if base else max(int((t.counts == 1).sum()) for t in tables),
+        "protected": base,
         "columns": list(columns),
         "thresholds": list(thresholds),
         "audited": audited[0],
@@ -160,14 +164,8 @@ def _models(cube: Cube, spec: Spec) -> Iterator[tuple[Cube, Resolution]]:
         yield counts, resolve(counts, asked_of(spec, axis))
 
 
-def _refuse(cube: Cube, spec: Spec) -> None:
+def _refuse(spec: Spec) -> None:
     """Refuse counts that closed forms are not made for."""
-    if cube.min_cell:
-        raise CubeError(
-            "these counts are protected, so that every number is known within bounds alone, which "
-            "the page does not compute; audit them (fairgauge audit COUNTS.cube.json -o "
-            "report.html), or explore the exact counts"
-        )
     for option, what in ((spec.weight, "weighted"), (spec.cluster, "clustered")):
         if option:
             raise CubeError(
@@ -190,13 +188,21 @@ def _refuse_question(resolution: Resolution) -> None:
         raise SpecError(Problem("exclude_groups", message))
 
 
-def _contrasts(resolution: Resolution) -> dict[Statistic, list[Contrast]]:
-    """Return the rates that are compared and have a closed form, with their comparisons."""
+def _contrasts(resolution: Resolution, *, protected: bool) -> dict[Statistic, list[Contrast]]:
+    """Return the rates that are compared and have a closed form, with their comparisons.
+
+    Of protected counts these are shares of rows, which alone have bounds.
+    """
     known = {"label"} if resolution.spec.label else set()
     known |= {"prediction"} if resolution.spec.prediction or resolution.spec.score else set()
     asked = [a.metric for a in resolution.metrics if isinstance(a.metric, Contrast)]
     rates = dict.fromkeys(metric.of for metric in asked)
-    fitting = [each for each in rates if each.needs <= known and closed_form(each) is not None]
+    fitting = [
+        each
+        for each in rates
+        if each.needs <= known and closed_form(each) is not None
+        if isinstance(each, Rate) or not protected
+    ]
     if not fitting:
         message = "none of these is a rate of decisions that the page can compute, such as accuracy"
         raise SpecError(Problem("metrics", message))
@@ -286,16 +292,20 @@ def _thresholds(cube: Cube | None, resolution: Resolution) -> tuple[list[float |
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Counts by groups of some columns, label and place: how many thresholds a score reaches."""
+    """Counts by groups of some columns, label and place: how many thresholds a score reaches.
+
+    Of protected counts there are the least and the greatest ones that agree with them, too.
+    """
 
     columns: list[int]
     places: list[int]
     codes: Index
     counts: Index
+    ranges: tuple[Index, ...] = ()
     model: int = 0
 
     def to_dict(self) -> dict[str, object]:
-        table = page_table(self.model, self.columns, self.codes, self.counts)
+        table = page_table(self.model, self.columns, self.codes, self.counts, self.ranges)
         return {**table, "places": list(self.places)}
 
 
@@ -373,9 +383,12 @@ def _summed(
     combinations_, index = np.unique(codes, axis=0, return_inverse=True)
     shape = (len(combinations_), 3, len(places) + 2)
     flat = np.ravel_multi_index((index.ravel(), labels, bins), shape)
-    sums = table.sums.get("n", table.sums["rows"])
-    counts = np.bincount(flat, sums, prod(shape)).astype(np.int64).reshape(shape)
-    return _Table(columns, places, combinations_, counts)
+    counted = [table.sums.get("n", table.sums["rows"])]
+    counted += [table.sums[name] for name in RANGE if name in table.sums]
+    counts, *ranges = (
+        np.bincount(flat, sums, prod(shape)).astype(np.int64).reshape(shape) for sums in counted
+    )
+    return _Table(columns, places, combinations_, counts, tuple(ranges))
 
 
 def _group_codes(part: Grouping, levels: Index) -> Index:
@@ -411,7 +424,7 @@ def _smallest(tables: Sequence[_Table]) -> int:
 
 
 def _check_cells(
-    tables: Sequence[_Table], groupings: Sequence[Grouping], cube: Cube, *, unprotected: bool
+    tables: Sequence[_Table], groupings: Sequence[Grouping], cube: Cube, *, exact: bool
 ) -> None:
     """Refuse more cells than a page should hold, and small ones that were not allowed."""
     cells = sum(int(np.count_nonzero(each.counts)) for each in tables)
@@ -423,12 +436,13 @@ def _check_cells(
             "values together (recode)"
         )
     small = sum(int(((t.counts > 0) & (t.counts < FEWEST_PERSONS)).sum()) for t in tables)
-    if small and not unprotected:
+    if small and not exact and cube.min_cell is None:
         score = " and without the score" if cube.plan.axis(Role.SCORE) else ""
         raise CubeError(
             f"{small:,} of {cells:,} counts in the page would be of fewer than {FEWEST_PERSONS} "
             "persons, and people who have the file can read them; explore fewer columns"
-            f"{score}, or state that they may be in the file (unprotected=True, --unprotected)"
+            f"{score}, protect the counts first (fairgauge protect), or state that they may be in "
+            "the file (exact=True, --exact)"
         )
 
 
@@ -462,11 +476,13 @@ def _critical_together(
 ) -> float:
     """Return the critical value for every interval of the page: drawn, or else Bonferroni's.
 
-    It is drawn for each table at its part of the error, where all rates are shares of rows.
+    It is drawn for each table of exact counts at its part of the error, where all rates are shares
+    of rows.
     """
     forms = [closed_form(each) for each in rates]
     found: list[float | None] = [None]
-    if all(form is not None and form.kind is FormKind.SHARE for form in forms):
+    known = not any(each.ranges for each in tables)
+    if known and all(form is not None and form.kind is FormKind.SHARE for form in forms):
         part = 1 - (1 - confidence) / len(tables)
         sums = [[coefficients(s, r.needs) for s in r.sums] for r in rates if isinstance(r, Rate)]
         found = [
@@ -487,12 +503,15 @@ def _references(
 ) -> Iterator[list[object]]:
     """Yield the largest and the best group of every view; nothing where the page has neither.
 
-    Where several tables hold a view, it is of the one with most places.
+    Protected counts do not show which they are. Where several tables hold a view, it is of the one
+    with most places.
     """
     spec, names = resolution.spec, [_names(each) for each in groupings]
     sizes = [len(each) for each in names]
     known = [[not is_unknown_part(part) for part in each.groups] for each in groupings]
     several = sum(number for t in tables for _, number in views_of(t.columns, sizes))
+    if any(each.ranges for each in tables):
+        return
     if spec.min_share or several > MOST_VIEWS:  # the share of rows of a group is of an audit
         return
     turned = resolution.outcomes[0].turned is not None
@@ -563,12 +582,15 @@ def _start(
     statistic = next((each for each in rates if "prediction" in each.needs), next(iter(rates)))
     metric = rates[statistic][0]
     sides = CountsBySide(feature, resolution.outcomes[0], resolution.spec.profile)
-    references = resolve_references(feature, sides, metric, resolution.spec).each
+    spec = resolution.spec
+    if feature.protected and spec.reference in (*_RULES, ReferenceRule.OVERALL):
+        spec = replace(spec, reference=ReferenceRule.OTHERS)  # there are no bounds with these
+    references = resolve_references(feature, sides, metric, spec).each
     reference: object = "others"
     if references and references[0].kind is ReferenceKind.OVERALL:
         reference = "overall"
-    elif resolution.spec.reference in _RULES and chosen:
-        reference = resolution.spec.reference
+    elif spec.reference in _RULES and chosen:
+        reference = spec.reference
     elif references and references[0].group_id is not None:
         reference = list(_codes(references[0].group_id, feature, groupings))
     return {"by": list(by), "rate": statistic.name, "reference": reference}

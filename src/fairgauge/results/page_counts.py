@@ -38,7 +38,11 @@ def rate_formula(statistic: Statistic) -> dict[str, object]:
 
 
 def page_table(
-    model: int, columns: Sequence[int], codes: ArrayLike, counts: ArrayLike
+    model: int,
+    columns: Sequence[int],
+    codes: ArrayLike,
+    counts: ArrayLike,
+    ranges: Sequence[ArrayLike] = (),
 ) -> dict[str, object]:
     """Return a table of counts: runs of zeros are written as their negative length.
 
@@ -47,12 +51,23 @@ def page_table(
     codes : array of shape (rows, columns): the group of each column.
     counts : array of shape (rows, 3, places + 2): rows by label (positive, negative, missing) and
         by how many places a score reaches; last those without a score or decision.
+    ranges : of protected counts, the least and the greatest ones that agree with them.
 
     Examples
     --------
     >>> page_table(0, [0], [[0]], [[[0, 4, 0], [2, 0, 0], [0, 0, 0]]])["counts"]
     [-1, 4, -1, 2]
     """
+    return {
+        "model": model,
+        "columns": list(columns),
+        "codes": np.ravel(codes).tolist(),
+        "counts": _in_runs(counts),
+        **({"ranges": [_in_runs(each) for each in ranges]} if ranges else {}),
+    }
+
+
+def _in_runs(counts: ArrayLike) -> list[object]:
     flat = np.ravel(counts)
     held = np.flatnonzero(flat)
     gaps = np.diff(held, prepend=-1) - 1
@@ -60,12 +75,7 @@ def page_table(
     for gap, count in zip(gaps.tolist(), flat[held].tolist(), strict=True):
         number = int(count) if count == int(count) else count
         written += [-gap, number] if gap else [number]
-    return {
-        "model": model,
-        "columns": list(columns),
-        "codes": np.ravel(codes).tolist(),
-        "counts": written,
-    }
+    return written
 
 
 def counts_by_edge(

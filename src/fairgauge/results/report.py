@@ -253,14 +253,14 @@ class _FurtherQuestions:
     __slots__ = ()
     spec: Saved
 
-    def explore(self, counts: object = None, *, unprotected: bool = False) -> Any:
+    def explore(self, counts: object = None, *, exact: bool = False) -> Any:
         """Make a page that computes every view of the counts of this report, as `explore` does.
 
         Parameters
         ----------
         counts : Cube, or path of a .cube.json, optional
             What the report was made of; by default its own, which a saved report does not hold.
-        unprotected : bool
+        exact : bool
             Whether the page may hold counts of fewer than ten persons, which people who have the
             file can read.
 
@@ -269,9 +269,7 @@ class _FurtherQuestions:
         CubeError
             These are other counts, or a page cannot hold them.
         """
-        return function_at("fairgauge.api.exploring:explore_report")(
-            self, counts, unprotected=unprotected
-        )
+        return function_at("fairgauge.api.exploring:explore_report")(self, counts, exact=exact)
 
     def find(self, data: object = None, **search: Any) -> SubgroupSearch:
         """Find where a rate is worse, in any subgroup: `fairgauge.find` of the same question.

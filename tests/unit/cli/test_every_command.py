@@ -139,7 +139,7 @@ EXAMPLES = {
     "compare-models": ["t.csv", *QUESTION, "--label", "label", "--candidate", "other"],
     "count": ["t.csv", *QUESTION],
     "demo": [],
-    "explore": ["t.csv", *QUESTION, "--unprotected", "-o", "explore.html"],
+    "explore": ["t.csv", *QUESTION, "--exact", "-o", "explore.html"],
     "find": ["t.csv", "--prediction", "hired", "--positive", "1", "--features", "sex",
              "--rate", "selection_rate"],
     "join": ["t.csv", "later.csv", "--on", "id", "-o", "joined.csv"],

@@ -22,7 +22,7 @@ def counts(**options):
 
 
 def data_of(cube, **options):
-    return explored(cube, cube.asked, unprotected=True, **options)
+    return explored(cube, cube.asked, exact=True, **options)
 
 
 def decoded(table):
@@ -53,13 +53,13 @@ def test_small_cells_are_refused_unless_they_are_allowed():
     cube = counts()
     with pytest.raises(fg.CubeError, match=r"counts in the page would be of fewer than 10 persons"):
         fg.explore(cube)
-    assert fg.explore(cube, unprotected=True)._data["unprotected"]
+    assert fg.explore(cube, exact=True)._data["exact"]
 
 
 def test_large_cells_need_no_permission_and_the_page_has_no_warning():
     cells = {"tp": 40, "fp": 20, "fn": 30, "tn": 60}
     page = fg.explore(fg.confusion("g", {"a": cells, "b": cells}))
-    assert not page._data["unprotected"]
+    assert not page._data["exact"]
     assert "This file holds exact counts" not in page.html
 
 
@@ -96,8 +96,8 @@ def test_the_critical_value_holds_for_every_interval_of_the_page():
 def test_the_intervals_of_every_model_are_counted():
     rows = sample_reports.scores().with_columns(p=pl.col("s") > 0.4, q=pl.col("s") > 0.6)
     options = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
-    one = fg.explore(rows, **options, unprotected=True)._data
-    two = fg.explore(rows, **options, candidate="q", unprotected=True)._data
+    one = fg.explore(rows, **options, exact=True)._data
+    two = fg.explore(rows, **options, candidate="q", exact=True)._data
     assert two["together"]["count"] == 2 * one["together"]["count"]
 
 
@@ -116,27 +116,38 @@ def test_what_a_page_cannot_compute_is_refused(options, message):
         data_of(cube)
 
 
-def test_protected_counts_are_refused():
-    cells = {"tp": 400, "fp": 200, "fn": 300, "tn": 600}
-    safe = fg.protect(fg.confusion("g", {"a": cells, "b": cells}), 10)
-    with pytest.raises(fg.CubeError, match="these counts are protected"):
-        fg.explore(safe)
+def test_protected_counts_need_no_permission_and_come_with_what_agrees_with_them():
+    """Small multiples are no persons; a choice by the data and all rows have no bounds."""
+    cells = {"tp": 400, "fp": 200, "fn": 300, "tn": 6}
+    safe = fg.protect(fg.confusion("g", {"a": cells, "b": cells}), 5)
+    data = fg.explore(safe, reference="overall", metrics=["accuracy", "f1"])._data
+    assert (data["protected"], data["exact"], data["alone"]) == (5, False, 0)
+    assert ([rate["name"] for rate in data["rates"]], data["references"]) == (["accuracy"], [])
+    assert data["start"]["reference"] == "others"
+    (table,) = data["tables"]
+    least, greatest = (decoded({**table, "counts": of}) for of in table["ranges"])
+    counts_ = decoded(table)
+    assert (least <= counts_).all()
+    assert (counts_ <= greatest).all()
+    assert (greatest - least).max() == 8
+    with pytest.raises(fg.SpecError, match="none of these is a rate of decisions"):
+        fg.explore(safe, metrics="f1")
 
 
 def test_a_report_needs_the_counts_that_it_was_made_of(tmp_path):
     cube = counts(threshold=0.25)
     report = fg.audit(cube, reference={"g": "South"})
-    page = report.explore(unprotected=True)
+    page = report.explore(exact=True)
     assert page._data["thresholds"][page._data["audited"]] == 0.25
     cube.save(tmp_path / "c.cube.json")
-    assert report.explore(tmp_path / "c.cube.json", unprotected=True).html == page.html
+    assert report.explore(tmp_path / "c.cube.json", exact=True).html == page.html
     saved = fg.Report.from_dict(report.to_dict())
     with pytest.raises(fg.CubeError, match="a report that was read from a file holds no counts"):
         saved.explore()
-    assert saved.explore(cube, unprotected=True).html == page.html
+    assert saved.explore(cube, exact=True).html == page.html
     other = fg.count(sample_reports.scores().head(100), **QUESTION)
     with pytest.raises(fg.CubeError, match="give the counts that it was made of"):
-        report.explore(other, unprotected=True)
+        report.explore(other, exact=True)
 
 
 def test_the_page_is_inert_and_small(tmp_path):
@@ -161,14 +172,14 @@ def test_100_000_counts_stay_below_two_megabytes():
         "y": chance.integers(0, 2, n),
     }  # fmt: skip
     cube = fg.count(rows, label="y", score="s", sensitive=["a", "b"], intersections=[["a", "b"]])
-    page = fg.explore(cube, unprotected=True)
+    page = fg.explore(cube, exact=True)
     held = sum(sum(n > 0 for n in table["counts"]) for table in page._data["tables"])
     assert 80_000 < held <= 100_000
     assert len(page.html.encode()) < 2_000_000
 
 
 def test_the_data_are_json_without_angle_brackets():
-    page = fg.explore(counts(), unprotected=True).html
+    page = fg.explore(counts(), exact=True).html
     start = page.index('id="counts">') + len('id="counts">')
     text = page[start : page.index("</script>", start)]
     assert not set("<>&") & set(text)

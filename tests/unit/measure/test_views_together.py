@@ -104,7 +104,7 @@ def test_rates_that_are_no_shares_have_the_value_of_bonferroni(metric, drawn):
     chance = np.random.default_rng(3)
     columns = {name: chance.integers(0, 2, 900) for name in ("g", "p", "y")}
     question = {"label": "y", "prediction": "p", "sensitive": "g", "positive": 1}
-    page = fg.explore(columns, **question, metrics=f"{metric}.difference", unprotected=True)
+    page = fg.explore(columns, **question, metrics=f"{metric}.difference", exact=True)
     together = page._data["together"]
     bonferroni = critical(1 - 0.05 / together["count"])
     assert (together["z"] != bonferroni) == drawn

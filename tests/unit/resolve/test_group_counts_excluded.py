@@ -86,7 +86,7 @@ VERBS = {
     ),
     "why": lambda **o: fg.why(pl.DataFrame(DAY), prediction="p", strata="k", **LABELLED, **o),
     "explore": lambda **o: fg.explore(
-        pl.DataFrame(DAY), prediction="p", unprotected=True, **LABELLED, **o
+        pl.DataFrame(DAY), prediction="p", exact=True, **LABELLED, **o
     ),
     "monitor": lambda **o: _every_day({"monitor": {"rules": [RULE]}} | o, DAY, DAY),
 }

@@ -17,7 +17,7 @@ from fairgauge.cli._streams import print_message, print_result
 @where()
 @click.option("-o", "--output", metavar="FILE", required=True, help="The page, an .html file.")
 @click.option(
-    "--unprotected",
+    "--exact",
     is_flag=True,
     help="Allow counts of fewer than ten persons in the page, which people who have it can read.",
 )
@@ -27,7 +27,7 @@ def command(
     at: Where,
     config: str | None,
     output: str,
-    unprotected: bool,
+    exact: bool,
     quiet: bool,
     **flags: Texts,
 ) -> None:
@@ -43,7 +43,7 @@ def command(
     intersection.
 
     \b
-    fairgauge explore people.csv -c audit.toml --unprotected -o explore.html
+    fairgauge explore people.csv -c audit.toml --exact -o explore.html
     """  # noqa: D301 - the paragraph mark of click
     check_outputs([output], [*data, *([config] if config else [])])
     what = asked(config, flags, judges=True)
@@ -53,12 +53,12 @@ def command(
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
-        page = explore(rows, unprotected=unprotected, **what.options)
+        page = explore(rows, exact=exact, **what.options)
     page.save(output)
     print_result(f"{output}: {page}")
-    if page.unprotected and not quiet:
+    if page.exact and not quiet:
         print_message(
-            "the page holds counts of fewer than ten persons, which people who have it can read; "
-            "share it as you would share the rows",
+            f"the page holds counts of fewer than ten persons ({page.alone:,} rows are alone in "
+            "theirs), which people who have it can read; share it as you would share the rows",
             prefix="Note: ",
         )

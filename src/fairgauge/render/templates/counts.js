@@ -19,15 +19,18 @@ const arithmetic = (clarify) => {
 
 // tables of counts: a row for each combination of groups, by label (positive, negative, missing) and
 // by how many places the score reaches; a number below zero stands for so many zeros
-const tablesOf = (data) => data.tables.map(({ model, columns, places = range(data.steps + 1), codes, counts }) => {
+const tablesOf = (data) => data.tables.map(({ model, columns, places = range(data.steps + 1), codes, counts, ranges = [] }) => {
   const plane = places.length + 2, size = 3 * plane;
-  const flat = new Float64Array((codes.length / columns.length) * size);
-  let at = 0;
-  for (const n of counts) if (n < 0) at -= n; else flat[at++] = n;
-  return { model, columns, places, codes, flat, plane, size };
+  const unpacked = (runs) => {
+    const flat = new Float64Array((codes.length / columns.length) * size);
+    let at = 0;
+    for (const n of runs) if (n < 0) at -= n; else flat[at++] = n;
+    return flat;
+  };
+  return { model, columns, places, codes, flat: unpacked(counts), ranges: ranges.map(unpacked), plane, size };
 });
 // several rows added up: by label the rows that reach each place, and last those without a decision
-const added = ({ flat, plane, size }, rows) => {
+const added = ({ plane, size }, rows, flat) => {
   const sums = new Float64Array(size);
   for (const row of rows) {
     for (let i = 0, at = row * size; i < size; i++) sums[i] += flat[at + i];

@@ -51,8 +51,8 @@
     }
     const planes = [0, 1, 2].map((label) => label * table.plane);
     const member = (rows, of) => {
-      const sums = added(table, rows);
-      return { ...of, sums, n: planes.reduce((n, start) => n + sums[start] + sums[start + table.plane - 1], 0) };
+      const sums = added(table, rows, table.flat), ranges = table.ranges.map((flat) => added(table, rows, flat));
+      return { ...of, sums, ranges, n: planes.reduce((n, start) => n + sums[start] + sums[start + table.plane - 1], 0) };
     };
     const groups = [...found].sort(([a], [b]) => a - b).map(([number, rows]) => {
       const own = by.map((each) => codes[rows[0] * width + each.at]);
@@ -74,6 +74,8 @@
     }
     return added_.get(key);
   };
+  // counts, with the least and the greatest that agree with protected ones
+  const known_ = (cells, ends) => Object.assign(cells, ends.length ? { ends } : {});
   // a view at a threshold: its cells are those of groups, looked up when they are asked for
   const viewAt = (of, threshold) => {
     const place = of.table.places.indexOf(threshold), known = new Map();
@@ -81,10 +83,12 @@
       if (!known.has(key)) known.set(key, make_());
       return known.get(key);
     };
-    const cells = (key) => of.of.has(key) && once(key, () => cellsAt(of.of.get(key).sums, place, data.turned));
-    const whole = () => once("all", () => cellsAt(of.whole.sums, place, data.turned));
+    const counted = ({ sums, ranges }) => known_(cellsAt(sums, place, data.turned), ranges.map((each) => cellsAt(each, place, data.turned)));
+    const cells = (key) => of.of.has(key) && once(key, () => counted(of.of.get(key)));
+    const whole = () => once("all", () => counted(of.whole));
+    const without = (all, own) => known_(less(all, own), (all.ends || []).map((end, i) => less(end, own.ends[i])));
     return { groups: of.groups, chosen: of.chosen, threshold, cells, whole,
-      others: (group) => once(`not ${group.key}`, () => less(whole(), cells(group.key))) };
+      others: (group) => once(`not ${group.key}`, () => without(whole(), cells(group.key))) };
   };
   const groupsAt = (s, threshold) => {
     const table = tableOf(s, threshold);
@@ -138,6 +142,7 @@
     return (sign && show === "difference" && value > 0 && !/^0\.0*$/.test(text) ? "+" : "") + text;
   };
   const unit = (show, rate) => (show === "ratio" || !rate.share ? "" : show === "difference" ? " pp" : "%");
+  const bounds = (result, show, rate) => (result.bounds ? `bounds ${result.bounds.map((end) => number(end, show, rate)).join(" to ")}, ` : "");
   const ends = (result, show, rate) => (Number.isNaN(result.low) ? "no confidence interval"
     : `${number(result.low, show, rate)} to ${number(result.high, show, rate)}`);
   const count = (n) => n.toLocaleString("en");
@@ -236,7 +241,7 @@
     } else {
       const limits = limitsOf(i, state.show), judged = limits.map((limit) => verdictOf(limit, group)).filter(Boolean).join(", ");
       const text = number(result.value, state.show, rate) + unit(state.show, rate) + (judged && ` ${judged}`);
-      words = `${text}, ${Number.isNaN(result.low) ? "" : "confidence interval "}${ends(result, state.show, rate)}`;
+      words = `${text}, ${bounds(result, state.show, rate)}${Number.isNaN(result.low) ? "" : "confidence interval "}${ends(result, state.show, rate)}`;
       if (result.few) words += ", insufficient data";
       state_ += `${excludes(state.show, result) ? " clear" : " open"}${result.few ? " few" : ""}`;
       if (button.firstChild !== value) button.replaceChildren(value, strip);
@@ -244,6 +249,7 @@
       set(value, "value", String(result.value));
       button.dataset.low = String(result.low);
       button.dataset.high = String(result.high);
+      button.dataset.bounds = String(result.bounds);
       const at = (end) => clamp(axis.at(end)), other = state.show === "rate" && found[i].other;
       const known = !Number.isNaN(result.low), low = known ? at(result.low) : 0, width = known ? at(result.high) - low : 0;
       const drawn = [at(result.value), width < 100 ? low / (1 - width / 100) : 0, width, other ? at(other.value) : -999,
@@ -387,11 +393,11 @@
     const item = (term, text) => list.append(make("dt", {}, ...[term].flat()), make("dd", { textContent: text }));
     const level = `${Number((100 * data.confidence).toPrecision(6))}% CI`;
     const stated = (result, show) => `${number(result.value, show, rate)}${unit(show, rate)}`
-      + (Number.isNaN(result.value) ? "" : ` (${Number.isNaN(result.low) ? "" : `${level} `}${ends(result, show, rate)})`)
+      + (Number.isNaN(result.value) ? "" : ` (${bounds(result, show, rate)}${Number.isNaN(result.low) ? "" : `${level} `}${ends(result, show, rate)})`)
       + (result.few ? ", insufficient data" : "");
     detailed.push({ model: state.model, group: row.group, found, shows: ["rate", "other", "difference", "ratio"] });
     item("rate", stated(found.rate, "rate"));
-    if (over !== undefined) item("counted", `${count(over)} of ${count(under)}`);
+    if (over !== undefined) item(data.protected ? "rounded counts" : "counted", `${count(over)} of ${count(under)}`);
     if (found.other) item(bdi(against_), stated(found.other, "rate"));
     if (found.difference) item("difference", stated(found.difference, "difference"));
     if (found.ratio) item("ratio", stated(found.ratio, "ratio"));
@@ -507,7 +513,7 @@
     if (["rate", "difference", "ratio"].includes(show)) found.show = show;
     const known = Array.isArray(by) ? [...new Set(by.map(column))].filter((i) => i >= 0).sort((a, b) => a - b) : [];
     if (known.length) found.by = known;
-    found.reference = ["overall", ...Object.keys(data.rules)].includes(reference) ? reference : "others";
+    found.reference = [...(data.protected ? [] : ["overall"]), ...Object.keys(data.rules)].includes(reference) ? reference : "others";
     if (Array.isArray(reference) && !codes(reference).includes(-1)) found.reference = codes(reference);
     if (thresholds.includes(threshold)) found.threshold = thresholds.indexOf(threshold);
     for (const pair of Array.isArray(filter) ? filter : []) {
@@ -650,7 +656,7 @@
       explain(select, !select.disabled ? "" : makes ? `${columns[i].name} makes the groups` : apart(filtered));
     }
     const names = shown.groups.map((g) => [g.key, g.name]), listed = JSON.stringify(names);
-    if (referencesListed !== listed) options(one("reference"), [["others", "all others"], ["overall", "all rows"], ...Object.entries(data.rules), ...names]);
+    if (referencesListed !== listed) options(one("reference"), [["others", "all others"], ...(data.protected ? [] : [["overall", "all rows"]]), ...Object.entries(data.rules), ...names]);
     referencesListed = listed;
     one("reference").value = Array.isArray(state.reference) ? state.reference.join() : state.reference;
     one("together").checked = state.together;
@@ -658,7 +664,8 @@
     one("threshold-part").hidden = !data.scored;
     if (!data.scored && data.decision) because("No threshold: decisions were counted, not scores; fairgauge count --score COLUMN");
     if (!data.decision) because("No rates of decisions: labels alone were counted; fairgauge count --prediction COLUMN");
-    if (!data.references.length) because("Neither the largest nor the best group: with min_share, or in too many views, they are of an audit; fairgauge audit --reference best");
+    if (data.protected) because("Neither all rows nor the largest or the best group: protected counts have bounds for groups that share no row and are known");
+    else if (!data.references.length) because("Neither the largest nor the best group: with min_share, or in too many views, they are of an audit; fairgauge audit --reference best");
     if (models.length < 2 && data.decision) because("No choice of a model: one was counted; fairgauge count --candidate COLUMN");
     one("threshold").disabled = one("threshold-number").disabled = places.length < 2;
     one("threshold").value = String(state.threshold);

@@ -34,7 +34,20 @@ const sideOf = (rate, cells) => {
 const few = (rows, expected, fewest) =>
   rows < fewest.rows * (1 - 1e-9) || expected < fewest.expected * (1 - 1e-9);
 
+// counts known within ranges: the tables with the successes and the failures of a share at their ends
+const cornersOf = (rate, [least, most]) => [[least, least], [least, most], [most, least], [most, most]]
+  .map(([of, others]) => of.map((n, i) => (rate.sums[0][i] ? n : others[i])));
+// what holds in all these tables: the value of the counts as they are, its bounds, and limits around all of theirs
+const inAll = (value, [low, high], results) => ({
+  value: low <= high ? value : NaN, bounds: [low, high], few: results.some((each) => each.few),
+  low: Math.min(...results.map((each) => each.low)), high: Math.max(...results.map((each) => each.high)) });
+
 const rateOf = (rate, cells, z, fewest) => {
+  if (cells.ends) {
+    const every = cornersOf(rate, cells.ends).map((corner) => rateOf(rate, corner, z, fewest));
+    const bounds = Number.isNaN(every[0].value) ? [NaN, NaN] : [every[1].value, every[2].value];
+    return inAll(plain.valueOf(rate, cells), bounds, every);
+  }
   const { estimate, limits, shares } = sideOf(rate, cells);
   const [low, high] = within(estimate, limits(z), rate.range);
   return { value: plain.valueOf(rate, cells), low, high,
@@ -47,6 +60,12 @@ const plain = arithmetic(false);
 const compareRates = (rate, by, cells, reference, others, z, fewest) => {
   const values = [plain.valueOf(rate, cells), plain.valueOf(rate, reference)];
   const value = by === "ratio" ? plain.divide(...values) : plain.subtract(...values);
+  if (cells.ends) {
+    const [ours, theirs] = [cells, reference].map((side) => cornersOf(rate, side.ends));
+    const every = ours.map((a) => theirs.map((b) => compareRates(rate, by, a, b, null, z, fewest)));
+    const empty = [ours[0], theirs[0]].some((corner) => Number.isNaN(plain.valueOf(rate, corner)));
+    return inAll(value, empty ? [NaN, NaN] : [every[1][2].value, every[2][1].value], every.flat());
+  }
   const one = sideOf(rate, cells), two = sideOf(rate, others || reference);
   const pairs = one.shares.map((a, i) => [a.x, a.n, two.shares[i].x, two.shares[i].n]);
   const expected = pairs.map((sides) => expected_count(...sides)).filter((n) => !Number.isNaN(n));

@@ -8,7 +8,7 @@
   const start = nearest(data.start);
   const { divide, subtract, valueOf } = arithmetic(data.clarify);
   const tables = tablesOf(data);
-  const sums = tables.map((table) => table.codes.map((_, i) => added(table, [i])));
+  const sums = tables.map((table) => table.codes.map((_, i) => added(table, [i], table.flat)));
 
   let feature = 0;
   let thresholds = [];

@@ -26,7 +26,8 @@ def explore_page(data: Mapping[str, Any]) -> str:
     return environment().get_template("explore.html.j2").render(
         title=printable(_title(data)),
         lead=f"{data['rows']:,} rows, counted by {_listed(data)}.",
-        unprotected=data["unprotected"],
+        exact=data["exact"],
+        protected=data["protected"],
         audited=list(_audited(data)),
         counts=Markup(escaped(data)),  # noqa: S704 - its angle brackets are escaped
         style=Markup(style),  # noqa: S704 - our own file

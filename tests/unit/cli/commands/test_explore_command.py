@@ -26,12 +26,12 @@ def test_small_cells_end_with_2_and_no_page(table):
     found = run("-o", "page.html")
     assert found.exit_code == 2
     assert "fewer than 10 persons" in found.output
-    assert "--unprotected" in found.output
+    assert "--exact" in found.output
     assert not (table / "page.html").exists()
 
 
 def test_the_page_is_written_and_described_in_a_line(table):
-    found = run("-o", "page.html", "--unprotected")
+    found = run("-o", "page.html", "--exact")
     assert found.exit_code == 0
     assert found.stdout.startswith("page.html: 420 rows; ")
     assert " intervals can be shown\n" in found.stdout
@@ -42,6 +42,6 @@ def test_the_page_is_written_and_described_in_a_line(table):
 
 
 def test_an_input_is_no_output(table):
-    found = run("-o", "rows.csv", "--unprotected")
+    found = run("-o", "rows.csv", "--exact")
     assert found.exit_code == 2
     assert "is also an input" in found.output
