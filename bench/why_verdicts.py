@@ -1,4 +1,4 @@
-"""``python -m bench.why_verdicts``: the verdicts of `fairgauge.why` on tables whose truth is known.
+"""``python -m bench.why_verdicts``: what `fairgauge.why` states of tables whose truth is known.
 
 Every table is drawn and decomposed as a user does it. The table is printed, and kept in
 docs/coverage_of_gap_verdicts.json, from where what is counted already is read.
@@ -18,14 +18,16 @@ import polars as pl
 from scipy.optimize import brentq
 
 import fairgauge as fg
-from bench.audit_designs import Occurrences, alone
+from bench.audit_designs import Occurrences, alone, holds
 from bench.decisions import as_wanted
 from bench.reviewed_audits import count
+from fairgauge.enums import ColumnEffects, GapPartKind, StratumWeights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bench.audit_designs import Design
+    from fairgauge.results.gap_decomposition import Gap
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "coverage_of_gap_verdicts.json"
 VERDICTS = ("no gap shown", "remains", "reverses", "accounted for", "inconclusive")
@@ -45,6 +47,8 @@ class Law:
     tilt : how much of the fivefold the shares of strata differ by; negative puts the group into
         strata of high rates.
     within : the differences within strata, repeated over them.
+    range : the lowest and the highest rate of the reference in a stratum.
+    outlying : the difference in the first stratum, where it is another.
     """
 
     setting: str
@@ -54,6 +58,8 @@ class Law:
     within: tuple[float, ...] = (0.0,)
     strata: int = 6
     margin: float | None = None
+    range: tuple[float, float] = (0.2, 0.8)
+    outlying: float | None = None
 
     @property
     def shares(self) -> tuple[np.ndarray, np.ndarray]:
@@ -65,8 +71,12 @@ class Law:
     @property
     def rates(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the rates of both sides."""
-        theirs = np.linspace(0.2, 0.8, self.strata)
-        return theirs + np.resize(self.within, self.strata), theirs
+        theirs = np.linspace(*self.range, self.strata)
+        within = np.resize(self.within, self.strata)
+        if self.outlying is not None:
+            theirs = np.random.default_rng(1).permutation(theirs)
+            within = np.append(self.outlying, within[1:])
+        return np.clip(theirs + within, 0.0, 1.0), theirs
 
 
 def offsetting(within: float) -> float:
@@ -80,25 +90,75 @@ def offsetting(within: float) -> float:
     return float(brentq(gap, -3, 3))
 
 
-def happened(law: Law, rng: np.random.Generator) -> Occurrences:
-    """Draw a table, decompose its gap, and return the verdict."""
+def drawn(law: Law, rng: np.random.Generator) -> pl.DataFrame:
+    """Return the counts of a table."""
     cells: dict[str, list[object]] = {"side": [], "stratum": [], "y": [], "n": []}
     for side, rows, shares, rates in zip("da", law.rows, law.shares, law.rates, strict=True):
         n = rng.multinomial(rows, shares)
         x = rng.binomial(n, rates)
         for y, counts in ((1, x), (0, n - x)):
             cells["side"] += [side] * law.strata
-            cells["stratum"] += [f"s{i:02}" for i in range(law.strata)]
+            cells["stratum"] += [f"s{i:03}" for i in range(law.strata)]
             cells["y"] += [y] * law.strata
             cells["n"] += counts.tolist()
+    return pl.DataFrame(cells).filter(pl.col("n") > 0)
+
+
+def gap_of(law: Law, rng: np.random.Generator) -> Gap:
+    """Draw a table and decompose its gap."""
     (gap,) = fg.why(
-        pl.DataFrame(cells).filter(pl.col("n") > 0), label="y", sensitive="side", count="n",
-        strata="stratum", reference={"side": "a"},
+        drawn(law, rng), label="y", sensitive="side", count="n", strata="stratum",
+        reference={"side": "a"},
         margins=None if law.margin is None else {"base_rate": law.margin},
     ).gaps  # fmt: skip
+    return gap
+
+
+def happened(law: Law, rng: np.random.Generator) -> Occurrences:
+    """Return the verdict on a table."""
+    gap = gap_of(law, rng)
     verdicts = {name: str(gap.verdict) == name for name in (*VERDICTS, "within margin")}
     return verdicts | {f"it {name}": gap.reason is not None and str(gap.reason) == name
                        for name in REASONS}  # fmt: skip
+
+
+def covered(law: Law, rng: np.random.Generator) -> Occurrences:
+    """Return whether intervals of the parts hold them, of strata that both sides of a table have.
+
+    The regression has effects by side, so that what it estimates is known.
+    """
+    gap = gap_of(law, rng)
+    both = [int(s.stratum["stratum"][1:]) for s in gap.strata if s.difference is not None]
+    (w_d, w_a), (r_d, r_a) = ([each[both] for each in pair] for pair in (law.shares, law.rates))
+    w_d, w_a = w_d / w_d.sum(), w_a / w_a.sum()
+    average, within = StratumWeights.AVERAGE, GapPartKind.WITHIN
+    truths = {
+        ("composition", GapPartKind.COMPOSITION, average): (w_d - w_a) @ (r_d + r_a) / 2,
+        ("within", within, average): (w_d + w_a) @ (r_d - r_a) / 2,
+        ("within at the group's composition", within, StratumWeights.GROUP): w_d @ (r_d - r_a),
+        ("within at the reference's", within, StratumWeights.REFERENCE): w_a @ (r_d - r_a),
+    }
+    found = {
+        f"{name} covers": holds(part.interval, truth)
+        for (name, kind, weights), truth in truths.items()
+        if (part := gap.part(kind, weights)).status == "ok" and part.interval is not None
+    }
+    (n_d, n_a), (every_d, every_a) = law.rows, law.shares
+    mixed, (r_d, r_a) = (n_d * every_d + n_a * every_a) / (n_d + n_a), law.rates
+    for each in gap.adjusted if len(both) == law.strata else ():
+        if each.effects is ColumnEffects.BY_SIDE:
+            found["regression by side covers"] = holds(each.interval, mixed @ (r_d - r_a))
+    return found
+
+
+def named(law: Law, rng: np.random.Generator) -> Occurrences:
+    """Return which strata of a table are named, and whether the difference is shown to vary."""
+    gap = gap_of(law, rng)
+    names = {s.stratum["stratum"] for s in gap.strata if s.outlying}
+    varies = gap.heterogeneity is not None and gap.heterogeneity.p_value < 0.05
+    if law.outlying is None:
+        return {"a stratum is named": bool(names), "one difference is rejected": varies}
+    return {"it is named": "s000" in names, "another is named": bool(names - {"s000"})}
 
 
 _FEW, _MANY = (500, 1_000), (3_000, 6_000)
@@ -123,10 +183,38 @@ LAWS = (
 )  # fmt: skip
 
 
+_LOW, _OTHERS = (0.01, 0.15), (-0.08,)
+COVERED = (
+    Law("6 strata; 200 and 200", "95 or more", (200, 200), 0.6, range=(0.1, 0.8)),
+    Law("6 strata; 1,000 and 2,000", "95 or more", (1_000, 2_000), 1.0, range=(0.1, 0.8)),
+    Law("6 strata; 400 and 4,000; rates 1 to 15%", "95 or more", (400, 4_000), 0.6, range=_LOW),
+    Law("12 strata, -8 points within; 500 and 1,500", "95 or more", (500, 1_500), 0.6, _OTHERS, 12),
+    Law("40 strata, -8 points within; 800 and 2,400", "95 or more", (800, 2_400), 0.6, _OTHERS, 40),
+    Law("40 strata, -8 points within; 200 and 600", "95 or more", (200, 600), 0.6, _OTHERS, 40),
+    Law("100 strata; 300 and 900; rates 10 to 70%", "95 or more", (300, 900), 0.6, strata=100,
+        range=(0.1, 0.7)),
+    Law("3 strata; 150 and 300; rates 85 to 97%", "95 or more", (150, 300), 0.6, strata=3,
+        range=(0.85, 0.97)),
+)  # fmt: skip
+_ALIKE, _NAMED = "at most 5", "another at most 5"
+NAMED = (
+    *(Law(f"{k} strata of one difference, {n} and {m} rows each", _ALIKE, (k * n, k * m), 0.6,
+          _OTHERS, k)
+      for k, n, m in ((40, 60, 180), (40, 20, 60), (40, 8, 24), (10, 100, 300), (200, 20, 60))),
+    Law("40 strata of one difference, 60 and 180 rows each; rates 3 to 15%", _ALIKE,
+        (2_400, 7_200), 0.6, strata=40, range=(0.03, 0.15)),
+    *(Law(f"40 strata, one at -21.9 points, the others at -8; {n} and {m} rows each", _NAMED,
+          (40 * n, 40 * m), 0.0, _OTHERS, 40, range=(0.25, 0.8), outlying=-0.219)
+      for n, m in ((120, 360), (200, 600), (300, 900), (500, 1_500))),
+)  # fmt: skip
+
+
 def designs() -> Iterator[Design]:
     """Yield a design for each law."""
-    for law in LAWS:
-        yield alone("why", law.setting, law.wanted, partial(happened, law))
+    for of, laws, read in (("verdict", LAWS, happened), ("intervals", COVERED, covered),
+                           ("strata", NAMED, named)):  # fmt: skip
+        for law in laws:
+            yield alone(of, law.setting, law.wanted, partial(read, law))
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -137,10 +225,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("-o", "--output", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
     count(list(designs()), options.tables, options.output, anew=options.anew)
-    print("| law | wanted | measured, in per cent | as wanted |")
+    print("| of | law | wanted | measured, in per cent | as wanted |")
     for each in json.loads(options.output.read_text(encoding="utf-8")):
         shares = (f"{name} {100 * k / n:.1f}" for name, (k, n) in each["counts"].items() if k)
-        row = (each["setting"], each["wanted"], "; ".join(shares))
+        row = (each["of"], each["setting"], each["wanted"], "; ".join(shares))
         print(f"| {' | '.join(row)} | {'yes' if as_wanted(each) else 'NO'} |")
 
 

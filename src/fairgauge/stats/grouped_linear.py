@@ -90,7 +90,7 @@ def adjusted_mean(
     spare = n.sum() - cells.design.shape[1]
     if spare < 1:
         return None
-    inverse = np.linalg.pinv((cells.design * n[:, None]).T @ cells.design)
+    inverse = np.linalg.pinv((cells.design * n[:, None]).T @ cells.design, hermitian=True)
     leverage = cells.design @ inverse
     beta = leverage.T @ x
     fitted = cells.design @ beta

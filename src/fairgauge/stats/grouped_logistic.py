@@ -164,7 +164,7 @@ def adjusted_effect(
     ours, theirs = (_expit(matrix @ beta) for matrix in sides)
     total = n.sum()
     difference = float((n * (ours - theirs)).sum() / total)
-    inverse = np.linalg.pinv(_information(cells.design, rate, n))
+    inverse = np.linalg.pinv(_information(cells.design, rate, n), hermitian=True)
     slope = (n[:, None] * (
         sides[0] * (ours * (1 - ours))[:, None] - sides[1] * (theirs * (1 - theirs))[:, None]
     )).sum(0) / total  # fmt: skip
@@ -311,5 +311,5 @@ def equal_effects(beta: Array, covariance: Array, own: list[int]) -> float:
 
     if not own:
         return float("nan")
-    found = beta[own] @ np.linalg.pinv(covariance[np.ix_(own, own)]) @ beta[own]
+    found = beta[own] @ np.linalg.pinv(covariance[np.ix_(own, own)], hermitian=True) @ beta[own]
     return float(chdtrc(len(own), found))
