@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fairgauge.stats.grouped_logistic import adjusted_effect
+from fairgauge.stats.grouped_regression import adjusted_effect
 
 COLUMNS = ["chist", "mhist", "phist", "selfemp", "condomin", "single", "insurance"]
 CUTS = {"pirat": [0.28, 0.36], "lvrat": [0.8, 0.95]}

@@ -46,8 +46,7 @@ from fairgauge.stats.decomposition import (
     smallest_shown,
     stratum_parts,
 )
-from fairgauge.stats.grouped_linear import adjusted_mean
-from fairgauge.stats.grouped_logistic import adjusted_effect
+from fairgauge.stats.grouped_regression import adjusted_effect, adjusted_mean
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.outlying_strata import (
@@ -73,6 +72,7 @@ if TYPE_CHECKING:
     from fairgauge.resolve.resolution import Resolution
     from fairgauge.results.estimates import Estimate
     from fairgauge.stats.decomposition import GapParts
+    from fairgauge.stats.grouped_regression import AdjustedEffect
     from fairgauge.stats.outlying_strata import HeterogeneityTest, Outlying
     from fairgauge.stats.sampling import Sampling
 
@@ -577,30 +577,31 @@ def adjusted_gap(
     """
     z, by_side = critical(confidence), effects is ColumnEffects.BY_SIDE
     if squares is not None:
-        mean = adjusted_mean(*counts, squares, columns, z, by_side=by_side)
-        return mean and AdjustedGap(
-            effects=effects,
-            value=mean.difference,
-            interval=Interval(mean.low, mean.high, confidence, (IntervalMethod.SANDWICH,)),
-            p_value=_known(mean.p),
-            interaction_p=_known(mean.interaction),
-            cells=mean.cells,
-        )
-    found = adjusted_effect(*counts, columns, z, by_side=by_side, sampling=sampling)
-    if found is None:
-        return None
-    log_odds, error = found.log_odds, found.log_odds_error
-    reach = (z if sampling is None else sampling.critical(z)) * error
+        found = adjusted_mean(*counts, squares, columns, z, by_side=by_side)
+    else:
+        found = adjusted_effect(*counts, columns, z, by_side=by_side, sampling=sampling)
+    reach = z if sampling is None else sampling.critical(z)
+    return found and adjusted_record(found, effects, confidence, reach)
+
+
+def adjusted_record(
+    found: AdjustedEffect, effects: ColumnEffects, confidence: float, z: float
+) -> AdjustedGap:
+    """Return the record of a regression; ``z`` is the critical value of the odds ratio."""
+
+    def interval(low: float, high: float) -> Interval:
+        return Interval(low, high, confidence, (IntervalMethod.SANDWICH,))
+
+    log_odds, reach = found.log_odds, z * found.log_odds_error
     defined = math.isfinite(log_odds) and abs(log_odds) + reach < _LARGEST_LOG
-    ends = [math.exp(log_odds + sign * reach) for sign in (-1, 1)] if defined else []
     return AdjustedGap(
         effects=effects,
         value=found.difference,
-        interval=Interval(found.low, found.high, confidence, (IntervalMethod.SANDWICH,)),
+        interval=interval(found.low, found.high),
         p_value=_known(found.p),
         odds_ratio=math.exp(log_odds) if defined else None,
         odds_ratio_interval=(
-            Interval(ends[0], ends[1], confidence, (IntervalMethod.SANDWICH,)) if ends else None
+            interval(math.exp(log_odds - reach), math.exp(log_odds + reach)) if defined else None
         ),
         penalised=found.penalised,
         interaction_p=_known(found.interaction),

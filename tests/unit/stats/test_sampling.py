@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairgauge.stats.decomposition import decompose
-from fairgauge.stats.grouped_logistic import adjusted_effect
+from fairgauge.stats.grouped_regression import adjusted_effect
 from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights
 
 STRATA = 6

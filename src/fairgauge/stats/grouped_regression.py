@@ -1,8 +1,10 @@
-"""Logistic regression of counts: the difference between two sides, adjusted for columns.
+"""Regression of counts: the difference between two sides, adjusted for columns.
 
-Counts are sufficient: the fit is that of the rows. The adjusted difference is the average marginal
-effect, a difference of standardised rates, and not the odds ratio, which changes with what is
-adjusted for even where nothing confounds (non-collapsibility).
+Counts are sufficient: the fit is that of the rows. Of rates the regression is logistic, and the
+adjusted difference the average marginal effect, a difference of standardised rates, and not the
+odds ratio, which changes with what is adjusted for even where nothing confounds
+(non-collapsibility). Of means it is linear, from rows, sums and sums of squares of every cell: rows
+of a cell have one leverage, so that the robust variance (HC3) is that of the rows too.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairgauge.stats.arrays import Array, floats, quiet
+from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.sampling import SquaredWeights
 from fairgauge.stats.significance import two_sided
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 _STEPS = 60
 _HALVINGS = 20
 _CONVERGED = 1e-9
-_SEPARATED = 15.0
+SEPARATED = 15.0
 _RANK = 1e-10
 _LARGEST_Z = 37.0
 MOST_COLUMNS = 300
@@ -37,22 +40,24 @@ class AdjustedEffect(NamedTuple):
 
     Attributes
     ----------
-    difference, low, high, p : the average marginal effect over all rows of both sides.
-    log_odds, log_odds_error : of the side; nan where each side has effects of its own.
-    penalised : whether levels separate the outcomes, so that the fit is Firth's.
-    interaction : the p-value of equal effects of the columns on both sides; nan without a test.
+    difference, low, high, p : the mean over all rows of both sides; of rates the average marginal
+        effect.
     cells : how many cells have rows.
+    interaction : the p-value of equal effects of the columns on both sides; nan without a test.
+    log_odds, log_odds_error : of the side; nan of means, and where each side has effects of its
+        own.
+    penalised : whether levels separate the outcomes, so that the fit is Firth's.
     """
 
     difference: float
     low: float
     high: float
     p: float
-    log_odds: float
-    log_odds_error: float
-    penalised: bool
-    interaction: float
     cells: int
+    interaction: float = float("nan")
+    log_odds: float = float("nan")
+    log_odds_error: float = float("nan")
+    penalised: bool = False
 
 
 class CellsOfSides(NamedTuple):
@@ -155,13 +160,13 @@ def adjusted_effect(
     if cells is None:
         return None
     x, n, held = cells.joined(x_d, x_a), cells.joined(n_d, n_a), cells.held
-    fitted = _fit(cells.design, x, n)
+    fitted = fit_counts(cells.design, x, n)
     if fitted is None:
         return None
     beta, penalised = fitted
-    rate = _expit(cells.design @ beta)
+    rate = expit(cells.design @ beta)
     sides = cells.of_group, cells.of_reference
-    ours, theirs = (_expit(matrix @ beta) for matrix in sides)
+    ours, theirs = (expit(matrix @ beta) for matrix in sides)
     total = n.sum()
     difference = float((n * (ours - theirs)).sum() / total)
     inverse = np.linalg.pinv(_information(cells.design, rate, n), hermitian=True)
@@ -188,18 +193,108 @@ def adjusted_effect(
         of_odds = sampling.design_effect(_by_side(-own_odds * rate, held), _by_side(own_odds, held))
     error = float(np.sqrt(variance * raised))
     tested = by_side and not penalised and sampling is None
+    found = effect_of_sides(difference, error, z, len(n))
+    if tested:
+        found = found._replace(interaction=_equal_effects(beta, covariance, cells.own))
+    if by_side:
+        return found._replace(penalised=penalised)
+    of_side = float(np.sqrt(covariance[place, place] * of_odds))
+    return found._replace(log_odds=float(beta[place]), log_odds_error=of_side, penalised=penalised)
+
+
+def effect_of_sides(difference: float, error: float, z: float, cells: int) -> AdjustedEffect:
+    """Return the effect on a rate, with its interval and p-value."""
     distance = min(abs(difference) / error, _LARGEST_Z) if error > 0 else np.nan
-    return AdjustedEffect(
-        difference,
-        max(difference - z * error, -1.0),
-        min(difference + z * error, 1.0),
-        float(two_sided(distance)),
-        float("nan") if by_side else float(beta[place]),
-        float("nan") if by_side else float(np.sqrt(covariance[place, place] * of_odds)),
-        penalised,
-        equal_effects(beta, covariance, cells.own) if tested else np.nan,
-        len(n),
-    )
+    low, high = max(difference - z * error, -1.0), min(difference + z * error, 1.0)
+    return AdjustedEffect(difference, low, high, float(two_sided(distance)), cells)
+
+
+@quiet
+def adjusted_mean(
+    x_d: ArrayLike,
+    n_d: ArrayLike,
+    x_a: ArrayLike,
+    n_a: ArrayLike,
+    squares: tuple[ArrayLike, ArrayLike],
+    columns: Sequence[NDArray[np.int64] | Array],
+    z: float,
+    *,
+    by_side: bool = False,
+) -> AdjustedEffect | None:
+    """Return the difference of means adjusted for columns, with its robust interval.
+
+    Parameters
+    ----------
+    x_d, n_d, x_a, n_a : array-like of shape (S,)
+        Sums and rows of both sides in every cell.
+    squares : pair of array-like of shape (S,)
+        Sums of squares of both sides.
+    columns : sequence of arrays of shape (S,)
+        The level of each cell in each column, or its number; main effects are adjusted for.
+    z : float
+        The critical value, of which that of Student's t is taken.
+    by_side : bool
+        Whether the levels have effects of their own on each side.
+
+    Returns
+    -------
+    effect : AdjustedEffect or None
+        None where a side has no rows, the design has too many columns, or no row is spare.
+
+    References
+    ----------
+    MacKinnon & White (1985), Journal of Econometrics 29, 305-325 (HC3).
+
+    Examples
+    --------
+    >>> found = adjusted_mean(
+    ...     [30, 44], [3, 4], [60, 33], [5, 3], ([310, 494], [730, 375]), [np.arange(2)], 1.96
+    ... )
+    >>> round(found.difference, 3), round(found.high, 3)
+    (-1.045, 1.659)
+    """
+    x_d, n_d, x_a, n_a, q_d, q_a = floats(x_d, n_d, x_a, n_a, *squares)
+    cells = cells_of(n_d, n_a, columns, by_side=by_side)
+    if cells is None:
+        return None
+    x, n, q = (cells.joined(*pair) for pair in ((x_d, x_a), (n_d, n_a), (q_d, q_a)))
+    spare = n.sum() - cells.design.shape[1]
+    if spare < 1:
+        return None
+    inverse = np.linalg.pinv((cells.design * n[:, None]).T @ cells.design, hermitian=True)
+    leverage = cells.design @ inverse
+    beta = leverage.T @ x
+    fitted = cells.design @ beta
+    hat = (leverage * cells.design).sum(1)
+    squares = np.maximum(q - 2 * fitted * x + n * fitted**2, 0.0)
+    meat = hc3_meat(squares, hat)
+    covariance = (leverage * meat[:, None]).T @ leverage
+    effect = (cells.of_group - cells.of_reference) @ beta
+    total = n.sum()
+    difference = float((n * effect).sum() / total)
+    slope = (n[:, None] * (cells.of_group - cells.of_reference)).sum(0) / total
+    of_rows = float((n * (effect - difference) ** 2).sum()) / total**2
+    error = float(np.sqrt(slope @ covariance @ slope + of_rows))
+    found = mean_of_sides(difference, error, float(spare), z, len(n))
+    return found and found._replace(interaction=_equal_effects(beta, covariance, cells.own))
+
+
+def hc3_meat(squares: Array, leverage: Array) -> Array:
+    """Return squared residuals as HC3 has them."""
+    return np.asarray(squares / (1 - np.minimum(leverage, 1 - 1e-9)) ** 2)
+
+
+def mean_of_sides(
+    difference: float, error: float, spare: float, z: float, cells: int
+) -> AdjustedEffect | None:
+    """Return the effect on a mean, with its interval and p-value; None where nothing varies."""
+    from scipy.special import stdtr
+
+    if not error > 0:
+        return None
+    half = float(as_critical_t(z, spare)) * error
+    p = float(2 * stdtr(spare, -abs(difference) / error))
+    return AdjustedEffect(difference, difference - half, difference + half, p, cells)
 
 
 def _squared(sampling: Sampling, held: tuple[NDArray[np.bool_], ...]) -> SquaredWeights:
@@ -251,11 +346,11 @@ def _independent(design: Array, n: Array) -> list[int]:
     return kept
 
 
-def _fit(design: Array, x: Array, n: Array) -> tuple[Array, bool] | None:
-    """Return the coefficients, penalised (Firth) where the plain ones are infinite."""
+def fit_counts(design: Array, x: Array, n: Array) -> tuple[Array, bool] | None:
+    """Return the coefficients, penalised (Firth) where the plain ones are infinite, and whether."""
     for penalised in (False, True):
         beta = _newton(design, x, n, penalised=penalised)
-        if beta is not None and (penalised or np.abs(beta).max() < _SEPARATED):
+        if beta is not None and (penalised or np.abs(beta).max() < SEPARATED):
             return beta, penalised
     return None
 
@@ -265,7 +360,7 @@ def _newton(design: Array, x: Array, n: Array, *, penalised: bool) -> Array | No
     beta[0] = np.log((x.sum() + 0.5) / (n.sum() - x.sum() + 0.5))
     likelihood = _likelihood(design, x, n, beta, penalised=penalised)
     for _ in range(_STEPS):
-        rate = _expit(design @ beta)
+        rate = expit(design @ beta)
         information = _information(design, rate, n)
         residual = x - n * rate
         try:
@@ -284,7 +379,7 @@ def _newton(design: Array, x: Array, n: Array, *, penalised: bool) -> Array | No
         beta, likelihood = beta + step, after
         if np.abs(step).max() < _CONVERGED:
             return beta
-        if np.abs(beta).max() > 2 * _SEPARATED and not penalised:
+        if np.abs(beta).max() > 2 * SEPARATED and not penalised:
             return None
     return beta if penalised and np.abs(step).max() < np.sqrt(_CONVERGED) else None
 
@@ -293,7 +388,7 @@ def _likelihood(design: Array, x: Array, n: Array, beta: Array, *, penalised: bo
     logit = design @ beta
     value = float((x * logit - n * np.logaddexp(0, logit)).sum())
     if penalised:
-        value += float(np.linalg.slogdet(_information(design, _expit(logit), n))[1]) / 2
+        value += float(np.linalg.slogdet(_information(design, expit(logit), n))[1]) / 2
     return value
 
 
@@ -301,11 +396,12 @@ def _information(design: Array, rate: Array, n: Array) -> Array:
     return np.asarray((design * (n * rate * (1 - rate))[:, None]).T @ design)
 
 
-def _expit(logit: Array) -> Array:
+def expit(logit: Array) -> Array:
+    """Return the probability of log odds."""
     return np.asarray(1 / (1 + np.exp(-np.clip(logit, -700, 700))))
 
 
-def equal_effects(beta: Array, covariance: Array, own: list[int]) -> float:
+def _equal_effects(beta: Array, covariance: Array, own: list[int]) -> float:
     """Return the p-value that all effects of one side alone are 0; nan where there are none."""
     from scipy.special import chdtrc
 

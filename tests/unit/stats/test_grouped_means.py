@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairgauge.stats.grouped_linear import adjusted_mean
+from fairgauge.stats.grouped_regression import adjusted_mean
 
 Z = stats.norm.ppf(0.975)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairgauge.stats.grouped_logistic import adjusted_effect
+from fairgauge.stats.grouped_regression import adjusted_effect
 
 Z = 1.959963984540054
 WOMEN = ([89, 17, 202, 131, 94, 24], [108, 25, 593, 375, 393, 341])
