@@ -266,8 +266,8 @@ def adjusted_mean(
     beta = leverage.T @ x
     fitted = cells.design @ beta
     hat = (leverage * cells.design).sum(1)
-    squares = np.maximum(q - 2 * fitted * x + n * fitted**2, 0.0)
-    meat = hc3_meat(squares, hat)
+    residuals = np.maximum(q - 2 * fitted * x + n * fitted**2, 0.0)
+    meat = hc3_meat(residuals, hat)
     covariance = (leverage * meat[:, None]).T @ leverage
     effect = (cells.of_group - cells.of_reference) @ beta
     total = n.sum()
