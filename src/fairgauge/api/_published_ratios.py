@@ -98,7 +98,9 @@ class TableRatios:
         if self._named is not None:
             return self._categories[self._named]
         if self._exact:
-            named = (each.reference.group for each in self._best.estimates if each.reference)
+            named = (
+                estimate.reference.group for estimate in self._best.estimates if estimate.reference
+            )
             return self._categories.get(next(named, None) or "")
         return min(self._candidates, key=_order)
 
@@ -107,7 +109,7 @@ class TableRatios:
         """Return the other categories with the highest rate that may be the reference."""
         if self._named is not None or self.reference is None or not self.reference.most:
             return []
-        rest = [each for each in self._candidates if each is not self.reference]
+        rest = [candidate for candidate in self._candidates if candidate is not self.reference]
         return sorted((each for each in rest if each.rate == self.reference.rate), key=_order)
 
     @cached_property
@@ -209,11 +211,11 @@ class TableRatios:
         """
         number, level = len(self._admitted), self._asked.confidence
         strict = tukey_level(number, level) if number >= FEWEST_GROUPS else level
-        highest = max(Fraction(each.fewest, each.n) for each in self._candidates)
+        highest = max(Fraction(candidate.fewest, candidate.n) for candidate in self._candidates)
         compared = [
-            self._compared_with(each.name, strict, math.ceil(highest * each.n))
-            for each in self._candidates
-            if Fraction(each.most, each.n) >= highest
+            self._compared_with(candidate.name, strict, math.ceil(highest * candidate.n))
+            for candidate in self._candidates
+            if Fraction(candidate.most, candidate.n) >= highest
         ]
         found = {}
         for name in self._categories:
@@ -242,11 +244,13 @@ class TableRatios:
         return ComputedRatio(interval, replace(verdict, value=None, interval=interval))
 
     def _ratios(self, report: Report) -> dict[str, ComputedRatio]:
-        verdicts = {each.group: each for each in report.verdicts}
+        verdicts = {verdict.group: verdict for verdict in report.verdicts}
         return {
-            each.group: ComputedRatio(each.interval, verdicts.get(each.group), each.value)
-            for each in report.estimates
-            if each.group is not None
+            estimate.group: ComputedRatio(
+                estimate.interval, verdicts.get(estimate.group), estimate.value
+            )
+            for estimate in report.estimates
+            if estimate.group is not None
         }
 
     def _audit(

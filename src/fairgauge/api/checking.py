@@ -293,7 +293,7 @@ def _possible(
     )
     fewest, most = ([getattr(each, of) for each in counted] for of in ("fewest", "most"))
     if exact:
-        low, high = (each.tolist() for each in bounds(fewest))
+        low, high = (bound.tolist() for bound in bounds(fewest))
     else:
         alone = [
             (

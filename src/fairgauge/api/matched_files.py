@@ -121,7 +121,7 @@ def _sides(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return who was refused on the side with the lower rate, and who accepted on the other."""
     estimate, spec = gap.estimate, resolution.spec
-    counts = next(each for each in resolution.features if each.feature == estimate.feature)
+    counts = next(feature for feature in resolution.features if feature.feature == estimate.feature)
     group = counts.codes_of_rows(cube, columns)
     own = counts.groups.index(estimate.group or "")
     ours, reference = group == own, estimate.reference

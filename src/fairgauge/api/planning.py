@@ -318,24 +318,30 @@ def _paired_rows(
 def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
     """Return what a table can show, once for each rate and group."""
     found: dict[tuple[object, ...], Smallest] = {}
-    for each in report.estimates:
-        shown = detectable_disparity(each, power)
-        key = (each.feature, each.group, each.rate_group, each.n_group, each.rate_reference)
+    for estimate in report.estimates:
+        shown = detectable_disparity(estimate, power)
+        key = (
+            estimate.feature,
+            estimate.group,
+            estimate.rate_group,
+            estimate.n_group,
+            estimate.rate_reference,
+        )
         if shown is None or key in found:
             continue
-        assert each.group is not None  # two rates are compared, both known
-        assert each.rate_reference is not None
-        assert each.n_group is not None
-        assert each.n_reference is not None
+        assert estimate.group is not None  # two rates are compared, both known
+        assert estimate.rate_reference is not None
+        assert estimate.n_group is not None
+        assert estimate.n_reference is not None
         found[key] = Smallest(
-            metric=each.metric,
-            definition=each.definition,
-            feature=each.feature,
-            group=each.group,
-            reference=None if each.reference is None else str(each.reference),
-            rate=each.rate_reference,
-            n_group=each.n_group,
-            n_reference=each.n_reference,
+            metric=estimate.metric,
+            definition=estimate.definition,
+            feature=estimate.feature,
+            group=estimate.group,
+            reference=None if estimate.reference is None else str(estimate.reference),
+            rate=estimate.rate_reference,
+            n_group=estimate.n_group,
+            n_reference=estimate.n_reference,
             difference=shown.difference,
             ratio=shown.ratio,
         )

@@ -459,8 +459,8 @@ def _counted(
     except SpecError as error:  # of the options of an audit, by which features are counted
         ours = {"sensitive": "features", "metrics[0]": "rate"}
         named = (
-            replace(each, path=_OF_AUDIT.sub(lambda name: ours[name[0]], each.path))
-            for each in error.problems
+            replace(problem, path=_OF_AUDIT.sub(lambda name: ours[name[0]], problem.path))
+            for problem in error.problems
         )
         raise SpecError(named) from None
 

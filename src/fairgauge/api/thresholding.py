@@ -127,7 +127,7 @@ def _check(spec: Spec) -> None:
         problems.append(Problem("rules", message))
     for rule in spec.rules:
         if rule.alternatives:
-            limits = alternatives(quote(str(each)) for each in rule.limits)
+            limits = alternatives(quote(str(limit)) for limit in rule.limits)
             message = (
                 f"has alternatives, of which thresholds are chosen for one at a time: {limits}"
             )

@@ -134,7 +134,7 @@ class ClusterSums:
         rest = whole - _moments(key, self._met, every[1][self._cluster], shape)
         rest += _moments(key, self._met - self._own, every[1][self._cluster] - rows, shape)
         parts = zip(mine.parts, whole.parts, rest.parts, strict=True)
-        self.sums = ClusterMoments(*(np.concatenate(each) for each in parts))
+        self.sums = ClusterMoments(*(np.concatenate(part) for part in parts))
         self.large = self._large(every[0], slot_of)
 
     def _large(self, whole: Array, slot_of: Index) -> LargeClusters:
@@ -427,7 +427,7 @@ class _Shares(NamedTuple):
 def _variances(sums: ClusterSums, of: Cells, among: Cells) -> tuple[ShareVariance, Array]:
     """Return the variance of a share of every side in every slot, and that without leverage."""
     x, m = (np.array(cells.coefficients, dtype=float) for cells in (of, among))
-    first, second, having = (each.reshape(-1, *each.shape[2:]) for each in sums.sums.parts)
+    first, second, having = (part.reshape(-1, *part.shape[2:]) for part in sums.sums.parts)
     pattern = among.count(_PATTERNS.counts(BOTH)) > 0
     products = [np.einsum("i,sij,j->s", a, second, b) for a, b in ((x, x), (x, m), (m, m))]
     every = ShareSums(having @ pattern, first @ x, first @ m, *products)

@@ -100,7 +100,7 @@ class Evidence:
         if self.squares is None:
             return Proportion(x, n, quotient(x, n))
         sides = (self.side, self.squares, self.cases)
-        inside = [of(each) for each in sides]
+        inside = [of(side) for side in sides]
         outside = [among(each) - some for each, some in zip(sides, inside, strict=True)]
         outside = [np.where(outside[2] > 0, each, 0.0) for each in outside]  # not by rounding
         effective = effective_share(*zip(inside, outside, strict=True))

@@ -301,7 +301,9 @@ class Uncertainty:
         if self._with_reference is self:
             return intervals
         p = tukey_adjusted(intervals.p, self._candidates)
-        methods = [(IntervalMethod.TUKEY, *each) if each else each for each in intervals.methods]
+        methods = [
+            (IntervalMethod.TUKEY, *steps) if steps else steps for steps in intervals.methods
+        ]
         return replace(intervals, p=p, methods=methods)
 
     def _simultaneous(self, intervals: Intervals) -> Intervals:
@@ -310,7 +312,7 @@ class Uncertainty:
             return intervals
         p = np.minimum(intervals.p * self._number, 1.0)
         step = IntervalMethod.SIMULTANEOUS_CLASSES
-        return replace(intervals, p=p, methods=[(step, *each) for each in intervals.methods])
+        return replace(intervals, p=p, methods=[(step, *method) for method in intervals.methods])
 
     def compared(self, statistic: Statistic, compared: Comparisons) -> StatisticComparison:
         """Return what all contrasts of a statistic have in common."""
@@ -390,7 +392,7 @@ def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty
         high = np.max([fold(part.low, part.high)[1] for part in alone], axis=0)
     p = np.minimum(np.min([part.p for part in parts], axis=0) * number, 1.0)
     steps = (IntervalMethod.SIMULTANEOUS_PARTS, IntervalMethod.FOLDED)
-    methods = [(*steps, *each) for each in parts[0].methods]
+    methods = [(*steps, *method) for method in parts[0].methods]
     reasons = zip(*(part.too_few for part in parts), strict=True)
     too_few = [next(filter(None, several), None) for several in reasons]
     return Intervals(low, high, p, methods, too_few, parts[0].reason)
@@ -425,7 +427,7 @@ def _mean_of_absolutes(metric: Combined, compared: Comparisons, how: Uncertainty
     low = total - absolute_sum_quantile(towards[0], towards[1], how.spec.confidence)
     high = total + absolute_sum_quantile(away[0], away[1], how.spec.confidence)
     p = absolute_sum_tail(total, towards[0], towards[1])
-    methods = [(IntervalMethod.NORM_BALL, *each) for each in parts[0].methods]
+    methods = [(IntervalMethod.NORM_BALL, *method) for method in parts[0].methods]
     reasons = zip(*(part.too_few for part in parts), strict=True)
     too_few = [next(filter(None, several), None) for several in reasons]
     return Intervals(np.maximum(low, 0.0) / 2, high / 2, p, methods, too_few, parts[0].reason)

@@ -98,7 +98,7 @@ def judged(
     of_all_rows = _margins_tested(measured, confidence)
     made = []
     for one, disparities, margins in zip(measured, of_every, of_all_rows, strict=True):
-        tests = sum(each.margin is not None for each in disparities)
+        tests = sum(disparity.margin is not None for disparity in disparities)
         tests += sum(len(batch.tests) for batch in one.groups)
         levels = _MarginLevels(confidence, len(measured), tests)
         at = iter(disparities)
@@ -280,22 +280,22 @@ def _tested_together(
 
 
 def _with_rows_needed(
-    each: DisparityChange, rows: int, comparisons: int, confidence: float
+    disparity: DisparityChange, rows: int, comparisons: int, confidence: float
 ) -> DisparityChange:
-    if each.p_adjusted is None or each.p_value is None or each.significant:
-        return each
-    z = normal_quantile(1 - each.p_value / 2)
-    return replace(each, needed=_rows(rows, z, comparisons, confidence))
+    if disparity.p_adjusted is None or disparity.p_value is None or disparity.significant:
+        return disparity
+    z = normal_quantile(1 - disparity.p_value / 2)
+    return replace(disparity, needed=_rows(rows, z, comparisons, confidence))
 
 
-def _counts(each: DisparityChange, adjusted_for_strata: Container[str]) -> bool:
+def _counts(disparity: DisparityChange, adjusted_for_strata: Container[str]) -> bool:
     """Return whether a disparity is part of the verdict: of all rows, and of no average.
 
     Of a metric that is adjusted for strata, that is the adjusted disparity. It is part of it
     whether or not there are data to decide it.
     """
-    scope = ScopeKind.POOLED if each.metric in adjusted_for_strata else ScopeKind.OVERALL
-    return each.scope.kind is scope and each.class_scope.is_single
+    scope = ScopeKind.POOLED if disparity.metric in adjusted_for_strata else ScopeKind.OVERALL
+    return disparity.scope.kind is scope and disparity.class_scope.is_single
 
 
 def _margins_tested(
@@ -312,7 +312,9 @@ def _margins_tested(
     for each, before, after in zip(measured, worst, adjusted, strict=True):
         factor = max(after / before, 1.0) if before > 0 else 1.0
         rows, several = each.candidate.rows, len(measured)
-        made.append(tuple(_tested(one, factor, rows, several, confidence) for one in each.margins))
+        made.append(
+            tuple(_tested(margin, factor, rows, several, confidence) for margin in each.margins)
+        )
     return made
 
 
@@ -350,28 +352,35 @@ def _rows(rows: int, z: float, comparisons: int, confidence: float) -> float | N
     return math.ceil(rows * times) if math.isfinite(times) else None
 
 
-def _judged(each: Candidate) -> Candidate:
+def _judged(candidate: Candidate) -> Candidate:
     """Return a candidate with its verdict."""
-    fairness, performance = _fairness(each), _performance(each)
-    verdict = _verdict(each, fairness, performance)
+    fairness, performance = _fairness(candidate), _performance(candidate)
+    verdict = _verdict(candidate, fairness, performance)
     undecided = verdict is CandidateVerdict.CANNOT_TELL
-    needed = _needed(each, fairness, performance) if undecided else None
-    return replace(each, verdict=verdict, fairness=fairness, performance=performance, needed=needed)
+    needed = _needed(candidate, fairness, performance) if undecided else None
+    return replace(
+        candidate, verdict=verdict, fairness=fairness, performance=performance, needed=needed
+    )
 
 
-def _fairness(each: Candidate) -> Fairness:
+def _fairness(candidate: Candidate) -> Fairness:
     """Return what became of the disparities: significantly closer, further, both or neither.
 
     One that is further by less than its margin allows is not; a group that is harmed by more than
     the margin is.
     """
     went = {
-        one.direction
-        for one in each.disparities
-        if one.significant
-        and not (one.direction is Direction.FURTHER and one.outcome is Performance.NON_INFERIOR)
+        disparity.direction
+        for disparity in candidate.disparities
+        if disparity.significant
+        and not (
+            disparity.direction is Direction.FURTHER
+            and disparity.outcome is Performance.NON_INFERIOR
+        )
     }
-    outcomes = [one.outcome for one in each.disparities] + [one.outcome for one in each.groups]
+    outcomes = [disparity.outcome for disparity in candidate.disparities] + [
+        group.outcome for group in candidate.groups
+    ]
     if Performance.INFERIOR in outcomes:
         went.add(Direction.FURTHER)
     if went >= {Direction.CLOSER, Direction.FURTHER}:
@@ -381,9 +390,9 @@ def _fairness(each: Candidate) -> Fairness:
     return Fairness.LESS_FAIR if Direction.FURTHER in went else Fairness.CANNOT_TELL
 
 
-def _performance(each: Candidate) -> Performance:
+def _performance(candidate: Candidate) -> Performance:
     """Return whether a candidate is as good: in every rate with a margin."""
-    outcomes = {test.outcome for test in each.margins}
+    outcomes = {test.outcome for test in candidate.margins}
     if not outcomes:
         return Performance.NO_MARGIN
     if Performance.INFERIOR in outcomes:
@@ -392,29 +401,35 @@ def _performance(each: Candidate) -> Performance:
     return Performance.NON_INFERIOR if single else Performance.CANNOT_TELL
 
 
-def _verdict(each: Candidate, fairness: Fairness, performance: Performance) -> CandidateVerdict:
-    if not each.margins and not any(one.margin is not None for one in each.disparities):
+def _verdict(
+    candidate: Candidate, fairness: Fairness, performance: Performance
+) -> CandidateVerdict:
+    if not candidate.margins and not any(
+        disparity.margin is not None for disparity in candidate.disparities
+    ):
         return CandidateVerdict.NONE
     if fairness is Fairness.MIXED:
         return CandidateVerdict.TRADE_OFF
     if fairness is Fairness.LESS_FAIR:
-        better = any(test.better for test in each.margins)
+        better = any(test.better for test in candidate.margins)
         return CandidateVerdict.TRADE_OFF if better else CandidateVerdict.WORSE
     fairer = fairness is Fairness.FAIRER
     if performance is Performance.INFERIOR:
         return CandidateVerdict.TRADE_OFF if fairer else CandidateVerdict.WORSE
     if not fairer or performance is not Performance.NON_INFERIOR:
         return CandidateVerdict.CANNOT_TELL
-    return CandidateVerdict.BETTER_WHERE_TESTED if each.untested else CandidateVerdict.DOMINATES
+    return (
+        CandidateVerdict.BETTER_WHERE_TESTED if candidate.untested else CandidateVerdict.DOMINATES
+    )
 
 
-def _needed(each: Candidate, fairness: Fairness, performance: Performance) -> float | None:
+def _needed(candidate: Candidate, fairness: Fairness, performance: Performance) -> float | None:
     """Return the rows that would probably show what is undecided, if the estimates are right."""
     needed: list[float | None] = []
     if performance is Performance.CANNOT_TELL:
-        needed += [t.needed for t in each.margins if t.outcome is Performance.CANNOT_TELL]
+        needed += [t.needed for t in candidate.margins if t.outcome is Performance.CANNOT_TELL]
     if fairness is Fairness.CANNOT_TELL:
-        closer = (d.needed for d in each.disparities if d.direction is Direction.CLOSER)
+        closer = (d.needed for d in candidate.disparities if d.direction is Direction.CLOSER)
         needed.append(min((rows for rows in closer if rows is not None), default=None))
     known = [rows for rows in needed if rows is not None]
     return max(known, default=None) if len(known) == len(needed) else None
@@ -422,7 +437,7 @@ def _needed(each: Candidate, fairness: Fairness, performance: Performance) -> fl
 
 def rate_margins(spec: Spec) -> tuple[tuple[str, float], ...]:
     """Return the margins of rates of all rows."""
-    return tuple(each for each in spec.margins if _disparity(spec, each[0]) is None)
+    return tuple(margin for margin in spec.margins if _disparity(spec, margin[0]) is None)
 
 
 def margin_of_disparity(spec: Spec, one: DisparityChange) -> float | None:
@@ -492,21 +507,21 @@ def _asked(spec: Spec, metric: str) -> float | None:
     return margins.get(metric, margins.get(EVERY_DISPARITY))
 
 
-def _limits(spec: Spec, one: DisparityChange) -> Iterator[tuple[float, bool]]:
+def _limits(spec: Spec, disparity: DisparityChange) -> Iterator[tuple[float, bool]]:
     """Yield how far each limit of a rule is, and whether the disparity is on that side now."""
-    metric = one.definition
+    metric = disparity.definition
     for _, limit in spec.limits:
-        of_these = (not limit.features or one.feature in limit.features) and (
-            not limit.groups or one.group in limit.groups
+        of_these = (not limit.features or disparity.feature in limit.features) and (
+            not limit.groups or disparity.group in limit.groups
         )
         if limit.metric != metric.name or not of_these or math.isnan(metric.neutral):
             continue
         for end in (limit.low, limit.high):
-            if math.isfinite(end) and (one.by == "difference" or end > 0):
-                same = one.old is not None and (one.old - metric.neutral) * (
+            if math.isfinite(end) and (disparity.by == "difference" or end > 0):
+                same = disparity.old is not None and (disparity.old - metric.neutral) * (
                     end - metric.neutral
                 ) > 0  # fmt: skip
-                yield _distance(metric, end, one.by), same
+                yield _distance(metric, end, disparity.by), same
 
 
 def _distance(metric: Metric, value: float, by: str) -> float:

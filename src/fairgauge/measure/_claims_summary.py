@@ -81,7 +81,7 @@ class ClaimCounts:
         found: dict[int, Array] = {}
         for part in self._searched.parts():
             held = part.outcomes >= COUNTED
-            codes = [each[held] for each in part.codes]
+            codes = [code[held] for code in part.codes]
             cases = np.ones(int(held.sum())) if part.cases is None else part.cases[held]
             summed = [cases, cases * (part.outcomes[held] == EVENT)]
             if part.scores is not None:

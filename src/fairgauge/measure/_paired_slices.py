@@ -109,13 +109,13 @@ class PairedSlice:
     def _label_codes(self) -> Index:
         """Return the outcome of every label, a missing one last."""
         codes: Index = np.append(
-            self._codes([each.labels for each in self._masks]), self._outcomes
+            self._codes([mask.labels for mask in self._masks]), self._outcomes
         ).astype(np.int64)
         return codes
 
     @cached_property
     def _decision_codes(self) -> Index:
-        codes: Index = self._codes([each.predictions for each in self._masks])
+        codes: Index = self._codes([mask.predictions for mask in self._masks])
         return codes
 
     def _codes(self, masks: Sequence[NDArray[np.bool_]]) -> Index:

@@ -70,12 +70,12 @@ def small_groups(features: Iterable[GroupCounts | UnrecordedGroups], spec: Spec)
 
 def mark_estimates(estimates: Sequence[Estimate], small: Small) -> list[Estimate]:
     """Return the estimates; those of a group that is too small name the side."""
-    return [_marked(each, small) for each in estimates] if small else list(estimates)
+    return [_marked(estimate, small) for estimate in estimates] if small else list(estimates)
 
 
 def mark_groups(groups: Sequence[Group], small: Small) -> list[Group]:
     """Return the groups; the rates of those that are too small are marked."""
-    return [_marked_rates(each, small) for each in groups] if small else list(groups)
+    return [_marked_rates(group, small) for group in groups] if small else list(groups)
 
 
 def _replaceable(status: Status, reason: Reason | None) -> bool:
@@ -125,20 +125,24 @@ def adequate_parts(
     small : the groups that are smaller than asked for, and why.
     ruled : the names of the metrics that rules are on.
     """
-    for each in estimates:
-        if each.metric not in ruled or each.scope != OVERALL or not _has_parts(each.definition):
+    for estimate in estimates:
+        if (
+            estimate.metric not in ruled
+            or estimate.scope != OVERALL
+            or not _has_parts(estimate.definition)
+        ):
             continue
         own = (
             part
             for part in slices
-            if part.outcome.class_scope == each.class_scope
-            and each.threshold in (None, part.outcome.threshold)
+            if part.outcome.class_scope == estimate.class_scope
+            and estimate.threshold in (None, part.outcome.threshold)
         )
         part = next(own, None)
         if part is not None and part.ranges is None:
-            adequate = _of_extreme(part, each, small)
+            adequate = _of_extreme(part, estimate, small)
             if adequate is not None:
-                yield each.key, adequate
+                yield estimate.key, adequate
 
 
 def _has_parts(metric: Metric) -> bool:
@@ -168,9 +172,10 @@ def _of_contrast(
     """Return how large a contrast of the same group is, or why the data do not show it."""
     assert isinstance(metric, Contrast)
     alike = [
-        each
-        for each in part.estimates(metric)
-        if (each.group, each.scope, each.reference) == (extreme.group, OVERALL, extreme.reference)
+        estimate
+        for estimate in part.estimates(metric)
+        if (estimate.group, estimate.scope, estimate.reference)
+        == (extreme.group, OVERALL, extreme.reference)
     ]
     own = next(iter(mark_estimates(alike, small)), None)
     if own is None:  # against the best group: that of this part is another one

@@ -284,12 +284,12 @@ def value_of(statistic: Statistic, cells: Array) -> Array:
 
 
 def interval_of(statistic: Statistic, cells: Array) -> StatisticInterval:
-    return _interval_of_margins(statistic, np.stack([_margins(each) for each in cells]))
+    return _interval_of_margins(statistic, np.stack([_margins(cell) for cell in cells]))
 
 
 def _interval_of_margins(statistic: Statistic, margins: Array) -> StatisticInterval:
     """Return the interval of a statistic of weights, their squares and cases: (3, n, 3, 2)."""
-    weights, squares, cases = (confusion(each, classes=False) for each in margins)
+    weights, squares, cases = (confusion(margin, classes=False) for margin in margins)
     weighted = bool((margins[0] != margins[2]).any())
     return statistic_interval(statistic, Evidence(weights, cases, squares if weighted else None))
 

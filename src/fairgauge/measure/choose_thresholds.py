@@ -275,7 +275,7 @@ class _Chooser:
         """
         sides = with_others_of(cells)
         places = np.arange(len(references))
-        against = np.stack([each.sides for each in references], axis=1)
+        against = np.stack([reference.sides for reference in references], axis=1)
         every = [
             disparity(self.metric, sides[:, g], sides[:, of_group, places], z, self.spec.confidence)
             for g, of_group in enumerate(against)

@@ -722,15 +722,15 @@ def _group_tests(
     that do not use them are none of these: fewer selected may be fewer wrongly selected.
     """
     metrics = {
-        each.metric: each
+        record.metric: record
         for batch in disparities
-        for each in batch.records
-        if each.status is not Status.NOT_APPLICABLE
+        for record in batch.records
+        if record.status is not Status.NOT_APPLICABLE
     }
     asked = {
-        (rate.name, each.by): rate
-        for each in metrics.values()
-        for rate in each.definition.statistics
+        (rate.name, record.by): rate
+        for record in metrics.values()
+        for rate in record.definition.statistics
         if has_direction(rate) and ("label" in rate.needs or not models.spec.label)
     }
     for feature in range(len(models.resolution.features)):

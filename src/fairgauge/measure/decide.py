@@ -225,27 +225,28 @@ def _log(ratio: float) -> float:
 
 def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
     """Return the estimates that a rule on a metric is held against."""
-    for each in measured.estimates:
-        if each.metric != rule.metric or not each.class_scope.is_single:
+    for estimate in measured.estimates:
+        if estimate.metric != rule.metric or not estimate.class_scope.is_single:
             continue
         metric = rule.definition
         pooled_metric = metric is not None and metric.scope == "pooled"
-        if each.scope.kind is not (ScopeKind.POOLED if pooled_metric else ScopeKind.OVERALL):
+        if estimate.scope.kind is not (ScopeKind.POOLED if pooled_metric else ScopeKind.OVERALL):
             continue
-        if not _is_for(rule, each):
+        if not _is_for(rule, estimate):
             continue
         whole = _Subject(
-            each.feature, each.group, each.class_scope, each.threshold,
-            each.value, each.interval, each.status, each.reason, each.bounds, each,
+            estimate.feature, estimate.group, estimate.class_scope, estimate.threshold,
+            estimate.value, estimate.interval, estimate.status, estimate.reason, estimate.bounds,
+            estimate,
         )  # fmt: skip
-        adequate = measured.adequate.get(each.key)
+        adequate = measured.adequate.get(estimate.key)
         if adequate is None:
             yield whole
             continue
         for part in adequate.estimates:
             yield replace(
                 whole, group=part.group, value=part.value, interval=part.interval,
-                status=Status.OK, reason=part.reason, extreme=each.definition,
+                status=Status.OK, reason=part.reason, extreme=estimate.definition,
             )  # fmt: skip
         yield replace(whole, status=Status.TOO_FEW, reason=all_of(adequate.reasons))
 
@@ -601,7 +602,7 @@ def remaining_notes(
     """Note how many comparisons are decided, and how many fails remain of those that there are."""
     comparisons = len(interval_decisions(measured, spec.rules))
     if comparisons > 1:
-        remaining = [each.remains for each in verdicts if each.remains is not None]
+        remaining = [verdict.remains for verdict in verdicts if verdict.remains is not None]
         yield Diagnostic.note(
             DiagnosticCode.FAILS_TOGETHER,
             comparisons=comparisons,

@@ -69,7 +69,7 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
     which would rank large groups first.
     """
     chosen: list[tuple[_Searched, Finding]] = []
-    ruled = {each.metric for each in report.verdicts}
+    ruled = {verdict.metric for verdict in report.verdicts}
     for section, rate in searched_rates(sections_of(report), ruled):
         each = _Searched(section, rate, section.rate_row(rate))
         worst = _worst(each)
@@ -100,10 +100,10 @@ def _worst(searched: _Searched) -> Estimate | None:
     )
 
 
-def _worse_side(searched: _Searched, each: Estimate, adverse: int) -> Estimate | None:
+def _worse_side(searched: _Searched, estimate: Estimate, adverse: int) -> Estimate | None:
     """Return a comparison seen from the group that fares worse, where two groups mirror."""
-    better = searched.row.better is not Better.NEITHER and gap(each) * adverse < 0
-    return searched.section.mirror(each) if better else None
+    better = searched.row.better is not Better.NEITHER and gap(estimate) * adverse < 0
+    return searched.section.mirror(estimate) if better else None
 
 
 def _has_direction(rate: Statistic) -> bool:
@@ -151,8 +151,8 @@ def _finding(report: Report, searched: _Searched, worst: Estimate) -> Finding:
 
     def of_group(estimates: Iterable[Estimate]) -> Estimate | None:
         """Return the estimate of the group that is worst, or its mirror."""
-        for each in estimates:
-            for side in (each, section.mirror(each)):
+        for estimate in estimates:
+            for side in (estimate, section.mirror(estimate)):
                 if side and (side.group, side.class_scope) == (worst.group, worst.class_scope):
                     return side
         return None
@@ -180,7 +180,7 @@ def _finding(report: Report, searched: _Searched, worst: Estimate) -> Finding:
     )
 
 
-def _family(report: Report, each: Estimate) -> FamilyOfTests | None:
+def _family(report: Report, estimate: Estimate) -> FamilyOfTests | None:
     """Return the tests that a report judges together with one; None where it does not hold them.
 
     A single test has no note, nor have reports of before that kept none.
@@ -190,7 +190,7 @@ def _family(report: Report, each: Estimate) -> FamilyOfTests | None:
         tests = notes[0]["homogeneity"] or 0
         comparisons = notes[0]["comparisons"] - 2 * tests
         return FamilyOfTests(comparisons=comparisons, homogeneity=tests, all_pairs=tests)
-    alone = each.p_adjusted is not None and each.p_adjusted == each.p_value
+    alone = estimate.p_adjusted is not None and estimate.p_adjusted == estimate.p_value
     return FamilyOfTests(comparisons=1) if alone else None
 
 
@@ -206,7 +206,7 @@ def _reasons(
     yield FindingReason.SIGNIFICANT
     if several:
         yield FindingReason.LARGEST
-    if any(_fails(each, searched, worst) for each in report.verdicts):
+    if any(_fails(verdict, searched, worst) for verdict in report.verdicts):
         yield FindingReason.RULE_FAILED
     if adjusted is not None:
         change = after_adjusting(worst, adjusted)

@@ -175,11 +175,11 @@ def measure(
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
         adequate=adequate,
         group_ids={
-            each.feature: dict(zip(each.groups, each.group_ids, strict=True))
-            for each in resolution.features
+            feature.feature: dict(zip(feature.groups, feature.group_ids, strict=True))
+            for feature in resolution.features
         }
         | names,
-        feature_ids={each.feature: each.feature_id for each in resolution.features} | ids,
+        feature_ids={feature.feature: feature.feature_id for feature in resolution.features} | ids,
         estimators=tuple(mixed.estimators),
         shown=mixed.shown,
         other_references=tuple(
@@ -286,7 +286,7 @@ def _of_rows(
     resolution: Resolution, by_rows: ByRows | None
 ) -> tuple[list[Estimate], list[Diagnostic]]:
     """Compute the metrics of rows that can be, and give the reason where they cannot."""
-    asked = [each for each in resolution.metrics if isinstance(each.metric, RowMetric)]
+    asked = [metric for metric in resolution.metrics if isinstance(metric.metric, RowMetric)]
     unread = None if by_rows else Reason.of(ReasonCode.NEEDS_ROWS)
     estimates = [
         Estimate(
@@ -322,9 +322,9 @@ def _subjects(
     if metric.facts.of == "table":
         yield None, EVERYONE
         return
-    for each in features:
-        for group in (None,) if metric.facts.of == "feature" else each.groups:
-            yield each.feature, group
+    for feature in features:
+        for group in (None,) if metric.facts.of == "feature" else feature.groups:
+            yield feature.feature, group
 
 
 def _thresholds(
@@ -369,7 +369,9 @@ def _multiclass(
     """
     counts, spec = slices[0].counts, slices[0].spec
     outcomes = [each.outcome for each in slices]
-    simultaneous = [Slice(counts, each, spec, simultaneous=len(outcomes)) for each in outcomes]
+    simultaneous = [
+        Slice(counts, outcome, spec, simultaneous=len(outcomes)) for outcome in outcomes
+    ]
     nothing = OutcomeMasks(_none(outcomes[0].labels), _none(outcomes[0].predictions))
     whole = Slice(counts, nothing, spec, outcomes)
     of_all: dict[str, Statistic] = {each.name: each for each in (agreement(), KAPPA)}
@@ -407,8 +409,8 @@ def _groups_of_classes(
     """Yield the groups, or all together, of each class, of all classes and of their averages."""
     names = {rate.name for rate in rates}
     by_class = [rate for rate in rates if rate is not KAPPA]  # it is one number of all classes
-    for each in slices:
-        yield from each.groups(by_class, total=total)
+    for slice_ in slices:
+        yield from slice_.groups(by_class, total=total)
     yield from whole.groups([of for name, of in of_all.items() if name in names], total=total)
     for how in AVERAGES:
         average = ClassScope(ClassKind.AVERAGE, average=how)
@@ -442,8 +444,8 @@ def _of_classes(
     else:
         assert isinstance(metric, Contrast)
         estimates = whole.estimates(replace(metric, of=of), class_scope=class_scope)
-    for each in estimates:  # of the metric that was asked for; its scope states the average
-        yield replace(each, definition=metric)
+    for estimate in estimates:  # of the metric that was asked for; its scope states the average
+        yield replace(estimate, definition=metric)
 
 
 def _of_slice(each: Slice, asked: AskedMetric) -> list[Estimate]:

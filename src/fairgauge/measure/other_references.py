@@ -38,10 +38,10 @@ def with_other_references(
     counts, spec = slices[0].counts, slices[0].spec
     ruled = {limit.metric for _, limit in spec.limits}
     asked = [
-        each.metric
-        for each in metrics
-        if each.metric.name in ruled and each.obstacle is None
-        if isinstance(each.metric, Contrast) and _has_one_reference(slices[0], each.metric)
+        metric.metric
+        for metric in metrics
+        if metric.metric.name in ruled and metric.obstacle is None
+        if isinstance(metric.metric, Contrast) and _has_one_reference(slices[0], metric.metric)
     ]
     if not asked:
         return
@@ -79,10 +79,10 @@ def choices(slices: Sequence[Slice], metrics: Sequence[AskedMetric]) -> list[Dia
         return []
     found: dict[Tie, None] = {}
     passed_over: dict[str, dict[str, None]] = {}
-    for each in slices:
+    for slice_ in slices:
         for asked in metrics:
             if asked.obstacle is None and asked.metric.scope not in ("table", "rows"):
-                references = each.references(asked.metric)
+                references = slice_.references(asked.metric)
                 found |= {references.tie: None} if references.tie else {}
                 if references.passed_over is not None:
                     instead = passed_over.setdefault(references.passed_over, {})

@@ -227,7 +227,7 @@ def _releases(
     """Return the codes of the models that take part, of releases the oldest first."""
     if not question.series:
         return tuple(range(len(models)))
-    names = [str(each) for each in models]
+    names = [str(model) for model in models]
     asked = [*map(name_of, question.releases)]
     order = asked or sorted(names, key=_in_natural_order)
     baseline = None if question.baseline is None else name_of(question.baseline)

@@ -110,20 +110,20 @@ def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         )
 
 
-def _equal_rows(cube: Cube, one: Axis, other: Axis) -> tuple[int, bool]:
+def _equal_rows(cube: Cube, axis: Axis, other: Axis) -> tuple[int, bool]:
     """Return how many rows have a value of two columns, and whether these are equal in all of them.
 
     A few rows, or a column of one value, may be equal by coincidence: they are not.
     """
-    table = cube.marginal([one, other])
+    table = cube.marginal([axis, other])
     rows = table.sums["rows"]
     known = (table.codes >= 0).all(axis=1)
     equal = [
-        i >= 0 and j >= 0 and matches(cube.levels[one][i], cube.levels[other][j])
+        i >= 0 and j >= 0 and matches(cube.levels[axis][i], cube.levels[other][j])
         for i, j in table.codes.tolist()
     ]
     counted = int(rows[known].sum())
-    several = len(cube.levels[one]) > 1
+    several = len(cube.levels[axis]) > 1
     alike = counted >= _FEWEST_ROWS and several and not rows[known & ~np.array(equal)].any()
     return counted, bool(alike)
 

@@ -484,7 +484,7 @@ def _crossing(
     )
     crossed = [
         GroupId.of(*(part.groups[i] for part, i in zip(parts, cell, strict=True)))
-        for cell in zip(*(each.tolist() for each in positions), strict=True)
+        for cell in zip(*(position.tolist() for position in positions), strict=True)
     ]
     excluded = np.zeros(len(crossed), dtype=bool)
     excluded[_excluded_groups(crossed, group_names(crossed), spec, problems)] = True
@@ -709,7 +709,7 @@ def _cluster_table(
     counts.setdefault("n", counts["rows"])
     codes = [cluster, _or_last(group, len(crossing.groups)), *others]
     levels = tuple(1 + each[kept] for each in table.codes.T[: len(columns)])  # 0 is missing
-    return [each[kept] for each in codes], levels, counts
+    return [code[kept] for code in codes], levels, counts
 
 
 def _or_last(codes: Index, last: int) -> Index:

@@ -117,7 +117,9 @@ def mirrored_group(counts: GroupCounts, references: Sequence[Reference | None]) 
     ----------
     references : what every group is compared with.
     """
-    mutual = references and all(each == Reference(ReferenceKind.OTHERS) for each in references)
+    mutual = references and all(
+        reference == Reference(ReferenceKind.OTHERS) for reference in references
+    )
     if not mutual or len(counts.groups) != _PAIR or counts.has_others:
         return None
     return 1 - int(np.argmin(counts.cases))

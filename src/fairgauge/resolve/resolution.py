@@ -81,7 +81,7 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
         raise SpecError(problems)
     everyone = count_everyone(cube)
     if mean_weight != 1:
-        features = [replace(each, mean_weight=mean_weight) for each in features]
+        features = [replace(feature, mean_weight=mean_weight) for feature in features]
         everyone = replace(everyone, mean_weight=mean_weight)
     return Resolution(spec, task, outcomes, tuple(features), everyone, tuple(metrics))
 
@@ -141,18 +141,18 @@ def _excludable(cube: Cube, spec: Spec) -> set[str]:
 def _wrong_populations(features: Sequence[GroupCounts], spec: Spec) -> Iterator[Problem]:
     """Yield the populations in which a share is nobody's, or a group has no share."""
     populations = {FeatureId((column,)): shares for column, shares in spec.population}
-    for each in features:
-        shares = populations.get(each.feature_id)
+    for feature in features:
+        shares = populations.get(feature.feature_id)
         if shares is None:
             continue
-        held = population_shares(each, spec)
+        held = population_shares(feature, spec)
         absent = [
-            each.groups[i]
-            for i, group in enumerate(each.group_ids)
+            feature.groups[i]
+            for i, group in enumerate(feature.group_ids)
             if i not in held and group.kind is not GroupKind.MISSING
         ]
         total = sum(share for _, share in shares)
-        path, whole = f"population.{each.feature}", total > 1 - POPULATION_ROUNDING
+        path, whole = f"population.{feature.feature}", total > 1 - POPULATION_ROUNDING
         if whole and absent and held:
             message = (
                 f"leaves no share for {listing(absent, _MOST_SHOWN)}, which the data "
@@ -160,7 +160,7 @@ def _wrong_populations(features: Sequence[GroupCounts], spec: Spec) -> Iterator[
                 "some to the groups that are not named"
             )
             yield Problem(path, message)
-        elif not whole and not absent and not each.has_others:
+        elif not whole and not absent and not feature.has_others:
             message = (
                 f"the shares add up to {total:.4g}, and name every group of the data; state who is "
                 "missing, or give counts"

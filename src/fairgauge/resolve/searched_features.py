@@ -184,7 +184,8 @@ def searched_rows(
     def part_of(rows: CodedRows) -> OutcomeRows:
         return OutcomeRows(
             codes=tuple(
-                each.value_of([rows.codes[axis] for axis in each.axes]) for each in features
+                feature.value_of([rows.codes[axis] for axis in feature.axes])
+                for feature in features
             ),
             outcomes=outcomes[tuple(rows.codes[axis] for axis in axes)],
             cases=rows.cases,
@@ -192,13 +193,13 @@ def searched_rows(
         )
 
     if read is None:
-        columns = dict.fromkeys(axis for each in features for axis in each.axes)
+        columns = dict.fromkeys(axis for feature in features for axis in feature.axes)
         cells = part_of(_cells(cube, [*(columns | dict.fromkeys(axes))]))
     alone = _cells(cube, axes)
     kinds = outcomes[tuple(alone.codes.values())]
     every = SearchedRows(
-        sizes=tuple(len(each.feature.values) for each in features),
-        rows_of=tuple(each.rows for each in features),
+        sizes=tuple(len(feature.feature.values) for feature in features),
+        rows_of=tuple(feature.rows for feature in features),
         outcomes=_summed(kinds, alone, OUTCOMES),
         parts=(lambda: [cells]) if read is None else (lambda: map(part_of, read())),
         counted=None if read is None else cube.digest,
@@ -206,7 +207,7 @@ def searched_rows(
         if scored and alone.scores is not None
         else None,
     )
-    return every, tuple(each.feature for each in features)
+    return every, tuple(feature.feature for feature in features)
 
 
 def _cells(cube: Cube, axes: Sequence[Axis]) -> CodedRows:
@@ -447,8 +448,8 @@ def _values(part: Grouping, cube: Cube) -> _MadeFeature:
 def _are_many_numbers(groups: Sequence[Part]) -> bool:
     values = [group.values for group in groups if isinstance(group, ValueSet)]
     return len(values) > _MOST_NUMBERS and all(
-        len(each) == 1 and isinstance(each[0], (int, float)) and not isinstance(each[0], bool)
-        for each in values
+        len(value) == 1 and isinstance(value[0], (int, float)) and not isinstance(value[0], bool)
+        for value in values
     )
 
 

@@ -243,7 +243,7 @@ class Comparison(ResultOfMetrics):
         """
         turns = {flip.turn for flip in self.flips}
         further = (
-            each.significant and each.direction is Direction.FURTHER for each in self.changes
+            change.significant and change.direction is Direction.FURTHER for change in self.changes
         )
         return Turn.WORSE in turns or any(further)
 
@@ -265,10 +265,12 @@ class Comparison(ResultOfMetrics):
         rules = (each.what == "rule" and each.report == "old" for each in self.alone)
         judged = self.stayed or self.flips
         untested = self.refused is not None and not judged
-        return any(lonely) or any(rules) or (untested and any(each.moved for each in self.changes))
+        return (
+            any(lonely) or any(rules) or (untested and any(change.moved for change in self.changes))
+        )
 
     def __repr__(self) -> str:
-        moved = sum(each.moved for each in self.changes)
+        moved = sum(change.moved for change in self.changes)
         return (
             f"<Comparison of two reports: {len(self.flips):,} verdicts and {moved:,} of "
             f"{len(self.changes):,} estimates changed; print() shows it>"
@@ -424,6 +426,6 @@ def _renamed(report: Report, features: Mapping[FeatureId, str], groups: Groups) 
     return replace(
         report,
         groups=tuple(map(in_joint_names, report.groups)),
-        estimates=tuple(with_reference(in_joint_names(each)) for each in report.estimates),
+        estimates=tuple(with_reference(in_joint_names(estimate)) for estimate in report.estimates),
         verdicts=tuple(map(in_joint_names, report.verdicts)),
     )

@@ -312,20 +312,20 @@ class ModelComparison(ResultOfMetrics):
             CandidateVerdict.WORSE,
             CandidateVerdict.NONE,
         )
-        return min((each.verdict for each in self.candidates), key=order.index)
+        return min((candidate.verdict for candidate in self.candidates), key=order.index)
 
     def __getitem__(self, name: str) -> Candidate:
         """Return the candidate of a name."""
         for each in self.candidates:
             if each.name == name:
                 return each
-        names = ", ".join(each.name for each in self.candidates)
+        names = ", ".join(candidate.name for candidate in self.candidates)
         raise KeyError(f"no candidate {name!r}; there are {names}")
 
     def __repr__(self) -> str:
         verdicts = ", ".join(
-            f"{each.name}: "
-            f"{'no verdict' if each.verdict is CandidateVerdict.NONE else each.verdict}"
-            for each in self.candidates
+            f"{candidate.name}: "
+            f"{'no verdict' if candidate.verdict is CandidateVerdict.NONE else candidate.verdict}"
+            for candidate in self.candidates
         )
         return f"<Comparison with the model {self.current}; {verdicts}; print() shows it>"

@@ -290,9 +290,10 @@ def mirror_of(
     place = one.rule, one.feature, one.class_, one.group
     return next(
         (
-            each
-            for each in comparisons
-            if place == (each.rule, each.feature, each.class_, each.mirror_of)
+            comparison
+            for comparison in comparisons
+            if place
+            == (comparison.rule, comparison.feature, comparison.class_, comparison.mirror_of)
         ),
         None,
     )
@@ -451,7 +452,7 @@ class MonitorReport(ResultOfMetrics):
     @property
     def tested(self) -> tuple[MonitoredComparison, ...]:
         """Return the comparisons without those that only mirror another."""
-        return tuple(each for each in self.comparisons if each.mirror_of is None)
+        return tuple(comparison for comparison in self.comparisons if comparison.mirror_of is None)
 
     @property
     def alarms(self) -> tuple[MonitoredComparison, ...]:
@@ -467,7 +468,7 @@ class MonitorReport(ResultOfMetrics):
     @property
     def state(self) -> MonitorState:
         """Return what all comparisons together came to."""
-        states = {each.state for each in self.comparisons}
+        states = {comparison.state for comparison in self.comparisons}
         if MonitorState.ALARM in states:
             return MonitorState.ALARM
         if MonitorState.INSUFFICIENT in states or self.unmatched or not states:

@@ -87,17 +87,17 @@ def _named(estimates: Sequence[Estimate], subject: Sequence[object]) -> list[Est
     ]
 
 
-def _is_feature(each: Estimate, asked: object) -> bool:
-    if each.feature == asked or each.feature_id is None:
-        return each.feature == asked
+def _is_feature(estimate: Estimate, asked: object) -> bool:
+    if estimate.feature == asked or estimate.feature_id is None:
+        return estimate.feature == asked
     columns = tuple(asked) if isinstance(asked, (list, tuple)) else None
-    return each.feature_id.columns == columns or each.feature_id.name() == asked
+    return estimate.feature_id.columns == columns or estimate.feature_id.name() == asked
 
 
-def _is_group(each: Estimate, asked: object) -> bool:
-    if each.group == asked or each.group_id is None:
-        return each.group == asked
-    return each.group_id.has_values(asked)
+def _is_group(estimate: Estimate, asked: object) -> bool:
+    if estimate.group == asked or estimate.group_id is None:
+        return estimate.group == asked
+    return estimate.group_id.has_values(asked)
 
 
 def _read(parts: tuple[object, ...]) -> tuple[tuple[object, ...], Choice]:
@@ -118,12 +118,12 @@ def _read(parts: tuple[object, ...]) -> tuple[tuple[object, ...], Choice]:
     return tuple(plain[:_SUBJECT]), choice
 
 
-def _subject(each: Estimate) -> tuple[object, ...]:
-    return (each.metric, each.feature, each.group)
+def _subject(estimate: Estimate) -> tuple[object, ...]:
+    return (estimate.metric, estimate.feature, estimate.group)
 
 
-def _is(each: Estimate, choice: Choice) -> bool:
-    return all(_CHOICES[name](each) == value for name, value in choice.items())
+def _is(estimate: Estimate, choice: Choice) -> bool:
+    return all(_CHOICES[name](estimate) == value for name, value in choice.items())
 
 
 def _preferred(matching: list[Estimate], choice: Choice) -> list[Estimate]:
@@ -158,16 +158,16 @@ def _keys(matching: Sequence[Estimate], choice: Choice) -> str:
     return f"{', '.join(keys)} and {more} more" if more else alternatives(keys)
 
 
-def _parts(each: Estimate) -> tuple[tuple[str, object], ...]:
+def _parts(estimate: Estimate) -> tuple[tuple[str, object], ...]:
     """Return the shortest choice of the scope, the class and the threshold of an estimate."""
-    scope, of_class = each.scope, each.class_scope
+    scope, of_class = estimate.scope, estimate.class_scope
     of_rows = ("scope", str(scope.kind)) if scope.stratum is None else ("stratum", scope.stratum)
     of_classes: tuple[str, object] = ("class_scope", str(of_class.kind))
     if of_class.kind in (ClassKind.CLASS, ClassKind.SELECTION):
         of_classes = ("class", of_class.name)
     elif of_class.average is not None:
         of_classes = ("average", str(of_class.average))
-    return of_rows, of_classes, ("threshold", each.threshold)
+    return of_rows, of_classes, ("threshold", estimate.threshold)
 
 
 def _instead(
@@ -188,11 +188,11 @@ def _instead(
     if same and len(subject) == _SUBJECT:
         groups = list(dict.fromkeys(str(each.group) for each in same))
         return f"{nearest(str(subject[-1]), groups)} Its groups: {listing(groups, 5)}"
-    metrics = list(dict.fromkeys(each.metric for each in estimates))
+    metrics = list(dict.fromkeys(estimate.metric for estimate in estimates))
     if subject[0] not in metrics:
         more = f" Its metrics: {listing(metrics, _MOST_NAMED)}" if metrics else ""
         return f" The report does not have the metric (metrics={[subject[0]]}).{more}"
-    known = [", ".join(map(str, _subject(each))) for each in estimates]
+    known = [", ".join(map(str, _subject(estimate))) for estimate in estimates]
     return nearest(", ".join(map(str, subject)), known)
 
 
@@ -359,7 +359,7 @@ class Report(ResultOfMetrics, _FurtherQuestions):
         """Whether scores are cut at their median, and those above it count as selected."""
         asked = self.spec
         cut = asked.get("threshold") == Threshold.MEDIAN and bool(asked.get("score"))
-        turned = any(each.turned is not None for each in self.scores)
+        turned = any(score.turned is not None for score in self.scores)
         return cut and not asked.get("prediction") and not turned
 
     def __getitem__(self, key: Key) -> Estimate:

@@ -105,7 +105,7 @@ class FeatureResults:
         Those of averages that are the same in every group by definition are left to the table of
         all numbers.
         """
-        metrics = dict.fromkeys(each.metric for each in self.estimates)
+        metrics = dict.fromkeys(estimate.metric for estimate in self.estimates)
         return [m for m in metrics if not self._is_alike_in_every_group(self.compared_rate(m))]
 
     @cached_property
@@ -165,7 +165,7 @@ class FeatureResults:
 
     @cached_property
     def _by_key(self) -> dict[tuple[str, str | None], Estimate]:
-        return {(each.metric, each.group): each for each in self.estimates}
+        return {(estimate.metric, estimate.group): estimate for estimate in self.estimates}
 
     def any_of(self, metric: str, group: str | None) -> Estimate | None:
         """Return one comparison over all strata, with or without a value, of either side of two."""
@@ -190,9 +190,11 @@ class FeatureResults:
 
     def _compared(self, rate: str, by: str) -> list[Estimate]:
         contrasts = [
-            each
-            for each in self.estimates
-            if isinstance(row := each.definition, Contrast) and row.by == by and row.of.name == rate
+            estimate
+            for estimate in self.estimates
+            if isinstance(row := estimate.definition, Contrast)
+            and row.by == by
+            and row.of.name == rate
         ]
         return [each for each in contrasts if each.set in ("native", "own")] or contrasts
 
@@ -242,10 +244,10 @@ def sections_of(report: Report) -> list[FeatureResults]:
         own = section(group.feature, group.threshold, group.class_scope)
         (own.groups if group.stratum is None else own.groups_inside).append(group)
     totals = {(t.feature, t.threshold, t.class_scope): t for t in report.totals}
-    for each in report.estimates:
-        if each.feature is not None:
-            own = section(each.feature, each.threshold, _ungrouped(each.class_scope))
-            _place(each, own)
+    for estimate in report.estimates:
+        if estimate.feature is not None:
+            own = section(estimate.feature, estimate.threshold, _ungrouped(estimate.class_scope))
+            _place(estimate, own)
     for pair in report.pairs:
         section(pair.feature, pair.threshold, pair.class_scope).pairs.append(pair)
     for key, own in found.items():
@@ -270,20 +272,20 @@ def _ungrouped(scope: ClassScope) -> ClassScope:
     return type(scope)(scope.kind) if scope.kind is ClassKind.WORST else scope
 
 
-def _place(each: Estimate, own: FeatureResults) -> None:
-    readable = each.value is not None and each.status in _READABLE
-    if each.mirror_of is not None:
-        own.mirrors.append(each)
-    elif each.scope.kind is ScopeKind.STRATUM:
-        own.inside.append(each)
+def _place(estimate: Estimate, own: FeatureResults) -> None:
+    readable = estimate.value is not None and estimate.status in _READABLE
+    if estimate.mirror_of is not None:
+        own.mirrors.append(estimate)
+    elif estimate.scope.kind is ScopeKind.STRATUM:
+        own.inside.append(estimate)
     elif not readable:
-        own.missing.append(each)
-    elif each.scope.kind is ScopeKind.POOLED:
-        own.adjusted.append(each)
-    elif is_across(each):
-        own.across.append(each)
+        own.missing.append(estimate)
+    elif estimate.scope.kind is ScopeKind.POOLED:
+        own.adjusted.append(estimate)
+    elif is_across(estimate):
+        own.across.append(estimate)
     else:
-        own.estimates.append(each)
+        own.estimates.append(estimate)
 
 
 def on_one_screen(sections: Iterable[FeatureResults]) -> list[FeatureResults]:
@@ -292,17 +294,17 @@ def on_one_screen(sections: Iterable[FeatureResults]) -> list[FeatureResults]:
     Of several classes, what is one number of all of them stands beside their macro averages.
     """
     found: list[FeatureResults] = []
-    for each in sections:
-        if not each.groups:
+    for section in sections:
+        if not section.groups:
             continue
-        if each.class_scope.kind in (ClassKind.NONE, ClassKind.SELECTION):
-            found.append(each)
-        elif each.class_scope.average is Average.MACRO:
+        if section.class_scope.kind in (ClassKind.NONE, ClassKind.SELECTION):
+            found.append(section)
+        elif section.class_scope.average is Average.MACRO:
             last = found[-1] if found else None
-            if last and (last.feature, last.threshold) == (each.feature, each.threshold):
-                found[-1] = _with_averages(last, each)
+            if last and (last.feature, last.threshold) == (section.feature, section.threshold):
+                found[-1] = _with_averages(last, section)
             else:
-                found.append(each)
+                found.append(section)
     return found
 
 
@@ -318,9 +320,9 @@ def _with_averages(whole: FeatureResults, averages: FeatureResults) -> FeatureRe
 
     def further(estimates: Iterable[Estimate]) -> list[Estimate]:
         return [
-            each
-            for each in estimates
-            if each.metric not in metrics and whole.compared_rate(each.metric) in kept
+            estimate
+            for estimate in estimates
+            if estimate.metric not in metrics and whole.compared_rate(estimate.metric) in kept
         ]
 
     by_group = {group.group: group for group in (*whole.groups, *filter(None, [whole.total]))}
@@ -374,7 +376,7 @@ def _rates_of_findings(section: FeatureResults, ruled: Collection[str]) -> list[
     ambivalent = [rate for rate in compared if section.rate_row(rate).ambivalent]
     if not set(ambivalent).intersection(central):
         central += ambivalent
-    asked = [section.compared_rate(each) for each in section.metrics if each in ruled]
+    asked = [section.compared_rate(metric) for metric in section.metrics if metric in ruled]
     return list(dict.fromkeys([*central, *filter(None, asked)])) or compared
 
 

@@ -170,11 +170,13 @@ class ThresholdChoice(ShownResult):
     @property
     def exit_code(self) -> int:
         """Return 1 where no threshold meets the rule or one fails it, 3 undecided, 0 otherwise."""
-        outcomes = (each.common.outcome if each.common else Outcome.FAIL for each in self.features)
+        outcomes = (
+            feature.common.outcome if feature.common else Outcome.FAIL for feature in self.features
+        )
         return exit_code(_worst(*outcomes))
 
     def __repr__(self) -> str:
-        features = ", ".join(each.feature for each in self.features)
+        features = ", ".join(feature.feature for feature in self.features)
         return f"<Thresholds of {self.score} for {self.goal} by {features}; print() shows them>"
 
     def __getitem__(self, feature: str) -> FeatureThresholds:

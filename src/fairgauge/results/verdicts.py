@@ -186,7 +186,7 @@ class RuleResult:
     @property
     def outcome(self) -> Outcome:
         """Return the gravest outcome of its verdicts, as they are counted."""
-        return min((each.outcome for each in self.verdicts), key=_GRAVEST_FIRST.index)
+        return min((verdict.outcome for verdict in self.verdicts), key=_GRAVEST_FIRST.index)
 
     @property
     def worst(self) -> Verdict:
@@ -197,8 +197,8 @@ class RuleResult:
 def results_by_rule(verdicts: Iterable[Verdict]) -> tuple[RuleResult, ...]:
     """Return what every rule comes to, in the order in which the rules are asked."""
     by_rule: dict[str, list[Verdict]] = {}
-    for each in verdicts:
-        by_rule.setdefault(each.rule, []).append(each)
+    for verdict in verdicts:
+        by_rule.setdefault(verdict.rule, []).append(verdict)
     return tuple(
         RuleResult(rule, tuple(_gravest_first(of_rule))) for rule, of_rule in by_rule.items()
     )

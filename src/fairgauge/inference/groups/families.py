@@ -102,7 +102,7 @@ def adjusted_estimates(
     size = max(len(of_counts) + len(others), 1)
     family = Family(size, simultaneous_level(size, confidence))
     wider = _wider(together, family.level)
-    made = [_with_simultaneous(each, wider) for each in estimates]
+    made = [_with_simultaneous(estimate, wider) for estimate in estimates]
     _adjust(made, of_counts, others)
     _adjust(made, _members(estimates, of_rows=True), [])
     of_classes = {each.key: each for each in made if each.class_scope.kind is ClassKind.CLASS}
@@ -134,14 +134,18 @@ def _adjust(made: list[Estimate], members: Sequence[list[int]], others: Sequence
             made[i] = replace(made[i], p_adjusted=adjusted, p_holm=step_of)
 
 
-def _is_tested(each: Estimate) -> bool:
+def _is_tested(estimate: Estimate) -> bool:
     """Return whether a report may mark an estimate as statistically significant."""
-    decidable = each.status is Status.OK and each.p_value is not None and each.feature is not None
-    worst = each.class_scope.kind is ClassKind.WORST
-    return decidable and not worst and each.scope.kind is not ScopeKind.STRATUM
+    decidable = (
+        estimate.status is Status.OK
+        and estimate.p_value is not None
+        and estimate.feature is not None
+    )
+    worst = estimate.class_scope.kind is ClassKind.WORST
+    return decidable and not worst and estimate.scope.kind is not ScopeKind.STRATUM
 
 
-def _member(each: Estimate, *, two: bool) -> Hashable:
+def _member(estimate: Estimate, *, two: bool) -> Hashable:
     """Return which test of the family a comparison is.
 
     The difference and the ratio of a rate are one test, and so are those of its complement and of
@@ -152,18 +156,18 @@ def _member(each: Estimate, *, two: bool) -> Hashable:
     ----------
     two : whether the feature has two groups.
     """
-    metric: object = each.metric
-    if isinstance(each.definition, Contrast):
-        of = each.definition.of
+    metric: object = estimate.metric
+    if isinstance(estimate.definition, Contrast):
+        of = estimate.definition.of
         metric = of.name
         if isinstance(of, Rate):
             every, some = of.among.coefficients, of.of.coefficients
             rest = tuple(a - b for a, b in zip(every, some, strict=True))
             metric = (every, frozenset({some, rest}))
-    chosen = each.interval is not None and IntervalMethod.TUKEY in each.interval.methods
-    others = each.reference is not None and each.reference.kind is ReferenceKind.OTHERS
-    group = None if chosen or (two and others) else each.mirror_of or each.group
-    return metric, each.feature, group, each.scope, each.class_scope, each.threshold
+    chosen = estimate.interval is not None and IntervalMethod.TUKEY in estimate.interval.methods
+    others = estimate.reference is not None and estimate.reference.kind is ReferenceKind.OTHERS
+    group = None if chosen or (two and others) else estimate.mirror_of or estimate.group
+    return metric, estimate.feature, group, estimate.scope, estimate.class_scope, estimate.threshold
 
 
 def _wider(together: Together, level: float) -> dict[ComparisonKey, tuple[float, float]]:
@@ -176,23 +180,27 @@ def _wider(together: Together, level: float) -> dict[ComparisonKey, tuple[float,
 
 
 def _with_simultaneous(
-    each: Estimate, wider: Mapping[ComparisonKey, tuple[float, float]]
+    estimate: Estimate, wider: Mapping[ComparisonKey, tuple[float, float]]
 ) -> Estimate:
-    low, high = wider.get(each.key, (np.nan, np.nan))
-    if each.interval is None or each.class_scope.kind is ClassKind.WORST or np.isnan(low + high):
-        return each
-    return replace(each, simultaneous=simultaneous_interval(each.interval, low, high))
+    low, high = wider.get(estimate.key, (np.nan, np.nan))
+    if (
+        estimate.interval is None
+        or estimate.class_scope.kind is ClassKind.WORST
+        or np.isnan(low + high)
+    ):
+        return estimate
+    return replace(estimate, simultaneous=simultaneous_interval(estimate.interval, low, high))
 
 
-def _worst_class(each: Estimate, of_classes: Mapping[ComparisonKey, Estimate]) -> Estimate:
-    if each.class_scope.kind is not ClassKind.WORST or each.class_scope.name is None:
-        return each
-    own = replace(each, class_scope=ClassScope(ClassKind.CLASS, each.class_scope.name))
+def _worst_class(estimate: Estimate, of_classes: Mapping[ComparisonKey, Estimate]) -> Estimate:
+    if estimate.class_scope.kind is not ClassKind.WORST or estimate.class_scope.name is None:
+        return estimate
+    own = replace(estimate, class_scope=ClassScope(ClassKind.CLASS, estimate.class_scope.name))
     of_class = of_classes.get(own.key)
     if of_class is None:
-        return each
+        return estimate
     return replace(
-        each,
+        estimate,
         simultaneous=of_class.simultaneous,
         p_adjusted=of_class.p_adjusted,
         p_holm=of_class.p_holm,
@@ -288,24 +296,30 @@ def adjustment_notes(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
     for multiple comparisons; a disappearance only where the adjusted interval shows it.
     """
     pooled = {_subject(e): e for e in estimates if e.scope.kind is ScopeKind.POOLED}
-    for each in estimates:
-        adjusted = pooled.get(_subject(each))
-        if each.scope.kind is not ScopeKind.OVERALL or adjusted is None:
+    for estimate in estimates:
+        adjusted = pooled.get(_subject(estimate))
+        if estimate.scope.kind is not ScopeKind.OVERALL or adjusted is None:
             continue
-        if not isinstance(each.definition, Contrast) or each.p_adjusted is None:
+        if not isinstance(estimate.definition, Contrast) or estimate.p_adjusted is None:
             continue
-        change = after_adjusting(each, adjusted)
+        change = after_adjusting(estimate, adjusted)
         if change is None or change is AfterAdjusting.REMAINS:
             continue
-        values = {"overall": each.value, "adjusted": adjusted.value}
-        subject = {"group": each.group, "metric": each.metric}
+        values = {"overall": estimate.value, "adjusted": adjusted.value}
+        subject = {"group": estimate.group, "metric": estimate.metric}
         if change is AfterAdjusting.REVERSES:
-            yield Diagnostic.warning(DiagnosticCode.SIMPSON, each.feature, **subject, **values)
+            yield Diagnostic.warning(DiagnosticCode.SIMPSON, estimate.feature, **subject, **values)
             continue
         gone = change is AfterAdjusting.DISAPPEARS
         code = DiagnosticCode.DISAPPEARS if gone else DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED
-        yield Diagnostic.note(code, each.feature, **subject, **values, p=adjusted.p_adjusted)
+        yield Diagnostic.note(code, estimate.feature, **subject, **values, p=adjusted.p_adjusted)
 
 
-def _subject(each: Estimate) -> tuple[object, ...]:
-    return (each.metric, each.feature, each.group, each.class_scope, each.threshold)
+def _subject(estimate: Estimate) -> tuple[object, ...]:
+    return (
+        estimate.metric,
+        estimate.feature,
+        estimate.group,
+        estimate.class_scope,
+        estimate.threshold,
+    )

@@ -533,7 +533,7 @@ def norm_changes(
 def _items(metric: Spread, change: StatisticChange) -> LinearItems | None:
     """Return the items of a spread: pairs of groups, or groups; None with too few of them."""
     logs = metric.by == "smallest_ratio"
-    under = [logarithm(each) if logs else each for each in change.models]
+    under = [logarithm(model) if logs else model for model in change.models]
     with np.errstate(invalid="ignore"):
         known = np.isfinite(under[0].value) & np.isfinite(under[1].value)
     groups = np.flatnonzero(known)
@@ -640,7 +640,9 @@ def _are_dependent(changes: Sequence[StatisticChange]) -> bool:
 
     Of two decisions these are rates of the rows of either label, which are independent.
     """
-    return any(_are_clustered(each) or each.table is None or each.table.classes for each in changes)
+    return any(
+        _are_clustered(change) or change.table is None or change.table.classes for change in changes
+    )
 
 
 def _between_groups(change: StatisticChange, under: tuple[Quantity, Quantity]) -> Covariances:

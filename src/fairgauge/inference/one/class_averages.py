@@ -131,8 +131,8 @@ def correlation_with_whole(statistic: Averaged | Kappa, compared: Comparisons) -
     """Return the correlation of a statistic of groups with that of the references they are in."""
     of = _of_classes(statistic)
     sides = compared.group, compared.reference
-    group, whole = (_table(each.side) for each in sides)
-    squares = [_table(each.squares) for each in sides if each.squares is not None]
+    group, whole = (_table(side.side) for side in sides)
+    squares = [_table(side.squares) for side in sides if side.squares is not None]
     return whole_correlation(of, group, whole, (squares[0], squares[1]) if squares else None)
 
 

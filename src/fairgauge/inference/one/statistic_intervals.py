@@ -246,7 +246,7 @@ def _rows_of_log_ratio(evidence: Evidence, cells: Sequence[Count], kish: Array) 
 
 def _counted(needs: frozenset[Need], *cells: Cells) -> list[Count]:
     """Return how to count sums of cells over the rows where ``needs`` are known."""
-    return [CellCount(needs, each) for each in cells]
+    return [CellCount(needs, cell) for cell in cells]
 
 
 def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:

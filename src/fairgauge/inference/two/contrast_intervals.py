@@ -446,7 +446,7 @@ def _mover(
     margin = np.ones(len(share), dtype=bool)
     apart = Comparisons(compared.group, compared.reference, None, margin)
     made = contrast_interval(metric, comparison, apart, spec)
-    methods = [(IntervalMethod.STRATIFIED, *each) for each in made.methods]
+    methods = [(IntervalMethod.STRATIFIED, *method) for method in made.methods]
     return Intervals(made.low, made.high, made.p, methods, made.too_few, made.reason)
 
 

@@ -167,7 +167,7 @@ def _between_scores(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
         widths = np.diff(scores.centre[starts])
         sides = _in_cells(a[i], d[i], starts)
         rng, draws = generator(spec, metric.name, *sides), spec.replicates
-        one, two = (each[None] for each in sides)
+        one, two = (side[None] for side in sides)
         errors = cumulative_errors(one, two, widths, metric.by, rng, draws) * apart[i]
         made = ball(errors, value[i : i + 1], spec.confidence)
         far[i] = made[0][0]
@@ -180,7 +180,7 @@ def _between_scores(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
 
 def _between_curves(metric: ScoreDistance, compared: Comparisons, spec: Spec) -> Intervals:
     sides = compared.reference, compared.group
-    labelled = [np.stack([each.scored(0), each.scored(1)], axis=1) for each in sides]
+    labelled = [np.stack([side.scored(0), side.scored(1)], axis=1) for side in sides]
     a, d = labelled
     value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
     far, floor, p = (np.full(len(value), np.nan) for _ in range(3))

@@ -542,7 +542,7 @@ def pooled_change(
     in Medicine 27, 1693-1702 (MOVER).
     """
     assert change.table is not None
-    shares = [quotient(each, each.sum(axis=1, keepdims=True)) for each in weights]
+    shares = [quotient(weight, weight.sum(axis=1, keepdims=True)) for weight in weights]
     joined = change.table.joined(shares[0].shape[1])
     old, new = (_mean(of, share, joined) for of, share in zip(change.models, shares, strict=True))
     rows = np.where(shares[0] > 0, change.rows.reshape(shares[0].shape), 0.0).sum(axis=1)

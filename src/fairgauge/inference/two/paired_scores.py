@@ -59,7 +59,7 @@ def score_change(statistic: ScoreStatistic, sides: Sequence[ScoredRows]) -> Stat
 
 
 def _areas(sides: Sequence[ScoredRows]) -> StatisticChange:
-    found = [paired_areas(each.label, each.old, each.new) for each in sides]
+    found = [paired_areas(side.label, side.old, side.new) for side in sides]
     r = np.array([each.correlation for each in found])
     areas = [[each.old for each in found], [each.new for each in found]]
 
@@ -100,7 +100,7 @@ def _areas(sides: Sequence[ScoredRows]) -> StatisticChange:
 
 
 def _means(of: RowNumber, sides: Sequence[ScoredRows]) -> StatisticChange:
-    both = [np.stack([of(each.old, each.label), of(each.new, each.label)]) for each in sides]
+    both = [np.stack([of(side.old, side.label), of(side.new, side.label)]) for side in sides]
     rows = np.array([float(each.shape[1]) for each in both])
     spread = np.array([np.cov(each) if each.shape[1] > 1 else np.full((2, 2), np.nan)
                        for each in both])  # fmt: skip

@@ -50,9 +50,9 @@ class ClusterCounts:
 def joined_clusters(sides: Sequence[ClusterCounts], cells: int) -> ClusterCounts:
     """Return the rows of several sides as those of one, the cells of each after the former's."""
     return ClusterCounts(
-        np.concatenate([each.cluster for each in sides]),
+        np.concatenate([side.cluster for side in sides]),
         np.concatenate([i * cells + each.cell for i, each in enumerate(sides)]),
-        np.concatenate([each.weights for each in sides]),
+        np.concatenate([side.weights for side in sides]),
     )
 
 

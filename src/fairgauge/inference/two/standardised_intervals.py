@@ -87,16 +87,16 @@ def overall_standardised_interval(
         Rows are clustered.
     """
     parts = [compared.group, compared.other, _remaining(metric, compared)]
-    rates = [of_share(each, metric.selected, metric.rows) for each in parts]
-    weights = np.stack([metric.rows(each.side) for each in parts])
+    rates = [of_share(part, metric.selected, metric.rows) for part in parts]
+    weights = np.stack([metric.rows(part.side) for part in parts])
     shares = quotient(weights, weights.sum(axis=0))
-    estimates = np.where(weights > 0, [each.estimate for each in rates], 0.0)
+    estimates = np.where(weights > 0, [rate.estimate for rate in rates], 0.0)
     contrast = np.array([[1.0], [-1.0], [0.0]])
     if compared.rest is not None:
         contrast = contrast * shares[1]
 
     def limits(z: Array) -> Limits:
-        ends = [each.at(z) for each in rates]
+        ends = [rate.at(z) for rate in rates]
         low, high = (
             np.where(weights > 0, [end[i] for end in ends], estimates)  # without rows, no part
             for i in range(2)
