@@ -24,13 +24,12 @@ from fairgauge.results.subgroup_search import (
 from fairgauge.stats.multiplicity import benjamini_hochberg
 from fairgauge.stats.signed_roots import (
     SimultaneousTails,
+    both_ends,
     detectable_gap,
     fewest_exceeding,
     largest_upper_end,
-    lower_end,
     normal_tail,
     signed_root,
-    upper_end,
 )
 from fairgauge.stats.significance import normal_quantile
 
@@ -145,6 +144,11 @@ class _Tested:
             WORSE,
             np.where(self.roots < -self.other_c, NOT_WORSE, UNDECIDED),
         )
+        self.listed = self._listed()
+        self.low, self.high = self._ends()
+        self.p_adjusted = np.full(len(at), np.nan)
+        if len(self.listed):
+            self.p_adjusted[self.listed] = self._adjusted(self.listed)
 
     def _scale(self, at: NDArray[np.intp] | None = None) -> Array:
         """Return what a difference to all other rows is times to be one to the reference."""
@@ -169,9 +173,8 @@ class _Tested:
 
     def worse(self) -> tuple[Subgroup, ...]:
         """Return the subgroups that are worse, by what is guaranteed of them."""
-        at = np.flatnonzero(self.status == WORSE)
-        low = self._lower(at) if len(at) else np.zeros(0)
-        at = at[np.argsort(-low, kind="stable")]
+        at = self.listed[self.status[self.listed] == WORSE]
+        at = at[np.argsort(-self.low[at], kind="stable")]
         explained_by = explain_claims(self.searched, self.every, self.at[at].tolist(), self.c)
         listed = self._described(at)
         return tuple(
@@ -181,9 +184,7 @@ class _Tested:
 
     def undecided(self) -> tuple[Subgroup, ...]:
         """Return the undecided subgroups with the largest estimates."""
-        at = np.flatnonzero(self.status == UNDECIDED)
-        differences = (self.x / self.n - self.others_x / self.others_n)[at]
-        return tuple(self._described(at[np.argsort(-differences, kind="stable")][:MOST_UNDECIDED]))
+        return tuple(self._described(self.listed[self.status[self.listed] == UNDECIDED]))
 
     def largest(self) -> Largest:
         """Return what holds for all subgroups at once, which an expected share never does."""
@@ -191,8 +192,8 @@ class _Tested:
             return Largest(
                 guaranteed=None, by_at_least=None, by_at_most=None, by_at_most_of_large=None
             )
-        worse = np.flatnonzero(self.status == WORSE)
-        lows = self._lower(worse) * self._scale(worse) if len(worse) else np.zeros(0)
+        worse = self.listed[self.status[self.listed] == WORSE]
+        lows = self.low[worse] * self._scale(worse)
         best = int(worse[np.argmax(lows)]) if len(worse) else None
         large = self.n >= _LARGE * self.total
         return Largest(
@@ -240,16 +241,26 @@ class _Tested:
         for n, gap in zip(sizes[possible], (apart * scale)[possible], strict=True):
             yield FunnelPoint(int(n), float(gap * self._sign()))
 
-    def _lower(self, at: NDArray[np.intp]) -> Array:
-        """Return the lower ends of differences to all others, on the side that the status is."""
-        low = lower_end(self.x[at], self.n[at], self.others_x[at], self.others_n[at], self.c)
-        claimed, edge = self.status[at] == WORSE, self.tolerances[at]
-        return np.where(claimed, np.maximum(low, np.nextafter(edge, 1)), np.minimum(low, edge))
+    def _listed(self) -> NDArray[np.intp]:
+        """Return the subgroups that are worse, and the undecided ones of the largest estimates."""
+        undecided = np.flatnonzero(self.status == UNDECIDED)
+        differences = (self.x / self.n - self.others_x / self.others_n)[undecided]
+        first = undecided[np.argsort(-differences, kind="stable")][:MOST_UNDECIDED]
+        return np.concatenate([np.flatnonzero(self.status == WORSE), first])
 
-    def _upper(self, at: NDArray[np.intp]) -> Array:
-        high = upper_end(self.x[at], self.n[at], self.others_x[at], self.others_n[at], self.other_c)
-        shown, edge = self.status[at] == NOT_WORSE, self.tolerances[at]
-        return np.where(shown, np.minimum(high, np.nextafter(edge, -1)), np.maximum(high, edge))
+    def _ends(self) -> tuple[Array, Array]:
+        """Return both ends of what is listed, on the sides that the statuses are; NaN elsewhere."""
+        at, edge = self.listed, self.tolerances[self.listed]
+        counts = (self.x[at], self.n[at], self.others_x[at], self.others_n[at])
+        claimed = self.status[at] == WORSE
+        low, high = np.full((2, len(self.at)), np.nan)
+        if len(at):
+            low[at], high[at] = both_ends(*counts, self.c, self.other_c)
+        low[at] = np.where(
+            claimed, np.maximum(low[at], np.nextafter(edge, 1)), np.minimum(low[at], edge)
+        )
+        high[at] = np.maximum(high[at], edge)
+        return low, high
 
     def _largest_upper(self, kept: NDArray[np.bool_]) -> float | None:
         at = np.flatnonzero(kept)
@@ -262,21 +273,16 @@ class _Tested:
     def _described(self, at: NDArray[np.intp]) -> list[Subgroup]:
         if not len(at):
             return []
-        low, high, scale = self._lower(at), self._upper(at), self._scale(at)
-        p_adjusted = self._adjusted(at)
-        return [
-            self._subgroup(
-                int(i), float(low[k] * scale[k]), float(high[k] * scale[k]), float(p_adjusted[k])
-            )
-            for k, i in enumerate(at.tolist())
-        ]
+        scale = self._scale(at)
+        low, high = (self.low[at] * scale).tolist(), (self.high[at] * scale).tolist()
+        return [self._subgroup(*each) for each in zip(at.tolist(), low, high, strict=True)]
 
     def _adjusted(self, at: NDArray[np.intp]) -> Array:
         if self.question.multiplicity is SearchControl.FDR:
             return benjamini_hochberg(normal_tail(self.roots))[at]
         return self.tails.adjusted(self.roots[at], self.c)
 
-    def _subgroup(self, i: int, low: float, high: float, p_adjusted: float) -> Subgroup:
+    def _subgroup(self, i: int, low: float, high: float) -> Subgroup:
         n, x, root = float(self.n[i]), float(self.x[i]), float(self.roots[i])
         if self.question.worse is Worse.LOWER:
             low, high, x, all_x = -high, -low, n - x, self.total - self.events
@@ -301,7 +307,7 @@ class _Tested:
             low=low,
             high=high,
             evidence=root,
-            p_adjusted=p_adjusted,
+            p_adjusted=float(self.p_adjusted[i]),
             status=status,
             rows_needed=rows_needed(self.rows, self.c, root) if undecided else None,
         )

@@ -17,18 +17,20 @@ import numpy as np
 
 from fairgauge.stats._restricted import under_difference
 from fairgauge.stats._roots import falling_root
-from fairgauge.stats.arrays import Array, floats, quiet
+from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.significance import normal_quantile
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
 
 _BLOCK_OF_TERMS = 64
 _NEGLIGIBLE = 1e-17
-_STEPS_OF_C = 30
-_MOST_EXACT_TAILS = 256
-_FEW_ENDS = 16
-_CLOSE_ENDS = 1e-9
+_BLOCK_OF_ROOTS = 500_000
+_ROUNDING = 1e-12
+_FARTHEST = 10.0
+_FEW_ENDS = 64
 
 
 @quiet
@@ -92,7 +94,7 @@ def deviance(x: Array, n: Array, p: Array) -> Array:
     return np.where(x > 0, x * np.log(x / n / p), 0.0)
 
 
-def lower_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: float) -> Array:
+def lower_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: ArrayLike) -> Array:
     """Return the differences below which the signed root exceeds a critical value.
 
     Examples
@@ -122,6 +124,22 @@ def upper_end(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, c: flo
     """
     x1, n1, x2, n2 = floats(x1, n1, x2, n2)
     return -lower_end(n1 - x1, n1, n2 - x2, n2, c)
+
+
+def both_ends(x1: Array, n1: Array, x2: Array, n2: Array, c: float, other_c: float) -> Limits:
+    """Return the lower ends at c, and the upper ones at another critical value, in one search.
+
+    Examples
+    --------
+    >>> counts = [np.array([count], dtype=float) for count in (30, 100, 50, 400)]
+    >>> [end.round(4).tolist() for end in both_ends(*counts, 3.0, 2.0)]
+    [[0.0401], [0.2762]]
+    """
+    groups, others = np.concatenate([n1, n1]), np.concatenate([n2, n2])
+    events = np.concatenate([x1, n1 - x1]), np.concatenate([x2, n2 - x2])
+    values = np.repeat([c, other_c], len(n1))
+    low, high = np.split(lower_end(events[0], groups, events[1], others, values), 2)
+    return low, -high
 
 
 def fewest_exceeding(
@@ -168,9 +186,7 @@ def hypergeometric_tail(x: ArrayLike, n: ArrayLike, events: float, total: float)
     tail = np.zeros(x.shape)
     held = np.flatnonzero(x <= most)
     at, size = x[held], n[held]
-    first = np.exp(
-        _log_choose(events, at) + _log_choose(total - events, size - at) - _log_choose(total, size)
-    )
+    first = _hypergeometric(at, size, events, total)
     steps = np.arange(_BLOCK_OF_TERMS)
     while len(held):
         # each term is the one before it times the ratio of the two
@@ -188,6 +204,12 @@ def hypergeometric_tail(x: ArrayLike, n: ArrayLike, events: float, total: float)
     return np.minimum(tail, 1.0).reshape(shape)
 
 
+def _hypergeometric(x: Array, n: Array, events: float, total: float) -> Array:
+    """Return the probability of x events among n of all rows."""
+    ways = _log_choose(events, x) + _log_choose(total - events, n - x) - _log_choose(total, n)
+    return np.asarray(np.exp(ways))
+
+
 def _log_choose(n: ArrayLike, k: Array) -> Array:
     from scipy.special import gammaln
 
@@ -201,8 +223,30 @@ class SummedTails(ABC):
     tests: int
 
     @abstractmethod
+    def _fewest(self, c: float) -> Array:
+        """Return of every size the fewest events whose root exceeds c."""
+
+    @abstractmethod
+    def _tails(self, x: Array) -> Array:
+        """Return of every size the summed probabilities of at least so many events."""
+
+    @abstractmethod
+    def _of_counts(self, x: Array, at: NDArray[np.int64]) -> Limits:
+        """Return the roots of counts of some sizes, and their summed probabilities."""
+
     def exceeding(self, c: float) -> float:
         """Return the sum over all groups of the probability that the signed root exceeds c."""
+        return float(self._tails(self._fewest(c)).sum())
+
+    def _between(self, low: float, high: float) -> Iterator[Limits]:
+        """Yield the roots above low and up to high that counts may have, with probabilities."""
+        first = self._fewest(low)
+        numbers = (self._fewest(high) - first).astype(np.int64)
+        blocks = 1 + int(numbers.sum()) // _BLOCK_OF_ROOTS
+        for at in np.array_split(np.arange(len(first)), blocks):
+            steps = numbers[at]
+            before = np.repeat(np.cumsum(steps) - steps - first[at], steps)
+            yield self._of_counts(np.arange(len(before)) - before, np.repeat(at, steps))
 
     def critical_value(self, alpha: float) -> float:
         """Return the smallest c whose tails sum to alpha at most, and the normal quantile at least.
@@ -214,33 +258,34 @@ class SummedTails(ABC):
         if self.exceeding(low) <= alpha:
             return low
         step = 0.05
-        while self.exceeding(low + step) > alpha:
+        while (beyond := self.exceeding(low + step)) > alpha:
             low, step = low + step, 2 * step
-        high = low + step
-        for _ in range(_STEPS_OF_C):
-            middle = (low + high) / 2
-            if self.exceeding(middle) > alpha:
-                low = middle
-            else:
-                high = middle
-        return high
+        roots, probabilities = map(
+            np.concatenate, zip(*self._between(low, low + step), strict=True)
+        )
+        order = np.argsort(-roots)
+        below = np.cumsum(probabilities[order])
+        allowed = int((beyond + np.append(0.0, below[:-1]) <= alpha).sum())
+        # above the rounding of the same root that is computed among others
+        return float(roots[order[allowed - 1]]) * (1 + _ROUNDING)
 
     def adjusted(self, roots: Array, c: float) -> Array:
         """Return p-values adjusted for all groups: below alpha where a root exceeds c.
 
-        The larger of the summed exact tails and of Bonferroni's normal tail. Of more than a few
-        hundred roots the tails are those of the next smaller one that is computed.
+        The larger of the summed exact tails and of Bonferroni's normal tail. Beyond a root of ten
+        the exact tails are those of ten.
         """
-        just_below = np.nextafter(roots, -np.inf)
         normal = self.tests * normal_tail(roots)
-        points = np.unique(np.append(just_below[normal < 1], c))
-        if len(points) > _MOST_EXACT_TAILS:
-            kept = np.unique(np.linspace(0, len(points) - 1, _MOST_EXACT_TAILS).astype(int))
-            points = np.union1d(points[kept], [c])
-        sums = np.minimum([self.exceeding(point) for point in points.tolist()], 1.0)
-        at = np.searchsorted(points, just_below, side="right") - 1
-        exact = np.where(at < 0, 1.0, sums[np.maximum(at, 0)])
-        return np.asarray(np.minimum(np.maximum(exact, normal), 1.0))
+        points = np.unique(np.append(roots[normal < 1], c)) * (1 - _ROUNDING)
+        high = max(min(float(points[-1]), _FARTHEST), c)
+        sums = np.append(np.zeros(len(points)), self.exceeding(high))
+        for found, probabilities in self._between(float(points[0]) * (1 - _ROUNDING), high):
+            at = np.searchsorted(points, found, side="right")
+            sums += np.bincount(at, probabilities, len(sums))
+        # what is at least a point: all that is at or after it
+        exact = np.append(1.0, np.cumsum(sums[::-1])[::-1][1:])
+        at = np.searchsorted(points, roots, side="right")
+        return np.asarray(np.minimum(np.maximum(exact[at], normal), 1.0))
 
 
 class SimultaneousTails(SummedTails):
@@ -260,13 +305,17 @@ class SimultaneousTails(SummedTails):
         self.events, self.total = events, total
         self.tests = int(self.groups.sum())
 
-    def exceeding(self, c: float) -> float:
-        """Return the sum over all groups of the probability that the signed root exceeds c."""
-        if not len(self.sizes):
-            return 0.0
-        fewest = fewest_exceeding(self.sizes, self.events, self.total, c)
-        tails = hypergeometric_tail(fewest, self.sizes, self.events, self.total)
-        return float(self.groups @ tails)
+    def _fewest(self, c: float) -> Array:
+        return fewest_exceeding(self.sizes, self.events, self.total, c)
+
+    def _tails(self, x: Array) -> Array:
+        tails = hypergeometric_tail(x, self.sizes, self.events, self.total)
+        return np.asarray(self.groups * tails)
+
+    def _of_counts(self, x: Array, at: NDArray[np.int64]) -> Limits:
+        n = self.sizes[at]
+        roots = signed_root(x, n, self.events - x, self.total - n)
+        return roots, self.groups[at] * _hypergeometric(x, n, self.events, self.total)
 
 
 def detectable_gap(
@@ -308,18 +357,18 @@ def largest_upper_end(x1: Array, n1: Array, x2: Array, n2: Array, c: float, scal
     >>> round(largest_upper_end(x, n, 50.0 - x, 400.0 - n, 3.0, np.ones(3)), 4)
     0.3851
     """
-    low, high = float(((x1 / n1 - x2 / n2) * scale).max()), 1.0
-    held = np.arange(len(x1))
-    while len(held) > _FEW_ENDS and high - low > _CLOSE_ENDS:
-        middle = (low + high) / 2
-        at = np.minimum(middle / scale[held], 1.0)
-        beyond = signed_root(x1[held], n1[held], x2[held], n2[held], at) > -c
-        if beyond.any():
-            held, low = held[beyond], middle
-        else:
-            high = middle
-    ends = upper_end(x1[held], n1[held], x2[held], n2[held], c) * scale[held]
-    return float(ends.max())
+    difference = x1 / n1 - x2 / n2
+    width = np.sqrt((x1 + 1) * (n1 - x1 + 1) / n1**3 + (x2 + 1) * (n2 - x2 + 1) / n2**3)
+    likely = np.argsort(-(difference + c * width) * scale)[:_FEW_ENDS]
+
+    def ends(at: NDArray[np.intp]) -> Array:
+        return np.asarray(upper_end(x1[at], n1[at], x2[at], n2[at], c) * scale[at])
+
+    largest = float(ends(likely).max())
+    beyond = signed_root(x1, n1, x2, n2, np.minimum(largest / scale, 1.0)) > -c
+    beyond[likely] = False
+    others = np.flatnonzero(beyond)
+    return max(largest, float(ends(others).max())) if len(others) else largest
 
 
 @quiet
@@ -366,14 +415,22 @@ class BinomialTails(SummedTails):
         self.n, self.p = floats(n, p)
         self.tests = len(self.n)
 
-    def exceeding(self, c: float) -> float:
-        """Return the sum over all groups of the probability that the signed root exceeds c."""
+    def _fewest(self, c: float) -> Array:
+        return fewest_above(self.n, self.p, c)
+
+    def _tails(self, x: Array) -> Array:
         from scipy.special import betainc  # not for what needs no critical value
 
-        fewest = fewest_above(self.n, self.p, c)
-        held = fewest <= self.n
-        n, p, k = self.n[held], self.p[held], fewest[held]
-        return float(np.sum(betainc(k, n - k + 1, p)))
+        held = x <= self.n
+        n, k = self.n[held], x[held]
+        return np.asarray(betainc(k, n - k + 1, self.p[held]))
+
+    def _of_counts(self, x: Array, at: NDArray[np.int64]) -> Limits:
+        from scipy.special import xlog1py, xlogy
+
+        n, p = self.n[at], self.p[at]
+        logs = _log_choose(n, x) + xlogy(x, p) + xlog1py(n - x, -p)
+        return binomial_root(x, n, p), np.exp(logs)
 
 
 def fewest_above(n: ArrayLike, p: ArrayLike, c: float) -> Array:

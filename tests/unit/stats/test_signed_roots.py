@@ -127,8 +127,12 @@ def test_the_critical_value_is_the_smallest_whose_enumerated_tails_fit():
     bonferroni = stats.norm.isf(alpha / len(n))
     assert c >= bonferroni - 1e-12
     assert enumerated(c) <= alpha
-    assert enumerated(c - 1e-3) > alpha or c == pytest.approx(bonferroni)
+    assert enumerated(c - 1e-9) > alpha or c == pytest.approx(bonferroni)
     assert tails.exceeding(c) == pytest.approx(enumerated(c))
+    roots = np.array([float(signed_root(x, 40, events - x, 260)) for x in (5, 8, 9, 14, 20)])
+    summed = [min(enumerated(root - 1e-9), 1.0) for root in roots.tolist()]
+    normal = np.minimum(len(n) * normal_tail(roots), 1.0)
+    assert tails.adjusted(roots, c) == pytest.approx(np.maximum(summed, normal), rel=1e-9)
 
 
 def test_adjusted_p_values_are_below_alpha_just_where_the_critical_value_is_exceeded():
