@@ -29,7 +29,7 @@ def table(rows: int) -> pa.Table:
 
     tokyo = dt.timezone(dt.timedelta(hours=9))
     moments = [dt.datetime(2026, 3, 1, hour, 30, tzinfo=tokyo) for hour in (0, 9, 23)]
-    scores = (rng.integers(0, 1_000, rows) / 1_000).tolist()
+    scores = rng.random(rows).tolist()
     return pa.table({
         "g": some(["a", "A", "a ", "ü", "01", "it's", None]),
         "y": some([0, 1, 1, None]),
@@ -38,7 +38,7 @@ def table(rows: int) -> pa.Table:
         "d": some([dt.date(2026, 1, 31), dt.date(1999, 12, 1), None]),
         "m": pa.array(some([Decimal("1.50"), Decimal("-2.25"), None]), pa.decimal128(9, 2)),
         "at": pa.array(some([*moments, None]), pa.timestamp("us", "Asia/Tokyo")),
-        "w": (rng.integers(1, 9, rows) / 4).tolist(),
+        "w": rng.random(rows).tolist(),
     })  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ from fairgauge.strict_json import AmbiguousJsonError, read_json
 from fairgauge.values import Json, Saved, Value, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -41,6 +42,11 @@ SCHEMA = "fairgauge.cube/1"
 RANGE = ("low", "high")
 """The measures of protected counts that follow from the others."""
 _DIGITS = 12
+_MOST = 22
+"""The largest power of ten that is exact as a double."""
+_BITS, _UNIT = 16, math.pi
+_WHOLE_DIGITS = 1e11
+"""From here on every sum is whole to `_DIGITS`."""
 HANDFUL = 10
 """Rows up to which two shards may well hold the same counts by coincidence."""
 _THIRD_POWER = 3
@@ -62,6 +68,19 @@ class CountTable:
     axes: tuple[Axis, ...]
     codes: Codes
     sums: Mapping[str, Sums]
+
+
+def _first_bits(sums: Sums) -> Sums:
+    """Return sums that are not whole to 16 bits, in a unit in which none is between two steps.
+
+    Sums of a few decimals are often halves, which engines see a little above or below.
+    """
+    sums = _rounded(sums)
+    if ((sums == np.floor(sums)) & (np.abs(sums) < _WHOLE_DIGITS)).all():
+        return sums
+    mantissa, exponent = np.frexp(sums * _UNIT)
+    kept: Sums = np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS)
+    return kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,17 +259,18 @@ class Cube:
     def digest(self) -> str:
         """Return a fingerprint of the counts: the same for the same rows in any order.
 
-        Sums that are not whole (of scores, weights, regressions) enter with 12 digits. Those of
-        shards that are added may differ in the last, and the digest with them.
+        Sums that are not whole (of scores, weights, regressions) enter with 16 bits, five digits:
+        the last digits depend on the order in which an engine adds, and on its logarithms.
+        A file of counts has another digest, of every digit.
         """
-        return _digest(self._counts())
+        return _digest(self._counts(_first_bits))
 
     def to_dict(self) -> dict[str, Json]:
         """Return the cube as plain values."""
         first: dict[str, Json] = {"schema": SCHEMA, "question": self.asked.to_dict()}
         return first | self._counts()
 
-    def _counts(self) -> dict[str, Json]:
+    def _counts(self, kept: Callable[[Sums], Sums] = np.asarray) -> dict[str, Json]:
         """Return the cube as plain values, but for its whole question."""
         protection: dict[str, Json] = {"min_cell": self.min_cell} if self.min_cell else {}
         return {
@@ -264,7 +284,7 @@ class Cube:
             "tables": [
                 {
                     "codes": table.codes.T.tolist(),
-                    "sums": {m: _whole(s) for m, s in table.sums.items() if m not in RANGE},
+                    "sums": {m: _whole(kept(s)) for m, s in table.sums.items() if m not in RANGE},
                 }
                 for table in self.tables
             ],
@@ -432,7 +452,12 @@ def _rounded(sums: Sums) -> Sums:
     """Round sums that are not exact to 12 digits: in the others engines and orders differ."""
     if ((sums == np.floor(sums)) & (np.abs(sums) < _EXACT)).all():
         return sums
-    return np.array([float(f"{each:.{_DIGITS}g}") for each in sums.tolist()])
+    digits = _DIGITS - 1 - np.floor(np.log10(np.abs(sums, where=sums != 0, out=np.ones(len(sums)))))
+    finer, coarser = 10.0 ** np.clip(digits, 0, _MOST), 10.0 ** np.clip(-digits, 0, _MOST)
+    near: Sums = np.rint(sums * finer / coarser) / finer * coarser
+    odd = np.abs(digits) > _MOST
+    near[odd] = [float(f"{each:.{_DIGITS}g}") for each in sums[odd].tolist()]
+    return near
 
 
 def _whole(sums: Sums) -> list[Json]:
@@ -440,17 +465,7 @@ def _whole(sums: Sums) -> list[Json]:
 
 
 def _digest(found: Saved) -> str:
-    """Return the digest of a cube's plain values, its sums to 12 digits."""
-    tables = [
-        each
-        | {
-            "sums": {
-                m: _whole(_rounded(np.array(s, dtype=np.float64))) for m, s in each["sums"].items()
-            }
-        }
-        for each in found["tables"]
-    ]
-    text = json.dumps({**found, "tables": tables}, separators=(",", ":"), sort_keys=True)
+    text = json.dumps(found, separators=(",", ":"), sort_keys=True)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.cube.build import Counted, build
-from fairgauge.cube.cube import Cube, _digest, aggregate, read_cube
+from fairgauge.cube.cube import CountTable, Cube, _digest, aggregate, read_cube, settled
 from fairgauge.cube.plan import plan
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError, DataError
@@ -202,23 +202,29 @@ def test_adding_the_same_counts_is_warned_of():
         assert (few + few).rows == 20  # small shards may well be equal by chance
 
 
-def test_shards_with_a_score_have_equal_counts_and_nearly_equal_sums():
-    generator = np.random.default_rng(7)
-    rows = pl.DataFrame(
-        {
-            "y": generator.integers(0, 2, 900),
-            "sex": generator.choice(["F", "M"], 900),
-            "s": generator.random(900),
-        }
-    )
-    asked = {"label": "y", "sensitive": "sex", "score": "s"}
+@pytest.mark.parametrize("decimals", [1, 2, 3, 15])
+def test_the_digest_of_weights_in_any_order_and_in_shards(decimals):
+    """Totals of decimals are often halves, on which a rounding to binary steps would turn."""
+    drawn = np.random.default_rng(decimals)
+    weights = (drawn.random(9_000) * 9e4).round(decimals)
+    groups = drawn.integers(0, 400, 9_000)
+    rows = pl.DataFrame({"g": groups, "y": groups % 2, "w": weights, "s": weights / 9e4})
+    asked = {"label": "y", "score": "s", "weight": "w", "sensitive": "g"}
     whole = fg.count(rows, **asked)
-    added = fg.count(rows[:300], **asked) + fg.count(rows[300:], **asked)
-    for one, other in zip(whole.tables, added.tables, strict=True):
-        assert one.codes.tolist() == other.codes.tolist()
-        assert one.sums["rows"].tolist() == other.sums["rows"].tolist()
-        for name, sums in one.sums.items():
-            np.testing.assert_allclose(other.sums[name], sums, rtol=1e-11)
-    del asked["score"]
-    added = fg.count(rows[:300], **asked) + fg.count(rows[300:], **asked)
-    assert added.digest == fg.count(rows, **asked).digest
+    assert fg.count(rows[::-1], **asked).digest == whole.digest
+    added = fg.count(rows[:1_000], **asked)
+    for first in range(1_000, 9_000, 1_000):
+        added += fg.count(rows[first : first + 1_000], **asked)
+    assert added.digest == whole.digest
+    heavier = rows.with_columns(w=pl.col("w") + pl.when(pl.int_range(9_000) == 7).then(5))
+    assert fg.count(heavier.fill_null(0), **asked).digest != whole.digest
+
+
+@pytest.mark.parametrize("value", [0.1 + 0.2, 1e-9 / 3, 1e15 / 7, -2.5, 0.0, 1e-40, 1e200 / 3])
+def test_sums_are_rounded_to_decimals(value):
+    found = settled(made(["a"], [1]).plan, _of_sums([value, 0.5])).sums["w"].tolist()
+    assert found == [float(f"{value:.12g}"), 0.5]
+
+
+def _of_sums(sums: list[float]) -> CountTable:
+    return CountTable((), np.zeros((2, 0), dtype=np.int64), {"w": np.array(sums)})
