@@ -35,6 +35,7 @@ class ComparedMeans:
     Attributes
     ----------
     subject, other : what the people of both sides are called.
+    has_direction : whether one direction is the worse one for people.
     is_worse : whether the subject is worse off; False also where no direction is the worse one.
     """
 
@@ -46,6 +47,7 @@ class ComparedMeans:
         self.other = words.reference(contrast)
         self.values = (contrast.rate_group, contrast.rate_reference)
         adverse = adverse_sign(row, words.words.favourable)
+        self.has_direction = adverse != 0
         self.is_worse = adverse * gap(contrast) > 0
         ends = None if found.low is None or found.high is None else (found.low, found.high)
         if ends is not None and not self.is_ratio and gap(contrast) != contrast.value:

@@ -58,24 +58,22 @@ class RateWords:
         return self.among(f"{one} and {other}")
 
     @property
-    def fits(self) -> str:
-        """Return what the rate counts of decisions: that one fits the outcome, or does not."""
-        return "fits" if self.row.of == TP + TN else "does not fit"
+    def clause(self) -> str:
+        """Return what the rate counts where it is no event: that decisions fit the outcome."""
+        return self.words.fits[0 if self.row.of == TP + TN else 1]
 
     @property
     def how_often(self) -> str:
         """Return what is compared: "how often they are approved"."""
         if self.event is None:
-            return f"how often the decision {self.fits} the outcome"
+            return f"how often {self.clause}"
         return f"how often they {self.event.happens}"
 
     def counted(self, of: str, people: str, hits: str, when: str = "") -> str:
         """Return a share as a count: "Of 100 women, 36 were approved"."""
         when = f" {when}" if when else ""
         if self.event is None:
-            return (
-                f"For {of} {some(people)} the decision {self.fits} the outcome {hits} times{when}"
-            )
+            return f"For {of} {some(people)} {self.clause} {hits} times{when}"
         return f"Of {of} {self.among(some(people))}, {hits} {self.event.happened}{when}"
 
     def counted_beside(self, of: str, people: str, hits: str) -> str:
@@ -87,7 +85,7 @@ class RateWords:
         """Return who has it less often, or more often: "Women are approved less often than men"."""
         often = f"{'less' if lower else 'more'} often"
         if self.event is None:
-            return f"The decision {self.fits} the outcome {often} for {one} than for {other}"
+            return f"{capitalised(self.clause)} {often} for {one} than for {other}"
         subject = self.among(one)
         verb = self.event.happens if subject == one else self.event.happened
         return f"{capitalised(subject)} {verb} {often} than {self.among(other)}"
@@ -200,12 +198,12 @@ class ComparedShares:
             return None
         found = frequencies(mine, theirs, self.interval)
         of = _PER_HUNDRED if found is None or found.of is None else found.of
-        event = "are decided as the outcome is" if self.event is None else self.event.happened
-        if self.event is None and self.rate.fits != "fits":
-            event = "are decided unlike the outcome"
-        return (
-            f"{subject}, compared with {other}: {range_words(self.interval, of)} {event} ({level})."
-        )
+        happened = range_words(self.interval, of)
+        if self.event is None:
+            happened = f"{self.rate.clause} {happened.replace(' of ', ' times of ')}"
+        else:
+            happened += f" {self.event.happened}"
+        return f"{subject}, compared with {other}: {happened} ({level})."
 
     def of_interval(self, contrast: Estimate) -> str | None:
         """Return the interval of another contrast of the same people: the one within strata."""

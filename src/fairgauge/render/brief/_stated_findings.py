@@ -15,13 +15,17 @@ from fairgauge.render.words.finding_sentences import adjusted_sentence, describe
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import plural
 from fairgauge.results.disparities import after_adjusting, gap, singled_out
+from fairgauge.results.verdicts import before_counting
 from fairgauge.values import are_years
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairgauge.render.brief._vocabulary import Vocabulary
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.finding import Finding
     from fairgauge.results.report import Report
+    from fairgauge.results.verdicts import Verdict
 
 _MOST_FINDINGS, _MOST_STRATA = 2, 2
 _ADJUSTED = {
@@ -37,12 +41,16 @@ _ADJUSTED = {
 class StatedFinding:
     """A finding, with its shares where it compares shares of a decision or an outcome.
 
+    ``fails`` is whether a rule fails for what it states, ``remains`` whether this remains when all
+    comparisons are judged together.
+
     Where the rate of the finding has no better side for people, and the one beside it has (the
     false positive rate, where a positive decision is unfavourable), the shares are of that one.
     """
 
     def __init__(self, report: Report, words: Vocabulary, finding: Finding) -> None:
         self.finding = finding
+        failed = [each for each in report.verdicts if before_counting(each) is Outcome.FAIL]
         self._estimates = report.estimates
         beside = [] if finding.beside is None else [finding.beside]
         every = [
@@ -50,15 +58,21 @@ class StatedFinding:
             for contrast in (finding.estimate, *beside, *finding.others, *finding.others_beside)
             if (compared := _compared(report, words, contrast)) is not None
         ]
+        # Where a rule fails, what it judges is stated, not what is beside it.
+        failing = [each for each in every if failed_in(failed, each.contrast)]
+        ranked_of = failing or every[: 1 + len(beside)]
+        every = failing or every
         # A finding is of the group that fares worst by the better side of its rate. Where that is
         # not the better one for people, the worst of the other groups is the one to state.
-        ranked = sorted(every[: 1 + len(beside)], key=lambda each: not each.is_worse)
+        ranked = sorted(ranked_of, key=lambda each: not each.is_worse)
         harmed = [each for each in every if each.is_worse and not each.turned]
         harmed.sort(key=lambda each: -abs(gap(each.contrast)))
         first = next(iter(ranked), None)
         unmistaken = first is None or not harmed or (first.is_worse and not first.turned)
         self.shares = first if unmistaken else harmed[0]
         contrast = self.shares.contrast if self.shares is not None else finding.estimate
+        fails = failed_in(failed, contrast)
+        self.fails, self.remains = bool(fails), True in fails
         row = compared_rate(finding.estimate.definition)
         self.means = None
         """The finding as a comparison of means, where it is not one of shares."""
@@ -167,30 +181,44 @@ def _compared(report: Report, words: Vocabulary, contrast: Estimate) -> Compared
 
 
 def disparities_of(report: Report, words: Vocabulary) -> list[StatedFinding]:
-    """Return the findings: those that make somebody worse off first, of these those that fail.
+    """Return the findings: those for which a rule fails first, of these who is worse off.
 
     Fails that remain when all comparisons are judged together come before others, and decisions
     before how well they fit the outcome. Of two disparities of the same people in the same decision
     the one of all rows comes first.
     """
-    failed = {
-        (each.metric, each.feature, each.group): each.remains is False
-        for each in report.verdicts
-        if each.outcome is Outcome.FAIL
-    }
 
     def order(each: StatedFinding) -> tuple[bool, ...]:
-        finding, shares = each.finding, each.shares
-        parts = filter(None, (finding.estimate, finding.ratio, finding.beside))
-        found = [failed.get((part.metric, part.feature, part.group)) for part in parts]
-        fails, remains = any(is_alone is not None for is_alone in found), False in found
+        worse, shares = each.is_worse, each.shares
         is_of_fit = shares is not None and shares.event is None
-        return not each.is_worse, not remains, not fails, is_of_fit
+        return (
+            not (each.remains and worse), not (each.fails and worse),
+            not each.remains, not each.fails, not worse, is_of_fit,
+        )  # fmt: skip
 
     found = sorted((StatedFinding(report, words, each) for each in report.findings), key=order)
-    if (pair := with_condition(found)) is not None:
-        return [*pair, *(each for each in found if each not in pair)]
-    return found
+    if (pair := with_condition(found)) is None:
+        return found
+    if pair[0].fails < found[0].fails:  # what the rule judges comes first
+        pair = pair[1], pair[0]
+    return [*pair, *(each for each in found if each not in pair)]
+
+
+def failed_in(failed: Iterable[Verdict], contrast: Estimate) -> list[bool]:
+    """Return of the fails of a comparison, by its difference or its ratio, whether they remain."""
+    return [
+        each.remains is not False
+        for each in failed
+        if (_rate_name(each), each.feature, each.class_scope)
+        == (_rate_name(contrast), contrast.feature, contrast.class_scope)
+        and contrast.group in (each.group, each.mirror)
+        and each.threshold in (None, contrast.threshold)
+    ]
+
+
+def _rate_name(each: Estimate | Verdict) -> object:
+    row = compared_rate(each.definition)
+    return each.metric if row is None else row.name
 
 
 def led_by(disparities: list[StatedFinding]) -> list[StatedFinding]:

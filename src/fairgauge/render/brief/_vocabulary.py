@@ -15,6 +15,7 @@ from fairgauge.enums import (
     Favourable,
     GroupKind,
     ReferenceKind,
+    Task,
     Threshold,
 )
 from fairgauge.question.presets import preset, preset_names
@@ -102,6 +103,8 @@ class Vocabulary:
         self.decisions = decisions
         self._decisions_by_cut: dict[float, tuple[str, str]] = {}
         self.cut: str | None = None
+        self.fits = ("the decision fits the outcome", "the decision does not fit the outcome")
+        """What is counted of decisions beside outcomes, and its opposite."""
         named = list(groups)
         self._features = {feature: feature_id for feature, _, feature_id, _ in named}
         self._groups = {(feature, group): group_id for feature, group, _, group_id in named}
@@ -125,6 +128,8 @@ class Vocabulary:
         )
         if words.decisions is not None:
             words._decisions_by_cut = dict(zip(several_cuts, by_cut, strict=True))
+        if report.task is Task.MULTICLASS:
+            words.fits = ("the predicted class is right", "the predicted class is wrong")
         return words
 
     def at(self, scope: ClassScope, threshold: float | None = None) -> Vocabulary:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from fairgauge.errors import quote
 from fairgauge.question.features import strata_named
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.brief._compared_means import AMOUNTS, columns_of
+from fairgauge.render.brief._rules_in_words import rule_sentence, shares_of
 from fairgauge.render.brief._stated_findings import (
     StatedFinding,
     disparities_of,
@@ -42,7 +44,7 @@ from fairgauge.render.words.question_sentences import (
 )
 from fairgauge.render.words.verdict_sentences import rounded_up, rows_of_group
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.disparities import is_significant
+from fairgauge.results.disparities import gap, is_significant
 from fairgauge.results.verdicts import before_counting
 
 if TYPE_CHECKING:
@@ -54,7 +56,14 @@ if TYPE_CHECKING:
 _CHOSEN = (ReferenceKind.BEST, ReferenceKind.LARGEST)
 _MOST_FINDINGS, _MOST_LIMITS, _MOST_STEPS = 2, 4, 3
 _MANY_WITHOUT_GROUP = 0.05
-_PAIR = 2
+_MOST_RULES = 2
+_COUNTED = {
+    Outcome.FAIL: ("fails", "fail"),
+    Outcome.PASS: ("passes", "pass"),
+    Outcome.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
+    Outcome.NOT_EVALUATED: ("is not evaluated", "are not evaluated"),
+}
+"""What comparisons come to, of one and of several."""
 _EVERY_RULE = {1: "The rule", 2: "Both rules"}
 _UNDECIDED = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
 
@@ -64,13 +73,12 @@ def audit_brief(report: Report) -> Brief:
     words = Vocabulary.of_report(report)
     disparities = disparities_of(report, words)
     led = led_by(disparities)
-    of_amounts = report.task is not Task.BINARY and bool(led)
-    neutral = of_amounts and not any(each.is_worse for each in led)
+    neutral = bool(led) and not any(each.is_worse for each in led)
     return Brief(
-        headline=_headline(report, disparities),
-        verdict=tuple(_verdict(report, disparities)),
+        headline=_headline(report, words, disparities),
+        verdict=tuple(_verdict(report, words)),
         looked_at=tuple(_looked_at(report, words)),
-        found=tuple(_worse_off(report, disparities)),
+        found=tuple(_worse_off(report, words, disparities)),
         certainty=tuple(_certainty(report, words, disparities)),
         limits=tuple(_limits(report, words))[:_MOST_LIMITS],
         steps=tuple(_steps(report, words, disparities))[:_MOST_STEPS],
@@ -88,7 +96,9 @@ def _alone(report: Report) -> str:
     return f": {listing(has)}" if has else ""
 
 
-def _headline(report: Report, disparities: list[StatedFinding]) -> Sentence:
+def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding]) -> Sentence:
+    if (failed := _failed_alone(report, words, disparities)) is not None:
+        return failed
     if not disparities:
         tested = any(each.p_value is not None for each in report.estimates)
         if not tested:
@@ -107,8 +117,7 @@ def _headline(report: Report, disparities: list[StatedFinding]) -> Sentence:
             return Sentence("No group differs statistically significantly from the others")
         if (undecided := _undecided(report)) is not None:
             return Sentence(
-                f"The data cannot decide {undecided}; no difference between groups is "
-                "statistically significant",
+                f"{undecided}, and no difference between groups is statistically significant",
                 ("verdict",),
             )
         return Sentence(
@@ -117,7 +126,8 @@ def _headline(report: Report, disparities: list[StatedFinding]) -> Sentence:
         )
     first = disparities[0]
     text, source = first.headline(), first.source
-    if (pair := with_condition(disparities)) is not None:
+    pair = with_condition(disparities)
+    if pair is not None and pair[0] is first:
         _, conditioned = pair
         assert conditioned.shares is not None
         text += f", also among those {conditioned.shares.condition()}"
@@ -131,17 +141,41 @@ def _headline(report: Report, disparities: list[StatedFinding]) -> Sentence:
     return Sentence(text, source)
 
 
+def _failed_alone(
+    report: Report, words: Vocabulary, disparities: list[StatedFinding]
+) -> Sentence | None:
+    """Return what the gravest fail is of, where no finding has it: it may not remain among all."""
+    if report.verdict is not Outcome.FAIL or any(each.fails for each in disparities[:1]):
+        return None
+    failed = [each for each in report.verdicts if before_counting(each) is Outcome.FAIL]
+    stated = [
+        (each, shares)
+        for each in failed
+        if (shares := shares_of(report, words, each, turn=True)) is not None
+    ]
+    stated.sort(key=lambda each: (each[0].remains is False, not each[1].is_worse))
+    if not stated or (text := stated[0][1].headline()) is None:
+        return None
+    verdict = stated[0][0]
+    if verdict.remains is False:
+        text += ", judged by itself, but not when all comparisons are judged together"
+    return Sentence(text, (f"verdicts[{report.verdicts.index(verdict)}]",))
+
+
 def _undecided(report: Report) -> str | None:
-    """Return which rules the data leave open, where none fails: "the rule", "2 of 3 rules"."""
+    """Return which rules are inconclusive, where none fails: "2 of 3 rules are inconclusive"."""
     if not report.by_rule or report.verdict in (Outcome.FAIL, Outcome.PASS):
         return None
-    outcomes = [each.outcome for each in report.by_rule]
-    every = len(outcomes)
-    open_ones = every - outcomes.count(Outcome.FAIL) - outcomes.count(Outcome.PASS)
-    return "the rule" if every == 1 else f"{open_ones:,} of {every:,} rules"
+    counted, every = Counter(each.outcome for each in report.by_rule), len(report.by_rule)
+    parts = [
+        (f"{_EVERY_RULE.get(every, f'All {every:,} rules')}" if count == every
+         else f"{count:,} of {every:,} rules") + f" {plural(count, *_COUNTED[outcome])}"
+        for outcome in _UNDECIDED if (count := counted[outcome])
+    ]  # fmt: skip
+    return listing(parts)
 
 
-def _verdict(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentence]:
+def _verdict(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     """Yield what the rules come to, who is outside, and how many comparisons that are."""
     rules = report.by_rule
     if not rules:
@@ -149,7 +183,7 @@ def _verdict(report: Report, disparities: list[StatedFinding]) -> Iterator[Sente
         yield from _no_limit(report, "Without a rule there is no verdict.")
         return
     outcomes = [each.outcome for each in rules]
-    fails, passes, every = outcomes.count(Outcome.FAIL), outcomes.count(Outcome.PASS), len(rules)
+    fails, every = outcomes.count(Outcome.FAIL), len(rules)
     whole = _EVERY_RULE.get(every, f"All {every:,} rules")
     if report.verdict is Outcome.FAIL:
         who = whole if fails == every else f"{fails:,} of {every:,} rules"
@@ -157,28 +191,37 @@ def _verdict(report: Report, disparities: list[StatedFinding]) -> Iterator[Sente
     elif report.verdict is Outcome.PASS:
         text = f"{whole} {plural(every, 'passes', 'pass')}."
     else:
-        text = f"Inconclusive: the data cannot decide {_undecided(report)}."
+        text = f"{_undecided(report)}."
     yield Sentence(text, ("verdict",))
     yield from _estimated_groups(report)
     limits = plural(every, "The limit of the rule is", "The limits of the rules are")
     yield from _no_limit(report, f"{limits} this audit's own.")
     if (strata := strata_named(report.spec.get("strata"))) is not None:
         yield from _unadjusted(report, called(strata))
-    if (outside := _outside(report, disparities)) is not None:
-        yield Sentence(outside, ("verdicts",))
-
-    decided = [before_counting(each) for each in report.verdicts]
-    if len(decided) == 1:
+    yield from _rules_in_words(report, words)
+    counted = Counter(before_counting(each) for each in report.verdicts)
+    if (every := counted.total()) == 1:
         return
-    fails, passes, every = decided.count(Outcome.FAIL), decided.count(Outcome.PASS), len(decided)
-    text = (
-        f"Of {every:,} {plural(every, 'comparison', 'comparisons')} {fails:,} "
-        f"{plural(fails, 'fails', 'fail')} and {passes:,} {plural(passes, 'passes', 'pass')}"
-    )
-    if rest := every - fails - passes:
-        the_rest = "the other" if fails or passes else "all"
-        text += f"; for {the_rest} {rest:,} the data cannot decide"
-    yield Sentence(f"{text}.", ("verdicts",))
+    parts = [
+        f"{count:,} {plural(count, *verbs)}"
+        for outcome, verbs in _COUNTED.items()
+        if (count := counted[outcome])
+    ]
+    comparisons = plural(every, "comparison", "comparisons")
+    yield Sentence(f"Of {every:,} {comparisons} {listing(parts)}.", ("verdicts",))
+
+
+def _rules_in_words(report: Report, words: Vocabulary) -> Iterator[Sentence]:
+    """Yield the rules that decide the verdict in words, with the groups that do."""
+    of = _UNDECIDED if report.verdict is Outcome.INCONCLUSIVE else (report.verdict,)
+    for each in [each for each in report.by_rule if each.outcome in of][:_MOST_RULES]:
+        # what is inconclusive may count as a fail, or as a pass
+        if each.outcome in {before_counting(verdict) for verdict in each.verdicts}:
+            yield Sentence(rule_sentence(report, words, each, each.outcome), ("verdicts",))
+    failed = [each for each in report.verdicts if before_counting(each) is Outcome.FAIL]
+    if failed and all(each.remains is None and each.interval for each in failed):
+        these = plural(len(failed), "this fail", "these fails")
+        yield Sentence(f"Sampling variation alone does not explain {these}.", ("verdicts",))
 
 
 def _estimated_groups(report: Report) -> Iterator[Sentence]:
@@ -215,34 +258,6 @@ def _unadjusted(report: Report, strata: str) -> Iterator[Sentence]:
         if who is None:
             who = f"{_EVERY_RULE.get(every, f'All {every:,} rules')} {compares}"
         yield Sentence(f"{who} not adjusted for {strata}.", ("spec.strata",))
-
-
-def _outside(report: Report, disparities: list[StatedFinding]) -> str | None:
-    """Return that the people of the headline are outside limits, where their fail remains."""
-    first = next((each.shares for each in disparities), None)
-    if first is None or not first.is_worse:
-        return None
-    contrast = first.contrast
-    failed = {
-        each.rule
-        for each in report.verdicts
-        if before_counting(each) is Outcome.FAIL
-        and each.remains is not False
-        and each.interval is not None
-        and each.feature == contrast.feature
-        and contrast.group in (each.group, each.mirror)
-        and each.class_scope == contrast.class_scope
-    }
-    if not failed:
-        return None
-    every = len(report.by_rule)
-    of = "its limit" if every == 1 else f"the limits of {len(failed):,} of them"
-    if len(failed) == every > 1:
-        of = "the limits of both" if every == _PAIR else "the limits of each"
-    return (
-        f"{capitalised(first.subject)} are outside {of}, and sampling variation alone does not "
-        "explain it."
-    )
 
 
 # ---- what was looked at -------------------------------------------------------------------------
@@ -295,7 +310,9 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
 # ---- who is worse off, and by how much ----------------------------------------------------------
 
 
-def _worse_off(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentence]:
+def _worse_off(
+    report: Report, words: Vocabulary, disparities: list[StatedFinding]
+) -> Iterator[Sentence]:
     for each in led_by(disparities):
         yield Sentence(each.sentence(), each.source)
         if each.shares is not None and (text := _people_affected(each.shares)):
@@ -322,10 +339,29 @@ def _worse_off(report: Report, disparities: list[StatedFinding]) -> Iterator[Sen
     for place in others[:_MOST_FINDINGS]:
         yield Sentence(f"{report.estimates[place].says}.", (f"estimates[{place}]",))
     if not disparities and not pairs and not others:
+        for source, shares in _not_shown(report, words):
+            if text := shares.sentence():
+                yield Sentence(text, source)
         yield Sentence(
             "No difference is statistically significant. This does not show that the groups are "
             "treated equally."
         )
+
+
+def _not_shown(
+    report: Report, words: Vocabulary
+) -> Iterator[tuple[tuple[str, ...], ComparedShares]]:
+    """Yield the shares that the first rule judges, where no difference is shown: largest first."""
+    stated = [
+        shares
+        for rule in report.by_rule[:1]
+        for each in rule.verdicts
+        if before_counting(each) is Outcome.INCONCLUSIVE
+        and (shares := shares_of(report, words, each, turn=True)) is not None
+    ]
+    stated.sort(key=lambda shares: -abs(gap(shares.contrast)))
+    for shares in stated[:_MOST_FINDINGS]:
+        yield (f"estimates[{report.estimates.index(shares.contrast)}]",), shares
 
 
 def _other_differences(report: Report) -> list[int]:
@@ -397,6 +433,10 @@ def _certainty(
             and each.finding.estimate.simultaneous is not None
         ):
             stated_above += each.source
+    if not disparities:
+        for source, shares in _not_shown(report, words):
+            if text := shares.interval_sentence():
+                yield Sentence(text, source)
     if stated_above:  # of numbers without counts of people the sentence has the interval
         yield Sentence(
             "The simultaneous intervals above hold for all comparisons of the report together.",
@@ -404,12 +444,11 @@ def _certainty(
         )
     if (text := _together(report, words)) is not None:
         yield Sentence(text, ("verdicts",))
-    undecided = [each for each in report.verdicts if before_counting(each) in _UNDECIDED]
-    if undecided:
-        comparisons = plural(len(undecided), "comparison", "comparisons")
+    crossing = sum(before_counting(each) is Outcome.INCONCLUSIVE for each in report.verdicts)
+    if crossing:
         text = (
-            f"Inconclusive is not “no difference”: in {len(undecided):,} {comparisons} the data "
-            "leave both sides of the limit open, or are too few to compute it."
+            f"Inconclusive is not “no difference”: in {numbered(crossing, 'comparisons')} the data "
+            "agree with values on both sides of the limit."
         )
         if (needed := _cheapest(report, words)) is not None:
             text += f" {needed}"
@@ -629,7 +668,10 @@ def _steps(
     elif not report.verdicts and spec.get("preset"):
         yield Sentence("Publish the tables of this page as the preset calls for, and sign them.")
     elif not report.verdicts:
-        yield Sentence("State which difference is tolerable, as a rule: METRIC >= LIMIT.")
+        yield Sentence(
+            "Decide which difference is tolerable, and state it as a rule (rules): the next report "
+            "then has a verdict."
+        )
     elif any(
         each.value is not None and not (each.feature in estimated and each.outcome in _UNDECIDED)
         for each in report.verdicts

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import TN, TP
-from fairgauge.catalogue.moments import Mean
-from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import ClassKind, Outcome, ReferenceKind, ScopeKind
+from fairgauge.enums import ClassKind, Outcome, ReferenceKind
 from fairgauge.question.rules import limits_of
 from fairgauge.render._document_tree import DotArray, DotArrays, GridCell, GridRule, Mark, RuleGrid
-from fairgauge.render.brief._compared_means import quantity
 from fairgauge.render.brief._compared_shares import ComparedShares, adverse_sign
+from fairgauge.render.brief._rules_in_words import (
+    estimate_of,
+    rule_in_words,
+    rule_text,
+    shares_of,
+)
 from fairgauge.render.brief._stated_findings import disparities_of, led_by
 from fairgauge.render.brief._vocabulary import Vocabulary, some
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (
-    compared_rate,
     neutral,
     shown,
     shown_range,
@@ -26,15 +27,14 @@ from fairgauge.render.words.metric_words import (
     unit,
     unit_name,
 )
-from fairgauge.render.words.numbers import listing, minus
-from fairgauge.results.disparities import gap, is_ratio
+from fairgauge.render.words.numbers import listing
+from fairgauge.results.disparities import gap
 from fairgauge.results.verdicts import before_counting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.render._document_tree import Block
-    from fairgauge.results.estimates import Estimate
     from fairgauge.results.report import Report
     from fairgauge.results.verdicts import RuleResult, Verdict
 
@@ -43,14 +43,10 @@ _GRAVEST_FIRST = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Out
 _PER_HUNDRED = 100
 
 
-def rule_grid(report: Report, words: Vocabulary, texts: Mapping[str, str]) -> RuleGrid | None:
+def rule_grid(report: Report, words: Vocabulary) -> RuleGrid | None:
     """Return the rules of a report with what they come to for each group; None without rules.
 
     Of more rules than fit beside each other the gravest are shown, and of more rows the worst.
-
-    Parameters
-    ----------
-    texts : each rule as it is written elsewhere in the report.
     """
     rules = sorted(report.by_rule, key=lambda each: _gravity(each.verdicts))[:_MOST_RULES]
     if not rules:
@@ -80,7 +76,7 @@ def rule_grid(report: Report, words: Vocabulary, texts: Mapping[str, str]) -> Ru
     numbers = {each.rule: i for i, each in enumerate(report.by_rule, 1)}
     return RuleGrid(
         "Every rule, every group" if len(kept) == len(rows) else "The groups that fare worst",
-        tuple(_rule(report, words, each, numbers[each.rule], texts) for each in rules),
+        tuple(_rule(report, words, each, numbers[each.rule]) for each in rules),
         tuple(parts),
         tuple(_notes(report, rules, kept, rows)),
     )
@@ -115,7 +111,7 @@ def _gravity_of(verdict: Verdict) -> tuple[int, int]:
 def _advantage(report: Report, words: Vocabulary, verdicts: Sequence[Verdict | None]) -> float:
     """Return how much better a group fares than its reference in the first rule: worst first."""
     for each in filter(None, verdicts):
-        shares = _shares(report, words, each)
+        shares = shares_of(report, words, each)
         if shares is not None:
             adverse = adverse_sign(shares.row, words.favourable) or -1
             return -adverse * gap(shares.contrast)
@@ -138,7 +134,7 @@ def _part_title(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) 
     if first.mirror is not None:
         sides = (_row_name(words, first.feature, each) for each in (first.group, first.mirror))
         return f"{title}: {listing(list(sides))}"
-    found = [_estimate(report, each) for each in verdicts]
+    found = [estimate_of(report, each) for each in verdicts]
     others = {words.reference(each) for each in found if each is not None and each.reference}
     of_others = any(
         each is not None and each.reference and each.reference.kind is ReferenceKind.OTHERS
@@ -147,29 +143,6 @@ def _part_title(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) 
     if of_others or len(others) != 1:
         return f"{title}: each group and all others" if of_others else title
     return f"{title}: each group and {others.pop()}"
-
-
-def _estimate(report: Report, verdict: Verdict) -> Estimate | None:
-    """Return the comparison that a verdict judges."""
-    return next(
-        (
-            each
-            for each in report.estimates
-            if (each.metric, each.feature, each.group, each.threshold, each.class_scope)
-            == (verdict.metric, verdict.feature, verdict.group, verdict.threshold,
-                verdict.class_scope)
-            and each.scope.kind is ScopeKind.OVERALL
-        ),
-        None,
-    )  # fmt: skip
-
-
-def _shares(report: Report, words: Vocabulary, verdict: Verdict) -> ComparedShares | None:
-    contrast = _estimate(report, verdict)
-    row = None if contrast is None else compared_rate(contrast.definition)
-    if contrast is None or not isinstance(row, Rate) or not contrast.class_scope.is_single:
-        return None
-    return ComparedShares(report, words, contrast, row, turn=False)
 
 
 def _cell(report: Report, words: Vocabulary, verdict: Verdict | None) -> GridCell | None:
@@ -182,7 +155,7 @@ def _cell(report: Report, words: Vocabulary, verdict: Verdict | None) -> GridCel
         ends = shown_range(verdict.interval.low, verdict.interval.high, kind, sign=sign)
         interval = f"{100 * verdict.interval.level:.4g}% CI {ends}{unit_name(kind)}"
     value = "-" if verdict.value is None else shown(verdict.value, kind, sign=sign)
-    shares = _shares(report, words, verdict)
+    shares = shares_of(report, words, verdict)
     found = shares.counts if shares is not None else None
     counts = value
     if found is not None and shares is not None:
@@ -197,73 +170,13 @@ def _cell(report: Report, words: Vocabulary, verdict: Verdict | None) -> GridCel
     return GridCell(counts, mark, interval, outcome, alone=verdict.remains is False)
 
 
-def _rule(
-    report: Report, words: Vocabulary, rule: RuleResult, number: int, texts: Mapping[str, str]
-) -> GridRule:
-    verdict = rule.worst
-    shares = next(filter(None, (_shares(report, words, each) for each in rule.verdicts)), None)
-    in_words = "" if shares is None else rule_in_words(shares, limits_of(rule.rule))
-    row = compared_rate(verdict.definition)
-    if isinstance(row, Mean):
-        in_words = _mean_rule_in_words(
-            quantity(report.spec, row), is_ratio(verdict.definition), limits_of(rule.rule)
-        )
-    text = texts.get(rule.rule, rule.rule)
-    cuts = {each.class_scope for each in rule.verdicts}
-    if " or " in rule.rule or len(cuts) > 1:  # of several limits each is drawn with the first
-        in_words = ""
+def _rule(report: Report, words: Vocabulary, rule: RuleResult, number: int) -> GridRule:
+    definition = rule.worst.definition
+    in_words, text = rule_in_words(report, words, rule), rule_text(report, rule)
     head, below = (in_words, text) if in_words else (text, "")
     return GridRule(
-        f"Rule {number}: {head}",
-        below,
-        unit(verdict.definition),
-        neutral(verdict.definition),
-        limits_of(rule.rule),
+        f"Rule {number}: {head}", below, unit(definition), neutral(definition), limits_of(rule.rule)
     )
-
-
-def rule_in_words(shares: ComparedShares, limits: tuple[float, float]) -> str:
-    """Return what a rule on a share allows: "were approved at least 0.8 times as often"."""
-    low, high = limits
-    contrast, event = shares.contrast, shares.event
-    if event is None or not shares.rate.known or contrast.definition.neutral not in (0, 1):
-        return ""
-    condition = shares.condition()
-    people = f"of those {condition}, " if condition else ""
-    if is_ratio(contrast.definition):
-        within = _between(f"{low:g}", f"{high:g}", low=math.isfinite(low), high=math.isfinite(high))
-        return f"{people}{event.happened} {within} times as often"
-    if contrast.value is not None and contrast.definition.range != (-1, 1):
-        return ""
-    fewer, more = (f"{abs(_PER_HUNDRED * end):g}" for end in limits)
-    if low == -high:
-        return f"{people}at most {more} of 100 fewer or more {event.happened}"
-    if low < 0 and math.isinf(high):
-        return f"{people}at most {fewer} of 100 fewer {event.happened}"
-    if high > 0 and math.isinf(low):
-        return f"{people}at most {more} of 100 more {event.happened}"
-    return ""
-
-
-def _mean_rule_in_words(name: str, by_ratio: bool, limits: tuple[float, float]) -> str:
-    """Return what a rule on a mean allows: "average rate spread at most 1.05 times as high"."""
-    low, high = limits
-    if by_ratio:
-        within = _between(f"{low:g}", f"{high:g}", low=math.isfinite(low), high=math.isfinite(high))
-        return f"{name} {within} times as high"
-    if low == -high:
-        return f"{name} at most {high:g} higher or lower"
-    if low < 0 and math.isinf(high):
-        return f"{name} at most {-low:g} lower"
-    if high > 0 and math.isinf(low):
-        return f"{name} at most {high:g} higher"
-    return ""
-
-
-def _between(least: str, most: str, *, low: bool, high: bool) -> str:
-    if low and high:
-        return minus(f"between {least} and {most}")
-    return minus(f"at least {least}" if low else f"at most {most}")
 
 
 def _notes(
@@ -292,18 +205,13 @@ def _notes(
 _DOTS = 100
 
 
-def audit_exhibits(report: Report, texts: Mapping[str, str]) -> Iterator[Block]:
-    """Yield an array of dots for each finding of the brief, and the grid of rules.
-
-    Parameters
-    ----------
-    texts : each rule as it is written elsewhere in the report.
-    """
+def audit_exhibits(report: Report) -> Iterator[Block]:
+    """Yield an array of dots for each finding of the brief, and the grid of rules."""
     words = Vocabulary.of_report(report)
     for each in led_by(disparities_of(report, words)):
         if each.shares is not None and (arrays := dot_arrays(each.shares, each.sentence())):
             yield arrays
-    if (grid := rule_grid(report, words, texts)) is not None:
+    if (grid := rule_grid(report, words)) is not None:
         yield grid
 
 
@@ -314,9 +222,9 @@ def dot_arrays(shares: ComparedShares, sentence: str) -> DotArrays | None:
         return None
     event = shares.event
     if event is None:
-        filled, rest = "the decision fits the outcome", "it does not"
+        filled, rest = shares.words.fits
         if shares.row.of != TP + TN:
-            filled, rest = "the decision does not fit the outcome", "it does"
+            filled, rest = rest, filled
     else:
         filled, rest = event.happened, shares.opposite
     ringed = 0

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fairgauge.enums import ClassKind, Decide, Outcome
-from fairgauge.question.rules import Rule
+from fairgauge.enums import ClassKind, Outcome
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import (
     Chart,
     ChartRow,
     Mark,
-    Unit,
 )
 from fairgauge.render.documents._document_parts import TONES
 from fairgauge.render.words import numbers
@@ -36,6 +32,7 @@ from fairgauge.render.words.metric_words import (
     unit_name,
 )
 from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
+from fairgauge.render.words.rule_words import limit_words, rule_words
 from fairgauge.render.words.verdict_sentences import (
     describe_evidence,
     limits_of,
@@ -47,69 +44,19 @@ from fairgauge.results.comparison import is_of_all_groups
 from fairgauge.results.verdicts import before_counting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.question.rules import Rule
     from fairgauge.results.report import Report
     from fairgauge.results.verdicts import Verdict
 
 _LONGEST_TEXT = 600
-_DECIDED = {Decide.SIGNIFICANT: "fails only if significant"}
 _SIGNIFICANCE = {
     ReasonCode.SIGNIFICANT_OUTSIDE: "significant",
     ReasonCode.NOT_SIGNIFICANT: "not significant",
 }
 _MOST_DECIDING = 2
 _MOST_VERDICTS = 200
-
-
-def rules_of(report: Report) -> dict[str, Rule]:
-    """Return the rules of a report by their text."""
-    rules: dict[str, Rule] = {}
-    for keys in report.spec.get("rules", ()):
-        others = tuple(map(_rule, keys.get("alternatives", ())))
-        rule = replace(
-            _rule(keys), alternatives=others, decide=Decide(keys.get("decide", Decide.INTERVAL))
-        )
-        same = rules.setdefault(str(rule), rule)
-        if same.decide is not rule.decide:  # of several groups in several ways: each row states it
-            rules[str(rule)] = replace(rule, decide=Decide.INTERVAL)
-    return rules
-
-
-def _rule(keys: Mapping[str, Any]) -> Rule:
-    return Rule(keys["metric"], keys.get("at_least", -math.inf), keys.get("at_most", math.inf))
-
-
-def rule_words(rule: Rule | None, text: str, metric: Metric | Statistic) -> str:
-    """Return a rule with its metrics and limits in words: ``selection rate ratio >= 0.8``.
-
-    Where the interval alone does not decide, what does follows in brackets.
-    """
-    if rule is None:
-        return called(text)
-    limits = (_limit_words(rule, metric), *(_limit_words(r, r.row) for r in rule.alternatives))
-    decided = _DECIDED.get(rule.decide)
-    return f"{' or '.join(limits)}{f' ({decided})' if decided else ''}"
-
-
-def _limit_words(rule: Rule, metric: Metric | Statistic) -> str:
-    words = metric_words(metric)
-    low, high = (_limit(end, metric) for end in (rule.low, rule.high))
-    if rule.low == -rule.high and math.isfinite(rule.high):
-        return f"|{words}| <= {high}"
-    if math.isinf(rule.high):
-        return f"{words} >= {low}"
-    return f"{words} <= {high}" if math.isinf(rule.low) else f"{low} <= {words} <= {high}"
-
-
-def _limit(value: float, metric: Metric | Statistic) -> str:
-    if unit(metric) is Unit.POINTS:
-        return numbers.minus(f"{100 * value:g} pp")
-    if unit(metric) is Unit.PERCENT:
-        return f"{100 * value:g}%"
-    return numbers.minus(f"{value:g}")
 
 
 def outcome_words(verdicts: Sequence[Verdict], report: Report) -> str:
@@ -307,7 +254,7 @@ def _notes(rule: Rule | None, more: int) -> Iterator[str]:
     """Yield what a chart of a rule does not draw."""
     if rule is not None and rule.alternatives:
         yield (
-            f"Drawn is the first limit, {_limit_words(rule, rule.row)}. The rule is met where "
+            f"Drawn is the first limit, {limit_words(rule, rule.row)}. The rule is met where "
             "any of its limits is."
         )
     if more > 0:

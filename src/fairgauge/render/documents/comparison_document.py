@@ -27,7 +27,6 @@ from fairgauge.render._document_tree import (
 )
 from fairgauge.render.brief.comparison_brief import origin_name
 from fairgauge.render.documents._document_parts import document_of, listed, more_in_json
-from fairgauge.render.documents._rule_blocks import rule_words
 from fairgauge.render.words import numbers
 from fairgauge.render.words.change_words import (
     ARROW,
@@ -49,6 +48,7 @@ from fairgauge.render.words.metric_words import (
     with_unit,
 )
 from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.words.rule_words import rule_words
 from fairgauge.render.words.verdict_sentences import describe_evidence, outcome_word
 from fairgauge.results.comparison import is_of_all_groups
 

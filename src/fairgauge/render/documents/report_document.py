@@ -62,8 +62,6 @@ from fairgauge.render.documents._rule_blocks import (
     counting_words,
     outcome_words,
     rule_chart,
-    rule_words,
-    rules_of,
 )
 from fairgauge.render.documents.report_notes import (
     exclusions,
@@ -95,6 +93,7 @@ from fairgauge.render.words.metric_words import (
     value_text,
 )
 from fairgauge.render.words.reason_sentences import INSUFFICIENT, RARE_OUTCOME, insufficiency
+from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.disparities import after_adjusting, is_ratio, singled_out
 from fairgauge.results.sections import (
@@ -106,9 +105,8 @@ from fairgauge.results.sections import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from fairgauge.question.rules import Rule
     from fairgauge.render._document_tree import DocumentTree
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.report import Report
@@ -172,17 +170,9 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
         not_shown=() if full else builder.not_shown(),
         warnings=opening_warnings(_warnings(report)),
         to_publish=builder.tables_to_publish,
-        exhibits=(*_exhibits(report, builder.rules), *builder.published()),
+        exhibits=(*audit_exhibits(report), *builder.published()),
         filed=builder.filed() if full else (),
     )
-
-
-def _exhibits(report: Report, rules: Mapping[str, Rule]) -> Iterator[Block]:
-    texts = {
-        each.rule: rule_words(rules.get(each.rule), each.rule, each.worst.definition)
-        for each in report.by_rule
-    }
-    return audit_exhibits(report, texts)
 
 
 def _verdict(report: Report) -> str:

@@ -89,8 +89,8 @@ def test_adjusted_amounts_are_stated_in_words() -> None:
 def test_classes_are_named_and_counted() -> None:
     brief = result("three classes").brief()
     assert str(brief.headline) == (
-        "The decision fits the outcome less often for people with accent other than for people "
-        "with accent local"
+        "The predicted class is right less often for people with accent other than for people with "
+        "accent local"
     )
     assert "(routed: billing, cancel or help) was compared with asked" in str(brief)
     one, *_ = result("classes without accuracy").brief().found

@@ -128,6 +128,83 @@ def test_a_harm_that_is_coded_1_is_never_told_as_its_reverse() -> None:
     ) in map(str, brief.found)
 
 
+RISK: dict[str, Any] = {
+    "noun": "defendants", "positive": "rated high risk", "negative": "rated low risk",
+    "label_positive": "reoffended", "label_negative": "did not reoffend",
+    "favourable": "negative", "groups": {"race": "{value} {noun}"},
+}  # fmt: skip
+
+
+def test_the_headline_is_about_what_the_verdict_is_about() -> None:
+    """A rule on false positives that fails heads the page, in words and with its side."""
+    counts = {
+        "Black": {"tp": 1369, "fp": 805, "fn": 532, "tn": 990},
+        "White": {"tp": 505, "fp": 349, "fn": 461, "tn": 1139},
+        "Other": {"tp": 100, "fp": 30, "fn": 100, "tn": 300},
+    }
+    table = fg.confusion("race", counts)
+    rule = "-0.1 <= false_positive_rate.difference <= 0.1"
+    brief = fg.audit(table, words=RISK, rules=[rule]).brief()
+    wrongly = "who did not reoffend"
+    assert str(brief.headline) == (
+        f"Black defendants {wrongly} were rated high risk more often than all other defendants "
+        f"{wrongly}"
+    )
+    assert str(brief.verdict[1]) == (
+        "“Of those who did not reoffend, at most 10 of 100 fewer or more were rated high risk”: "
+        "Black defendants are outside this limit and worse off; Other defendants and White "
+        "defendants are outside it and better off."
+    )
+    # the mistake in the favour of people: neither better nor worse off, but less often or more
+    swapped = {
+        name: dict(zip(("tp", "fp", "fn", "tn"), (c["tn"], c["fn"], c["fp"], c["tp"]), strict=True))
+        for name, c in counts.items()
+    }
+    brief = fg.audit(fg.confusion("race", swapped), rules=[rule]).brief()
+    assert str(brief.headline).startswith("People with race ")
+    assert "and label other than 1 had prediction = 1 " in str(brief.headline)
+    assert "worse off" not in " ".join(map(str, brief.verdict))
+    assert "are outside this limit: they had prediction = 1 " in str(brief.verdict[1])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whoever_fails_a_rule_is_on_the_side_that_the_verdict_states(seed: int) -> None:
+    """Property: of each group that fails, the sentence has the side that its numbers are on."""
+    rng = np.random.default_rng(seed)
+    names = ["A", "B", "C", "D"]
+    counts = {
+        name: dict(zip(("tp", "fp", "fn", "tn"), rng.integers(80, 900, 4).tolist(), strict=True))
+        for name in names
+    }
+    metric, adverse = [("selection_rate", -1), ("true_positive_rate", -1)][seed % 2]
+    report = fg.audit(
+        fg.confusion("g", counts),
+        rules=[f"-0.02 <= {metric}.difference <= 0.02"],
+        words={"groups": {"g": "the {value}s"}},
+    )
+    failed = {each.group: each.value for each in report.verdicts if str(each.outcome) == "fail"}
+    brief = report.brief()
+    text = str(brief.verdict[1])
+    sides = {"worse off": set(), "better off": set()}
+    for clause in text.split("”: ")[1].split(";"):
+        side = "worse off" if "worse off" in clause else "better off"
+        sides[side] |= set(re.findall(r"the ([A-D])s", clause, re.IGNORECASE))
+    assert sides["worse off"] == {g for g, value in failed.items() if value * adverse > 0}
+    assert sides["better off"] == {g for g, value in failed.items() if value * adverse < 0}
+    heads = re.match("The ([A-D])s", str(brief.headline))
+    assert heads is not None
+    assert heads[1] in sides["worse off"]
+
+
+def test_what_is_inconclusive_is_stated_in_numbers_and_one_word() -> None:
+    brief = audit(loans(rows=260, women=0.65), rules=["selection_rate.ratio >= 0.8"]).brief()
+    assert str(brief.verdict[0]) == "The rule is inconclusive."
+    found = str(brief.found[0])
+    assert re.match(r"Of 100 (wo)?men, \d+ were approved; of 100 (wo)?men, \d+\.", found)
+    assert "times as often as" in str(brief.certainty[0])
+    assert not re.search("cannot decide|undecided|undetermined|cannot tell", str(brief))
+
+
 OF_DECISIONS = (Favourable.POSITIVE, Favourable.NEGATIVE, Favourable.NEITHER)
 
 
@@ -242,13 +319,13 @@ def test_what_is_assumed_or_not_significant_is_stated() -> None:
 def test_what_a_small_audit_cannot_decide_is_stated_first() -> None:
     few = loans(rows=80)
     rules = ["selection_rate.ratio >= 0.8", "selection_rate.difference >= -0.9"]
-    for asked, undecided in ((rules[:1], "the rule"), (rules, "1 of 2 rules")):
+    for asked, undecided in ((rules[:1], "The rule"), (rules, "1 of 2 rules")):
         brief = audit(few, rules=asked).brief()
         assert str(brief.headline) == (
-            f"The data cannot decide {undecided}; no difference between groups is statistically "
+            f"{undecided} is inconclusive, and no difference between groups is statistically "
             "significant"
         )
-        assert str(brief.verdict[0]) == f"Inconclusive: the data cannot decide {undecided}."
+        assert str(brief.verdict[0]) == f"{undecided} is inconclusive."
 
 
 def test_a_significant_result_that_is_no_finding_is_not_headed_as_none() -> None:

@@ -1,0 +1,180 @@
+"""The rules of an audit in words: what each allows, and who is outside, worse or better off."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.moments import Mean
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import Outcome, ScopeKind
+from fairgauge.question.rules import limits_of
+from fairgauge.render.brief._compared_means import ComparedMeans, quantity
+from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.metric_words import compared_rate
+from fairgauge.render.words.numbers import listing, minus
+from fairgauge.render.words.rule_words import rule_words, rules_of
+from fairgauge.results.disparities import is_ratio
+from fairgauge.results.verdicts import before_counting
+
+if TYPE_CHECKING:
+    from fairgauge.render.brief._vocabulary import Vocabulary
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.report import Report
+    from fairgauge.results.verdicts import RuleResult, Verdict
+
+_PER_HUNDRED = 100
+_MOST_NAMED = 3
+_WORSE, _BETTER = "worse off", "better off"
+
+
+def estimate_of(report: Report, verdict: Verdict) -> Estimate | None:
+    """Return the comparison that a verdict judges; it names a threshold where there are several."""
+    judged = (verdict.metric, verdict.feature, verdict.group, verdict.class_scope)
+    return next(
+        (
+            each
+            for each in report.estimates
+            if (each.metric, each.feature, each.group, each.class_scope) == judged
+            and verdict.threshold in (None, each.threshold)
+            and each.scope.kind is ScopeKind.OVERALL
+        ),
+        None,
+    )
+
+
+def shares_of(
+    report: Report, words: Vocabulary, verdict: Verdict, *, turn: bool = False
+) -> ComparedShares | None:
+    """Return the shares that a verdict compares, from the side of its group without ``turn``."""
+    contrast = estimate_of(report, verdict)
+    row = None if contrast is None else compared_rate(contrast.definition)
+    if contrast is None or not isinstance(row, Rate) or not contrast.class_scope.is_single:
+        return None
+    return ComparedShares(report, words, contrast, row, turn=turn)
+
+
+def rule_text(report: Report, rule: RuleResult) -> str:
+    """Return a rule with its metric and limits: "selection rate ratio >= 0.8"."""
+    return rule_words(rules_of(report).get(rule.rule), rule.rule, rule.worst.definition)
+
+
+def rule_in_words(report: Report, words: Vocabulary, rule: RuleResult) -> str:
+    """Return what a rule allows: "were approved at least 0.8 times as often"; empty without words.
+
+    Of several limits, and of several cuts of an order, no one phrase is true.
+    """
+    if " or " in rule.rule or len({each.class_scope for each in rule.verdicts}) > 1:
+        return ""
+    row, limits = compared_rate(rule.worst.definition), limits_of(rule.rule)
+    if isinstance(row, Mean):
+        by_ratio = is_ratio(rule.worst.definition)
+        return _mean_rule_in_words(quantity(report.spec, row), by_ratio, limits)
+    shares = next(filter(None, (shares_of(report, words, each) for each in rule.verdicts)), None)
+    return "" if shares is None else _share_rule_in_words(shares, limits)
+
+
+def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: Outcome) -> str:
+    """Return a rule in words, and for whom it comes to an outcome: on which side they are."""
+    phrase = rule_in_words(report, words, rule) or rule_text(report, rule)
+    if len(report.by_rule) > 1:
+        number = [each.rule for each in report.by_rule].index(rule.rule) + 1
+        name = f"Rule {number}, “{phrase}”"
+    else:
+        name = f"“{capitalised(phrase)}”"
+    verdicts = [each for each in rule.verdicts if before_counting(each) is outcome]
+    if outcome is Outcome.PASS:
+        return f"{name}: every comparison passes."
+    if outcome is not Outcome.FAIL:
+        named = list(dict.fromkeys(_whom(report, words, each)[0] for each in verdicts))
+        are = "inconclusive" if outcome is Outcome.INCONCLUSIVE else "not evaluated"
+        return f"{name}: {are} for {listing(named, most=_MOST_NAMED)}."
+    by_side: dict[str, list[str]] = {}
+    for each in verdicts:
+        subject, side = _whom(report, words, each)
+        people = by_side.setdefault(side, [])
+        people += [] if subject in people else [subject]
+    order = sorted(by_side.items(), key=lambda each: (each[0] != _WORSE, each[0] == _BETTER))
+    clauses = []
+    for i, (side, people) in enumerate(order):
+        limit = "it" if i else "this limit"
+        are = f"{listing(people, most=_MOST_NAMED)} are outside {limit}"
+        joint = " and " if side in (_WORSE, _BETTER) else ": " if side else ""
+        clauses.append(f"{are}{joint}{side}")
+    return f"{name}: {'; '.join(clauses)}."
+
+
+def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str]:
+    """Return whom a verdict is of, read from the side that is worse off, and how they fare."""
+    if verdict.group is None or verdict.feature is None:
+        return f"the groups of {words.feature(verdict.feature)}" if verdict.feature else "all", ""
+    contrast = estimate_of(report, verdict)
+    shares = shares_of(report, words, verdict, turn=True)
+    if shares is not None:
+        worse, event = shares.rate.worse(-1.0 if shares.lower else 1.0), shares.event
+        often = "less often" if shares.lower else "more often"
+        neither = f"they {event.happened} {often}" if event is not None else ""
+        return shares.subject, neither if worse is None else _WORSE if worse else _BETTER
+    row = None if contrast is None else compared_rate(contrast.definition)
+    if contrast is not None and row is not None and contrast.reference and not row.is_share:
+        means = ComparedMeans(words, contrast, row)
+        if means.has_direction:
+            return means.subject, _WORSE if means.is_worse else _BETTER
+        return means.subject, f"theirs is {'higher' if means.is_higher else 'lower'}"
+    group = words.group(verdict.feature, verdict.group)
+    if verdict.class_scope.name is not None:
+        group += f" (class {called(verdict.class_scope.name)})"
+    if not isinstance(row, Rate) or verdict.value is None:
+        return group, ""
+    beyond = verdict.value - getattr(verdict.definition, "neutral", verdict.value)
+    worse = RateWords(words.at(verdict.class_scope), row).worse(beyond) if beyond else None
+    return group, "" if worse is None else _WORSE if worse else _BETTER
+
+
+def _share_rule_in_words(shares: ComparedShares, limits: tuple[float, float]) -> str:
+    """Return what a rule on a share allows: "were approved at least 0.8 times as often"."""
+    low, high = limits
+    contrast, event = shares.contrast, shares.event
+    if not shares.rate.known or contrast.definition.neutral not in (0, 1):
+        return ""
+    condition = shares.condition()
+    people = f"of those {condition}, " if condition else ""
+    happened = shares.rate.clause if event is None else event.happened
+    if is_ratio(contrast.definition):
+        within = _between(f"{low:g}", f"{high:g}", low=math.isfinite(low), high=math.isfinite(high))
+        return f"{people}{happened} {within} times as often"
+    if contrast.value is not None and contrast.definition.range != (-1, 1):
+        return ""
+    if event is None:
+        most = f"{happened} at most {_PER_HUNDRED * high:g} of 100 times less or more often"
+        return most if low == -high else ""
+    fewer, more = (f"{abs(_PER_HUNDRED * end):g}" for end in limits)
+    if low == -high:
+        return f"{people}at most {more} of 100 fewer or more {happened}"
+    if low < 0 and math.isinf(high):
+        return f"{people}at most {fewer} of 100 fewer {happened}"
+    if high > 0 and math.isinf(low):
+        return f"{people}at most {more} of 100 more {happened}"
+    return ""
+
+
+def _mean_rule_in_words(name: str, by_ratio: bool, limits: tuple[float, float]) -> str:
+    """Return what a rule on a mean allows: "average rate spread at most 1.05 times as high"."""
+    low, high = limits
+    if by_ratio:
+        within = _between(f"{low:g}", f"{high:g}", low=math.isfinite(low), high=math.isfinite(high))
+        return f"{name} {within} times as high"
+    if low == -high:
+        return f"{name} at most {high:g} higher or lower"
+    if low < 0 and math.isinf(high):
+        return f"{name} at most {-low:g} lower"
+    if high > 0 and math.isinf(low):
+        return f"{name} at most {high:g} higher"
+    return ""
+
+
+def _between(least: str, most: str, *, low: bool, high: bool) -> str:
+    if low and high:
+        return minus(f"between {least} and {most}")
+    return minus(f"at least {least}" if low else f"at most {most}")

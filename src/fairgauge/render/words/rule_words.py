@@ -1,0 +1,72 @@
+"""The rules of a report in words: their metrics and limits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.enums import Decide
+from fairgauge.question.rules import Rule
+from fairgauge.render._document_tree import Unit
+from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import called
+from fairgauge.render.words.metric_words import metric_words, unit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.results.report import Report
+
+_DECIDED = {Decide.SIGNIFICANT: "fails only if significant"}
+
+
+def rules_of(report: Report) -> dict[str, Rule]:
+    """Return the rules of a report by their text."""
+    rules: dict[str, Rule] = {}
+    for keys in report.spec.get("rules", ()):
+        others = tuple(map(_rule, keys.get("alternatives", ())))
+        rule = replace(
+            _rule(keys), alternatives=others, decide=Decide(keys.get("decide", Decide.INTERVAL))
+        )
+        same = rules.setdefault(str(rule), rule)
+        if same.decide is not rule.decide:  # of several groups in several ways: each row states it
+            rules[str(rule)] = replace(rule, decide=Decide.INTERVAL)
+    return rules
+
+
+def _rule(keys: Mapping[str, Any]) -> Rule:
+    return Rule(keys["metric"], keys.get("at_least", -math.inf), keys.get("at_most", math.inf))
+
+
+def rule_words(rule: Rule | None, text: str, metric: Metric | Statistic) -> str:
+    """Return a rule with its metrics and limits in words: ``selection rate ratio >= 0.8``.
+
+    Where the interval alone does not decide, what does follows in brackets.
+    """
+    if rule is None:
+        return called(text)
+    limits = (limit_words(rule, metric), *(limit_words(r, r.row) for r in rule.alternatives))
+    decided = _DECIDED.get(rule.decide)
+    return f"{' or '.join(limits)}{f' ({decided})' if decided else ''}"
+
+
+def limit_words(rule: Rule, metric: Metric | Statistic) -> str:
+    """Return one limit of a rule in words: ``|selection rate difference| <= 10 pp``."""
+    words = metric_words(metric)
+    low, high = (_limit(end, metric) for end in (rule.low, rule.high))
+    if rule.low == -rule.high and math.isfinite(rule.high):
+        return f"|{words}| <= {high}"
+    if math.isinf(rule.high):
+        return f"{words} >= {low}"
+    return f"{words} <= {high}" if math.isinf(rule.low) else f"{low} <= {words} <= {high}"
+
+
+def _limit(value: float, metric: Metric | Statistic) -> str:
+    if unit(metric) is Unit.POINTS:
+        return numbers.minus(f"{100 * value:g} pp")
+    if unit(metric) is Unit.PERCENT:
+        return f"{100 * value:g}%"
+    return numbers.minus(f"{value:g}")
