@@ -86,6 +86,31 @@ def test_layers_hold() -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
 
 
+KINDS_OF_NUMBERS = {
+    f"catalogue/{name}.py" for name in ("across", "comparisons", "derived", "statistics")
+}
+"""A rate makes its own differences, ratios and spreads, which are of rates."""
+
+
+def imported(path: Path) -> set[Path]:
+    """Return the modules that one imports: at the top, inside a function, or for types alone."""
+    names = set()
+    for node in nodes_of(path):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    ours = [name.split(".")[1:] for name in names if name.startswith("fairgauge.")]
+    return {file for parts in ours if (file := SOURCE.joinpath(*parts).with_suffix(".py")).exists()}
+
+
+def test_modules_import_each_other_in_no_circle() -> None:
+    """Of the modules that import none, and are imported by none, of the rest, nothing remains."""
+    edges = {path: imported(path) - {path} for path in MODULES}
+    rest = set(edges)
+    while ends := {p for p in rest if not edges[p] & rest or not any(p in edges[q] for q in rest)}:
+        rest -= ends
+    assert {name_of(path) for path in rest} == KINDS_OF_NUMBERS
+
+
 def test_modules_have_docstrings() -> None:
     assert [name_of(path) for path in MODULES if not ast.get_docstring(nodes_of(path)[0])] == []
 

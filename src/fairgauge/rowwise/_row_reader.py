@@ -16,7 +16,7 @@ from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.measure.slices import Slice
 from fairgauge.resolve.group_counts import Histogram, level_codes
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.rowwise._row_slices import RowSlice, consistency
+from fairgauge.rowwise._row_slices import Rows, RowSlice, consistency
 from fairgauge.scan.row_access import feature_matrix, numbers_of, read_rows
 from fairgauge.scan.source import LEAST_LOG
 from fairgauge.values import matches
@@ -37,20 +37,6 @@ if TYPE_CHECKING:
     from fairgauge.values import Value
 
     Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """The rows, as arrays of shape (rows,): NaN where a number is missing.
-
-    ``selected`` is 1 for a positive prediction and 0 for a negative one.
-    """
-
-    selected: Array
-    prediction: Array
-    label: Array
-    score: Array
-    points: Array
 
 
 def repeated(columns: Mapping[str, Sequence[Value]], count: str) -> dict[str, list[Value]]:

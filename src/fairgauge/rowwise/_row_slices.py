@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from fairgauge.measure.slices import Slice
     from fairgauge.question.specification import Spec
     from fairgauge.results.scopes import Reference
-    from fairgauge.rowwise._row_reader import Rows
     from fairgauge.stats.cumulative import Cumulative
 
     Mask = NDArray[np.bool_]
@@ -66,6 +65,20 @@ NEIGHBOURS = 5
 FEWEST_REFERENCE_ROWS = 10
 MOST_QUERIES = 20_000
 """Neighbours of more rows than this are looked up for a seeded sample of so many."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """The rows, as arrays of shape (rows,): NaN where a number is missing.
+
+    ``selected`` is 1 for a positive prediction and 0 for a negative one.
+    """
+
+    selected: Array
+    prediction: Array
+    label: Array
+    score: Array
+    points: Array
 
 
 class RowSlice:

@@ -21,7 +21,6 @@ from fairgauge.inference.interval import (
     insufficient_clusters,
     insufficient_rows,
 )
-from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.cluster_robust import cluster_interval, satterthwaite_degrees
@@ -58,24 +57,16 @@ class BlockDeviations:
         return np.nan_to_num(np.clip(total, -1.0, 1.0))
 
 
-def clustered_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
-    """Return the interval of a statistic of clustered rows.
+def jackknifed(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+    """Return the interval of a statistic of clustered rows from its values without each block.
 
     Raises
     ------
     NoInterval
-        No method gives a valid interval from what is counted.
+        It needs the scores themselves.
     """
-    assert evidence.clusters is not None
-    try:
-        robust = statistic_interval(statistic, evidence)
-    except NoInterval:
-        return _jackknife(statistic, evidence, evidence.clusters)
-    return robust if robust.clustered else _jackknife(statistic, evidence, evidence.clusters)
-
-
-def _jackknife(statistic: Statistic, evidence: Evidence, clusters: Clusters) -> StatisticInterval:
     refuse_scores(statistic)
+    clusters = clusters_of(evidence)
     values = clusters.leave_out(lambda side: statistic.value(side, Profile.DOCUMENTED))
     estimate = statistic.value(evidence.side, Profile.DOCUMENTED)
     sizes = smallest_blocks(statistic, clusters)

@@ -257,11 +257,16 @@ def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval
     NoInterval
         No method gives a valid interval from what is counted.
     """
-    if evidence.clusters is None:
-        return statistic_interval(statistic, evidence)
-    from fairgauge.inference.one.cluster_jackknife import clustered_interval
+    try:
+        interval = statistic_interval(statistic, evidence)
+        if interval.clustered or evidence.clusters is None:
+            return interval
+    except NoInterval:
+        if evidence.clusters is None:
+            raise
+    from fairgauge.inference.one.cluster_jackknife import jackknifed
 
-    return clustered_interval(statistic, evidence)
+    return jackknifed(statistic, evidence)
 
 
 def interval_of_groups(

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import SearchedReference
-from fairgauge.render.documents.search_document import (
+from fairgauge.render.words.command_line import command_inside
+from fairgauge.render.words.display_names import called
+from fairgauge.render.words.numbers import count, listing, numbered, percent, plural, points
+from fairgauge.render.words.search_sentences import (
     audited_by,
     bad_words,
     claim,
@@ -18,9 +21,6 @@ from fairgauge.render.documents.search_document import (
     of_scores,
     of_whom,
 )
-from fairgauge.render.words.command_line import command_inside
-from fairgauge.render.words.display_names import called
-from fairgauge.render.words.numbers import count, listing, numbered, percent, plural, points
 from fairgauge.results.brief import Brief, Sentence
 
 if TYPE_CHECKING:

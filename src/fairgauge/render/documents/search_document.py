@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
     Level,
     SearchControl,
-    SearchedReference,
     SearchedValues,
     SubgroupStatus,
     Worse,
@@ -30,7 +28,19 @@ from fairgauge.render.documents.report_notes import opening_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.command_line import command_inside
 from fairgauge.render.words.display_names import called, capitalised, printable
-from fairgauge.render.words.question_sentences import counts_people
+from fairgauge.render.words.search_sentences import (
+    HIGH_OR_LOW,
+    audited_by,
+    bad_words,
+    claim,
+    counted,
+    detectable,
+    examined,
+    guaranteed,
+    in_points,
+    of_scores,
+    of_whom,
+)
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.results.codec import to_dict
 from fairgauge.results.subgroup_search import FEW
@@ -105,84 +115,16 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> DocumentTree
     )
 
 
-def of_scores(question: SearchQuestion) -> bool:
-    """Return whether scores are compared with labels, and not a rate with that of others."""
-    return question.reference is SearchedReference.LABELS
-
-
 def _title(question: SearchQuestion) -> str:
     if not of_scores(question):
         return f"Where is the {called(question.definition.title)} {question.worse}?"
     if question.worse is Worse.EITHER:
         return "Where are the scores not calibrated?"
-    return f"Where are the scores too {_HIGH[question.worse]}?"
-
-
-_HIGH = {Worse.HIGHER: "high", Worse.LOWER: "low"}
+    return f"Where are the scores too {HIGH_OR_LOW[question.worse]}?"
 
 
 def _heading(question: SearchQuestion) -> str:
     return f"Where they are {bad_words(question)}" if of_scores(question) else "Where it is worse"
-
-
-def bad_words(question: SearchQuestion) -> str:
-    """Return what is claimed of subgroups: that they are ``worse``."""
-    if not of_scores(question):
-        return "worse"
-    return (
-        "miscalibrated" if question.worse is Worse.EITHER else f"scored too {_HIGH[question.worse]}"
-    )
-
-
-def counted(found: SubgroupSearch) -> str:
-    """Return what the rate is a share of: ``observed negatives``."""
-    rate = found.question.definition
-    described = rate.among.described if isinstance(rate, Rate) else "rows with a label and a score"
-    return of_whom(found) if described == "rows" else described
-
-
-def of_whom(found: SubgroupSearch) -> str:
-    """Return what is counted: people, or rows."""
-    return "people" if counts_people(found.spec) else "rows"
-
-
-def examined(found: SubgroupSearch) -> str:
-    """State which subgroups were examined, and what each is compared with."""
-    question = found.question
-    if of_scores(question):
-        return _scores_examined(found)
-    features = len(question.features)
-    deepest = min(question.depth, features)
-    against = "all other rows" if question.reference is SearchedReference.OTHERS else "all rows"
-    text = (
-        f"{numbers.numbered(found.examined, 'subgroups')} of up to {deepest} of "
-        f"{numbers.numbered(features, 'features')}, each against {against}."
-    )
-    if question.split is not None and found.chosen_from is not None:
-        text += (
-            f" They had the most evidence, of {found.chosen_from:,}, in {100 * question.split:.4g}%"
-            f" of the {of_whom(found)}, chosen at random; all numbers are of the others, which had "
-            "no part in the choice."
-        )
-    if question.tolerance:
-        text += f" Worse means {question.worse} by more than {_points(question.tolerance)}."
-    return text
-
-
-def _scores_examined(found: SubgroupSearch) -> str:
-    question = found.question
-    features = len(question.features) - 1  # and the score
-    text = (
-        f"{numbers.numbered(found.examined, 'parts')} of tenths of the score: all rows, and "
-        f"subgroups of up to {min(question.depth, features)} of "
-        f"{numbers.numbered(features, 'features')}. In each the mean score is compared with the "
-        "share of positive labels."
-    )
-    if question.tolerance:
-        text += (
-            f" {capitalised(bad_words(question))} means by more than {_points(question.tolerance)}."
-        )
-    return text
 
 
 def _verdict(found: SubgroupSearch) -> str:
@@ -192,28 +134,6 @@ def _verdict(found: SubgroupSearch) -> str:
     if not number:
         return f"No subgroup is shown to be {bad}"
     return f"{number:,} {numbers.plural(number, 'subgroup is', 'subgroups are')} {bad}"
-
-
-def claim(found: SubgroupSearch) -> str:
-    """State how many subgroups are worse, with which chance of error, and what explains them."""
-    number, alpha = len(found.worse), f"{100 * found.question.alpha:.4g}%"
-    one = number == 1
-    if found.question.multiplicity is SearchControl.FDR:
-        chance = (
-            f"of such claims at most {alpha} are expected to be wrong (not proven for subgroups "
-            "that overlap)"
-        )
-    else:
-        wrong = "it is not" if one else f"any of the {number:,} is not"
-        chance = f"with at most a {alpha} chance that {wrong}"
-    are = numbers.plural(number, "is", "are")
-    text = f"{number:,} {are} {bad_words(found.question)}, {chance}"
-    members, others = len(found.summary), number - len(found.summary)
-    if others:
-        account = numbers.plural(members, "accounts", "account")
-        rest = "the other" if others == 1 else f"the other {others:,}"
-        text += f"; {members:,} {account} for {rest}"
-    return f"{text}."
 
 
 def _summary(found: SubgroupSearch) -> Iterator[Block]:
@@ -233,28 +153,6 @@ def _summary(found: SubgroupSearch) -> Iterator[Block]:
         )
 
 
-def audited_by(found: SubgroupSearch, subgroup: Subgroup) -> str:
-    """Return by what the rows of a subgroup are audited."""
-    others = any(each.name not in subgroup.conditions for each in found.question.features)
-    return "by the other features" if others else "alone"
-
-
-def nothing_shown(found: SubgroupSearch) -> str:
-    """State what follows where no subgroup is shown to be worse, or why none was examined."""
-    if not found.examined:
-        fewest = found.question.min_rows
-        if of_scores(found.question):
-            return f"No tenth of the score has {fewest:,} rows with a label."
-        return (
-            f"No subgroup has {fewest:,} rows, with 20 that the rate is a share of in it and 20 "
-            "outside it."
-        )
-    return (
-        f"This does not show that none is {bad_words(found.question)}: below stands what would "
-        "have been found."
-    )
-
-
 def _bounds(found: SubgroupSearch) -> Iterator[Block]:
     if not found.examined:
         return
@@ -269,33 +167,13 @@ def _bounds(found: SubgroupSearch) -> Iterator[Block]:
         off = "off" if found.question.worse is Worse.EITHER else bad
         text = (
             f"With {_level(found.question)} confidence no subgroup examined is {off} by more than "
-            f"{_points(largest.by_at_most)}"
+            f"{in_points(largest.by_at_most)}"
         )
         if largest.by_at_most_of_large is not None:
-            large = _points(largest.by_at_most_of_large)
+            large = in_points(largest.by_at_most_of_large)
             text += f"; of those with 10% of the {counted(found)}, by more than {large}"
         yield Paragraph(f"{text}.")
     yield Paragraph(detectable(found))
-
-
-def detectable(found: SubgroupSearch) -> str:
-    """State what would have been found."""
-    parts = [*detected(found).values()]
-    if not parts:
-        return "No difference would probably have been found: the table is too small."
-    at = ", at the mean of all scores" if of_scores(found.question) else ""
-    at += ", once chosen" if found.question.split is not None else ""
-    return f"Would have been found (80% power{at}): {', '.join(parts)} of the {counted(found)}."
-
-
-def detected(found: SubgroupSearch) -> dict[float, str]:
-    """Return what would have been found, by the share of a subgroup: ``+6.2 pp in 50%``."""
-    sign = {Worse.HIGHER: "+", Worse.LOWER: "−", Worse.EITHER: "±"}[found.question.worse]
-    return {
-        each.share: f"{sign}{_points(each.difference)} in {100 * each.share:g}%"
-        for each in found.detectable
-        if each.difference is not None
-    }
 
 
 def _record(found: SubgroupSearch) -> Iterator[Section]:
@@ -397,21 +275,10 @@ def _level(question: SearchQuestion) -> str:
     return f"{100 * (1 - question.alpha):.4g}%"
 
 
-def guaranteed(found: SubgroupSearch, each: Subgroup) -> float:
-    """Return the end of the interval that is nearer to no difference."""
-    side = found.question.worse
-    above = each.difference > 0 if side is Worse.EITHER else side is Worse.HIGHER
-    return each.low if above else each.high
-
-
 def _needed(each: Subgroup) -> str:
     if each.rows_needed is None:
         return "-"
     return "more than is practical" if each.rows_needed > _MOST_ROWS else f"{each.rows_needed:,}"
-
-
-def _points(value: float) -> str:
-    return f"{100 * value:.1f} pp"
 
 
 def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[Block]:

@@ -1,0 +1,159 @@
+"""Sentences of a search for subgroups: what was examined, claimed, and could have been found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import SearchControl, SearchedReference, Worse
+from fairgauge.render.words import numbers
+from fairgauge.render.words.display_names import capitalised
+from fairgauge.render.words.question_sentences import counts_people
+
+if TYPE_CHECKING:
+    from fairgauge.results.subgroup_search import SearchQuestion, Subgroup, SubgroupSearch
+
+
+def of_scores(question: SearchQuestion) -> bool:
+    """Return whether scores are compared with labels, and not a rate with that of others."""
+    return question.reference is SearchedReference.LABELS
+
+
+HIGH_OR_LOW = {Worse.HIGHER: "high", Worse.LOWER: "low"}
+
+
+def bad_words(question: SearchQuestion) -> str:
+    """Return what is claimed of subgroups: that they are ``worse``."""
+    if not of_scores(question):
+        return "worse"
+    return (
+        "miscalibrated"
+        if question.worse is Worse.EITHER
+        else f"scored too {HIGH_OR_LOW[question.worse]}"
+    )
+
+
+def counted(found: SubgroupSearch) -> str:
+    """Return what the rate is a share of: ``observed negatives``."""
+    rate = found.question.definition
+    described = rate.among.described if isinstance(rate, Rate) else "rows with a label and a score"
+    return of_whom(found) if described == "rows" else described
+
+
+def of_whom(found: SubgroupSearch) -> str:
+    """Return what is counted: people, or rows."""
+    return "people" if counts_people(found.spec) else "rows"
+
+
+def examined(found: SubgroupSearch) -> str:
+    """State which subgroups were examined, and what each is compared with."""
+    question = found.question
+    if of_scores(question):
+        return _scores_examined(found)
+    features = len(question.features)
+    deepest = min(question.depth, features)
+    against = "all other rows" if question.reference is SearchedReference.OTHERS else "all rows"
+    text = (
+        f"{numbers.numbered(found.examined, 'subgroups')} of up to {deepest} of "
+        f"{numbers.numbered(features, 'features')}, each against {against}."
+    )
+    if question.split is not None and found.chosen_from is not None:
+        text += (
+            f" They had the most evidence, of {found.chosen_from:,}, in {100 * question.split:.4g}%"
+            f" of the {of_whom(found)}, chosen at random; all numbers are of the others, which had "
+            "no part in the choice."
+        )
+    if question.tolerance:
+        text += f" Worse means {question.worse} by more than {in_points(question.tolerance)}."
+    return text
+
+
+def _scores_examined(found: SubgroupSearch) -> str:
+    question = found.question
+    features = len(question.features) - 1  # and the score
+    text = (
+        f"{numbers.numbered(found.examined, 'parts')} of tenths of the score: all rows, and "
+        f"subgroups of up to {min(question.depth, features)} of "
+        f"{numbers.numbered(features, 'features')}. In each the mean score is compared with the "
+        "share of positive labels."
+    )
+    if question.tolerance:
+        bad, tolerance = capitalised(bad_words(question)), in_points(question.tolerance)
+        text += f" {bad} means by more than {tolerance}."
+    return text
+
+
+def claim(found: SubgroupSearch) -> str:
+    """State how many subgroups are worse, with which chance of error, and what explains them."""
+    number, alpha = len(found.worse), f"{100 * found.question.alpha:.4g}%"
+    one = number == 1
+    if found.question.multiplicity is SearchControl.FDR:
+        chance = (
+            f"of such claims at most {alpha} are expected to be wrong (not proven for subgroups "
+            "that overlap)"
+        )
+    else:
+        wrong = "it is not" if one else f"any of the {number:,} is not"
+        chance = f"with at most a {alpha} chance that {wrong}"
+    are = numbers.plural(number, "is", "are")
+    text = f"{number:,} {are} {bad_words(found.question)}, {chance}"
+    members, others = len(found.summary), number - len(found.summary)
+    if others:
+        account = numbers.plural(members, "accounts", "account")
+        rest = "the other" if others == 1 else f"the other {others:,}"
+        text += f"; {members:,} {account} for {rest}"
+    return f"{text}."
+
+
+def audited_by(found: SubgroupSearch, subgroup: Subgroup) -> str:
+    """Return by what the rows of a subgroup are audited."""
+    others = any(each.name not in subgroup.conditions for each in found.question.features)
+    return "by the other features" if others else "alone"
+
+
+def nothing_shown(found: SubgroupSearch) -> str:
+    """State what follows where no subgroup is shown to be worse, or why none was examined."""
+    if not found.examined:
+        fewest = found.question.min_rows
+        if of_scores(found.question):
+            return f"No tenth of the score has {fewest:,} rows with a label."
+        return (
+            f"No subgroup has {fewest:,} rows, with 20 that the rate is a share of in it and 20 "
+            "outside it."
+        )
+    return (
+        f"This does not show that none is {bad_words(found.question)}: below stands what would "
+        "have been found."
+    )
+
+
+def detectable(found: SubgroupSearch) -> str:
+    """State what would have been found."""
+    parts = [*detected(found).values()]
+    if not parts:
+        return "No difference would probably have been found: the table is too small."
+    at = ", at the mean of all scores" if of_scores(found.question) else ""
+    at += ", once chosen" if found.question.split is not None else ""
+    return f"Would have been found (80% power{at}): {', '.join(parts)} of the {counted(found)}."
+
+
+def detected(found: SubgroupSearch) -> dict[float, str]:
+    """Return what would have been found, by the share of a subgroup: ``+6.2 pp in 50%``."""
+    sign = {Worse.HIGHER: "+", Worse.LOWER: "−", Worse.EITHER: "±"}[found.question.worse]
+    return {
+        each.share: f"{sign}{in_points(each.difference)} in {100 * each.share:g}%"
+        for each in found.detectable
+        if each.difference is not None
+    }
+
+
+def guaranteed(found: SubgroupSearch, each: Subgroup) -> float:
+    """Return the end of the interval that is nearer to no difference."""
+    side = found.question.worse
+    above = each.difference > 0 if side is Worse.EITHER else side is Worse.HIGHER
+    return each.low if above else each.high
+
+
+def in_points(value: float) -> str:
+    """Return a share, or a difference of shares, in percentage points."""
+    return f"{100 * value:.1f} pp"
