@@ -423,7 +423,7 @@ class DiagnosticCode(StrEnum):
     EXCLUDED = "excluded"  # rows, reason
     PROTECTED = "protected"  # min_cell
     REPEATED_ID = "repeated_id"  # column, distinct, rows, verb
-    MISSING_GROUPS = "missing_groups"  # rows, total, ruled; cases, total_cases of a count column
+    MISSING_GROUPS = "missing_groups"  # rows, total, ruled, known; cases, total_cases of a count
     MISSING_OUTCOMES = "missing_outcomes"
     # what, rows, total, most, most_share, least, least_share, groups, differs, ruled
     UNDECIDED_PEOPLE = "undecided_people"  # rows, total, ruled

@@ -81,6 +81,49 @@ def test_check_finds_no_error_in_a_table_that_a_preset_prints(tmp_path, name, ou
         assert selected == dict(by_group.agg(chosen.sum()).iter_rows())
 
 
+@pytest.mark.parametrize("outcome", ["hired", "score"])
+@pytest.mark.parametrize("name", SELECTING)
+def test_groups_minimum_and_unknown_are_of_the_same_rows(tmp_path, name, outcome):
+    """Those with a decision: who has none is in no group's n, and in no share of anything."""
+    path = tmp_path / "audit.md"
+    report = published(name, outcome)
+    report.save(path)
+    decided = applicants().drop_nulls(outcome)
+    notes = {each.feature: each for each in report.diagnostics if each.code == "missing_groups"}
+    for table in fg.check(path).tables:
+        columns = table.name.removeprefix("Groups of ").split("*")
+        without = decided.height - decided.drop_nulls(columns).height
+        assert (table.unknown or 0) == without
+        assert sum(group.n for group in table.groups) + without == decided.height
+        if without:
+            note = notes[table.name.removeprefix("Groups of ")]
+            assert (note["rows"], note["total"]) == (without, decided.height)
+            assert f"({without:,} of {decided.height:,}) have no recorded" in str(note)
+
+
+@pytest.mark.parametrize("decided", [19, 20])
+def test_the_minimum_is_a_share_of_the_rows_with_a_decision(decided):
+    """2% of 1,000 decisions are 20, whatever rows of small and large groups have none."""
+    counts = {"x": (decided, 11), "a": (500, 200), "b": (480 + 20 - decided, 100)}
+    rows = pl.concat(
+        pl.DataFrame(
+            {
+                "g": [group] * (known + without),
+                "hired": [i % 2 for i in range(known)] + [None] * without,
+            }
+        )
+        for group, (known, without) in counts.items()
+    )
+    report = fg.audit(rows, preset="nyc-ll144", prediction="hired", positive=1, sensitive="g")
+    reasons = [e.reason for e in report.estimates if e.group == "x" and e.reason]
+    if decided == 20:
+        assert "small_group" not in [reason.code for reason in reasons]
+    else:
+        assert [(r["n"], r["minimum"], r["total"]) for r in reasons] == [(19, 20, 1_000)]
+        words = "below the minimum of 20 (2% of all 1,000 rows with a known prediction)"
+        assert words in render(report, "markdown", full=True)
+
+
 def table_to_publish(report: Report, feature: str) -> tuple[list[str], dict[str, list[str]], str]:
     """Return the heads of the table to publish of a feature, its rows by group, and its notes."""
     text = render(report, "markdown", full=True).split("**Tables to publish**")[1]

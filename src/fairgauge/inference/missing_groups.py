@@ -14,6 +14,7 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode
+from fairgauge.resolve.group_counts import known_outcome
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.estimates import WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.enums import Profile
+    from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.sides import Index, Measure
@@ -35,19 +37,18 @@ if TYPE_CHECKING:
 _FEW = 0.01
 
 
-def missing_groups(
-    counted: GroupCounts, *, ruled: bool, people: bool = False
-) -> Iterator[Diagnostic]:
+def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     """Note which share of the cases is in no group because a feature is missing.
 
-    Where rows stand for several cases, it states both numbers; where there are rules, what such
-    rows mean for them.
+    Cases without any outcome, which are in no rate, do not count. Where rows stand for several
+    cases, it states both numbers; where there are rules, what such rows mean for them.
     """
-    rows, cases = (int(counted.unknown[name].sum()) for name in ("rows", "n"))
+    rows, cases = (round(counted.without_group(name)) for name in ("rows", "n"))
     if not rows:
         return
-    total = rows + int(counted.counts["rows"][:, 0].sum())
-    every = cases + int(counted.counts["n"][:, 0].sum())
+    total = round(counted.every("rows"))
+    every = round(counted.every("n"))
+    known = known_outcome(counted, spec)
     made = Diagnostic.note if cases / every < _FEW else Diagnostic.warning
     of_cases = {"cases": cases, "total_cases": every} if every != total else {}
     yield made(
@@ -55,8 +56,9 @@ def missing_groups(
         counted.feature,
         rows=rows,
         total=total,
-        ruled=ruled,
-        **({"unit": "people"} if people else {}),
+        ruled=bool(spec.rules),
+        **({"unit": "people"} if spec.of_people else {}),
+        **({"known": known} if known else {}),
         **of_cases,
     )
 

@@ -60,8 +60,10 @@ def undecided_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 def missing_outcomes(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     """Warn where rows that lack the label or prediction are many, or not alike in all groups."""
+    every = np.arange(len(counted.groups))
     shown = np.flatnonzero(large_groups(counted, spec))
-    for what, missing, n in _missing(counted, spec, shown):
+    for what, all_missing, all_n in _missing(counted, spec, every) if len(shown) else ():
+        missing, n = all_missing[shown], all_n[shown]
         shares = quotient(missing, n)
         most, least = int(np.nanargmax(shares)), int(np.nanargmin(shares))
         p = float(homogeneity(missing, n)[1])
@@ -71,8 +73,8 @@ def missing_outcomes(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
             DiagnosticCode.MISSING_OUTCOMES,
             counted.feature,
             what=what,
-            rows=int(missing.sum()),
-            total=int(n.sum()),
+            rows=int(all_missing.sum()),
+            total=int(all_n.sum()),
             most=counted.groups[shown[most]],
             most_share=float(shares[most]),
             least=counted.groups[shown[least]],

@@ -22,7 +22,7 @@ from fairgauge.inference.interval import certainty
 from fairgauge.inference.one.statistic_intervals import EveryGroup
 from fairgauge.measure.slices import Slice
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import named
+from fairgauge.resolve.group_counts import GroupCounts, known_outcome, named
 from fairgauge.results.estimates import Adequate, as_count
 from fairgauge.results.scopes import OVERALL
 from fairgauge.stats.contrasts import fold
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.reasons import Parameter
     from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
     from fairgauge.results.estimates import ComparisonKey, Estimate, Group
 
@@ -50,11 +50,12 @@ def small_groups(features: Iterable[GroupCounts | UnrecordedGroups], spec: Spec)
     for counts in features:
         of_share = math.ceil(counts.every_case * (spec.min_share or 0.0))
         minimum = max(spec.min_n or 0, of_share)
-        share = (
-            {"share": spec.min_share, "total": as_count(counts.every_case), "unit": unit}
-            if minimum == of_share
-            else {}
-        )
+        share: dict[str, Parameter] = {}
+        if minimum == of_share:
+            total = as_count(counts.every_case)
+            share = {"share": spec.min_share, "total": total, "unit": unit}
+            known = known_outcome(counts, spec) if isinstance(counts, GroupCounts) else None
+            share |= {"known": known} if known else {}
         sizes = dict(zip(counts.groups, counts.cases.tolist(), strict=True))
         for name, cases in sorted(sizes.items(), key=lambda item: item[1]):
             if cases < minimum:

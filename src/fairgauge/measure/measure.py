@@ -214,14 +214,14 @@ class _MeasuredFeature:
         self.diagnostics = [
             *_strata_coverage(slices[0], resolution.metrics),
             *_clusters_spanning_groups(counts, spec),
-            *missing_groups(counts, ruled=bool(spec.rules), people=spec.of_people),
+            *missing_groups(counts, spec),
             *missing_outcomes(counts, spec),
             *one_group(counts),
             *choices(slices, resolution.metrics),
         ]
         if counts.protected:
             self.diagnostics = [
-                *missing_groups(counts, ruled=bool(spec.rules), people=spec.of_people),
+                *missing_groups(counts, spec),
                 *choices(slices, resolution.metrics),
             ]
         ruled = {limit.metric for _, limit in spec.limits}

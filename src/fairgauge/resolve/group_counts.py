@@ -159,6 +159,7 @@ class GroupCounts:
     clusters : the cells by cluster, None without clusters.
     crossing : which group each combination of values of its columns belongs to.
     mean_weight : the unit of all weights, which is the mean weight of all rows.
+    all_decided : whether a row without any outcome counts, as one of a negative one.
     """
 
     feature: str
@@ -174,6 +175,7 @@ class GroupCounts:
     undecided: int = 0
     clusters: ClusterCells | None = None
     mean_weight: float = 1.0
+    all_decided: bool = False
 
     def in_given_weights(self, sums: Array) -> Array:
         """Return sums of weights in the unit in which they were given, to 12 digits."""
@@ -222,13 +224,32 @@ class GroupCounts:
 
     @property
     def cases(self) -> Array:
-        """Return the cases of every group over all strata, without weights."""
-        return np.asarray(self.counts["n"][:-1, 0].sum(axis=(1, 2)))
+        """Return the cases of every group over all strata that have an outcome, without weights."""
+        return self._decided(self.counts["n"][:-1, 0])
 
     @property
     def every_case(self) -> float:
-        """Return the cases of all rows, those of no known group included, without weights."""
-        return float(self.counts["n"][:, 0].sum()) + float(np.sum(self.unknown.get("n", 0.0)))
+        """Return the cases that have an outcome, those of no known group included."""
+        return self.every("n")
+
+    def every(self, measure: str) -> float:
+        """Return the rows or cases that have an outcome, those of no known group included."""
+        known = self._decided(self.counts[measure][:, 0])
+        return float(known.sum()) + self.without_group(measure)
+
+    def without_group(self, measure: str) -> float:
+        """Return the rows or cases in no group that have an outcome."""
+        return float(self._decided(self.unknown[measure])) if measure in self.unknown else 0.0
+
+    def without_outcome(self, measure: str) -> float:
+        """Return the rows or cases that lack every outcome, of which there is none in any rate."""
+        every = self.counts[measure][:, 0].sum(axis=0) + self.unknown.get(measure, 0.0)
+        return float(every.sum() - self._decided(every))
+
+    def _decided(self, cells: Array) -> Array:
+        """Add cells up over outcomes, without the one that lacks all of which there is a column."""
+        lacking = cells[..., -1, -1] * (cells.shape[-2:] != (1, 1) and not self.all_decided)
+        return np.asarray(cells.sum(axis=(-2, -1)) - lacking)
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -245,6 +266,16 @@ class GroupCounts:
         axes = [part.axis for part in self.crossing.parts]
         codes = [level_codes(axis, cube, columns[axis.column]) for axis in axes]
         return self.crossing.groups_of(np.stack(codes, axis=-1))
+
+
+def known_outcome(counts: GroupCounts, spec: Spec) -> str | None:
+    """Return the outcome that the cases which count have; None where every case counts."""
+    if counts.undecided:
+        return "decision"
+    if not counts.without_outcome("n"):
+        return None
+    decision = "score" if spec.prediction is None else "prediction"
+    return " or ".join(["label"] * counts.has_labels + [decision] * counts.has_predictions)
 
 
 def named(counts: GroupCounts, group: int) -> Named:
@@ -278,6 +309,7 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
             name,
             _crossing(cube, [groupings[c] for c in feature.columns], spec, problems),
             problems,
+            all_decided=spec.profile.rules.missing_outcome_is_negative,
         )
         for name, feature in spec.recorded.items()
     ]
@@ -632,7 +664,14 @@ def _find(
         return None
 
 
-def _arranged(cube: Cube, feature: str, crossing: Crossing, problems: list[Problem]) -> GroupCounts:
+def _arranged(
+    cube: Cube,
+    feature: str,
+    crossing: Crossing,
+    problems: list[Problem],
+    *,
+    all_decided: bool = False,
+) -> GroupCounts:
     plan = cube.plan
     outcome = [plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
     every = _dense(cube, crossing, outcome)
@@ -654,6 +693,7 @@ def _arranged(cube: Cube, feature: str, crossing: Crossing, problems: list[Probl
         unknown={measure: dense[-1, 0] for measure, dense in counts.items()},
         undecided=cube.excluded.get(Uncounted.UNDECIDED, 0),
         clusters=_cluster_cells(cube, crossing),
+        all_decided=all_decided,
     )
 
 

@@ -74,6 +74,8 @@ def _missing_groups(d: Diagnostic) -> str:
     noun, number, total = d.get("unit") or "rows", d["rows"], d["total"]
     if d.get("cases") is not None:
         noun, number, total = "cases", d["cases"], d["total_cases"]
+    if d.get("known") is not None:
+        noun += f" with a known {d['known']}"
     rules = " and are in no group of it"
     if d.get("ruled") is not False:  # a report saved before this was stated
         rules = (
@@ -97,8 +99,8 @@ def _missing_outcomes(d: Diagnostic) -> str:
         "whatever is missing" * bool(d["ruled"])
     )
     return (
-        f"{d['rows'] / d['total']:.1%} of the {noun} ({d['rows']:,} of {d['total']:,}) have no "
-        f"{d['what']}{shares}; rates that need it are of the others{rules}"
+        f"{d['rows'] / d['total']:.1%} of the {noun} in its groups ({d['rows']:,} of "
+        f"{d['total']:,}) have no {d['what']}{shares}; rates that need it are of the others{rules}"
     )
 
 

@@ -270,7 +270,8 @@ def _small_group(reason: Reason) -> str:
     share = reason.get("share")
     if share is None:
         return text
-    return f"{text} ({100 * share:.4g}% of all {numbered(reason['total'], reason['unit'])})"
+    known = f" with a known {reason['known']}" if reason.get("known") else ""
+    return f"{text} ({100 * share:.4g}% of all {numbered(reason['total'], reason['unit'])}{known})"
 
 
 def _no_estimate(reason: Reason) -> str:
