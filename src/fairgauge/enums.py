@@ -139,7 +139,6 @@ class Uncounted(StrEnum):
     NO_COUNT = "missing count"
     NO_WEIGHT = "missing weight"
     SAME_PERSON = "further row of the same person"
-    UNDECIDED = "no known decision"
 
 
 class Person(StrEnum):
@@ -426,7 +425,6 @@ class DiagnosticCode(StrEnum):
     MISSING_GROUPS = "missing_groups"  # rows, total, ruled, known; cases, total_cases of a count
     MISSING_OUTCOMES = "missing_outcomes"
     # what, rows, total, most, most_share, least, least_share, groups, differs, ruled
-    UNDECIDED_PEOPLE = "undecided_people"  # rows, total, ruled
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
     COVERAGE = "coverage"  # metric, share, of
     ADJUSTED_P = "adjusted_p"  # comparisons, homogeneity

@@ -115,7 +115,7 @@ class ReasonCode(StrEnum):
     NOT_SIGNIFICANT = "not_significant"
     ALTERNATIVES = "alternatives"
     BOUNDS_CROSS = "bounds_cross"  # low, high
-    MISSING_GROUPS = "missing_groups"  # rows, low, high, alone, by_value
+    MISSING_GROUPS = "missing_groups"  # rows, unit, low, high, alone, by_value
     MISSING_OUTCOMES = "missing_outcomes"  # likewise
     NO_ESTIMATE = "no_estimate"  # what, name, nearest
     NO_VALUE = "no_value"

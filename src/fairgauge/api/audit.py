@@ -12,7 +12,6 @@ from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
 from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, nearest, quote
-from fairgauge.inference.missing_outcomes import undecided_people
 from fairgauge.measure.composition_notes import composition_notes
 from fairgauge.measure.decide import judge_together, remaining_notes
 from fairgauge.measure.findings import choose_findings
@@ -528,9 +527,8 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         return
     note, counted = DiagnosticCode.PEOPLE, str(spec.per_person)
     if spec.of_people:
-        people, rows = cube.cases + cube.excluded.get(Uncounted.UNDECIDED, 0), cube.rows
-        yield Diagnostic.note(note, column=spec.person, counted=counted, people=people, rows=rows)
-        yield from undecided_people(cube, spec)
+        made = Diagnostic.note
+        yield made(note, column=spec.person, counted=counted, people=cube.cases, rows=cube.rows)
     else:
         yield Diagnostic.note(note, column=spec.person, counted=counted)
     for column, people in cube.conflicts:

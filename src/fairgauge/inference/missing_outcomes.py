@@ -15,7 +15,7 @@ import numpy as np
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import DiagnosticCode, Uncounted
+from fairgauge.enums import DiagnosticCode
 from fairgauge.inference.missing_groups import contrast_range, sides_and_unknown
 from fairgauge.resolve.references import large_groups
 from fairgauge.results.estimates import WorstCase
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.cube.cube import Cube
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.outcomes import OutcomeMasks
@@ -46,16 +45,6 @@ _MANY = 0.05
 _LEVEL = 0.01
 _MISSING = 2
 """The state of an outcome that is neither positive (0) nor negative (1)."""
-
-
-def undecided_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn where many people have no known decision: they are in no group's counts."""
-    people = cube.excluded.get(Uncounted.UNDECIDED, 0)
-    total = cube.cases + people
-    if people >= _MANY * total > 0:
-        yield Diagnostic.warning(
-            DiagnosticCode.UNDECIDED_PEOPLE, rows=people, total=int(total), ruled=bool(spec.rules)
-        )
 
 
 def missing_outcomes(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
@@ -182,11 +171,11 @@ class _CompletedShares:
         self._known, self._unknown = sides_and_unknown(counted, outcome, spec.profile, measure)
         cases = sides_and_unknown(counted, outcome, spec.profile, "n")
         each = (cases[0].states(np.array([cases[0].whole])), cases[1].states(_FIRST))
-        self.rows = int(sum(_incomplete(states, rate) for states in each)) + counted.undecided
-        # people without any known decision are in no group's counts, so that they may be of each
-        self._apart = self._unknown.states(_FIRST).copy()
-        self._apart[:, _MISSING, _MISSING] += counted.undecided
-        self._undecided = counted.undecided > 0
+        self.rows = int(sum(_incomplete(states, rate) for states in each))
+        # what lacks both a group and an outcome may be of each group, in rates too
+        self._apart = self._unknown.states(_FIRST)
+        self._incomplete_apart = self._apart.copy()
+        self._incomplete_apart[:, :_MISSING, :_MISSING] = 0
 
     def case(self, low: float, high: float) -> WorstCase:
         return WorstCase(float(low), float(high), self.rows, outcomes=True)
@@ -194,16 +183,18 @@ class _CompletedShares:
     def of(self, which: Index, *, with_unknown: bool = False) -> Limits:
         """Return the least and the greatest rate of some sides.
 
-        Rows ``with_unknown`` group may be of a side, or not.
+        Rows ``with_unknown`` group may be of a side, or not; else those alone that also lack an
+        outcome.
         """
+        apart = self._apart if with_unknown else self._incomplete_apart
         ends = []
         for at_least in (True, False):
             x, n = _shares(self._known.states(which), self._rate, at_least=at_least)
-            more = _shares(self._apart, self._rate, at_least=at_least)
-            everyone = which == self._known.whole  # who has all rows, whatever their groups
-            x, n = x + everyone * more[0], n + everyone * more[1]
-            apart = (with_unknown or self._undecided) * ~everyone
-            ends.append(missing_bounds(x, n, apart * more[0], apart * more[1])[not at_least])
+            every = _shares(self._apart, self._rate, at_least=at_least)
+            more = _shares(apart, self._rate, at_least=at_least)
+            whole = which == self._known.whole  # which has all rows, whatever their groups
+            x, n = x + whole * every[0], n + whole * every[1]
+            ends.append(missing_bounds(x, n, ~whole * more[0], ~whole * more[1])[not at_least])
         return ends[0], ends[1]
 
     def spread(self, metric: Spread) -> tuple[float, float] | None:

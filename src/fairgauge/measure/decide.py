@@ -424,12 +424,15 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
         if _outcome(low, high, rule) is not outcome:
             code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
             reached = {"low": low, "high": high, "by_value": by_value or None}
-            made = Reason.of(code, rows=worst.rows, alone=str(outcome), **reached)
+            made = Reason.of(
+                code, rows=worst.rows, unit=measured.unit, alone=str(outcome), **reached
+            )
             return Outcome.INCONCLUSIVE, made
     if outcome is Outcome.PASS and not any(worst.outcomes for worst in cases):
         lacking = [measured.lacking.get((each.feature or "", need), 0) for need in rule.row.needs]
         if rows := max(lacking, default=0):
-            made = Reason.of(ReasonCode.MISSING_OUTCOMES, rows=rows, alone=str(outcome))
+            code = ReasonCode.MISSING_OUTCOMES
+            made = Reason.of(code, rows=rows, unit=measured.unit, alone=str(outcome))
             return Outcome.INCONCLUSIVE, made
     return outcome, reason
 

@@ -172,6 +172,7 @@ def measure(
         ),
         pairs=tuple(pairs),
         worst_cases=worst,
+        unit="people" if spec.of_people else None,
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
         adequate=adequate,
         group_ids={

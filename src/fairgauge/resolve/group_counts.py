@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from fairgauge.cube.crossed_strata import with_one_stratum
-from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role, Uncounted
+from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role
 from fairgauge.errors import DataError, Problem, SpecError, alternatives, listing, nearest, quote
 from fairgauge.identity import (
     EVERYONE,
@@ -155,7 +155,6 @@ class GroupCounts:
     histogram : the scores, None without scores.
     unknown : the same as ``counts`` of the rows excluded because they have no group, over all
         strata; shape (labels + 1, predictions + 1).
-    undecided : people without any known decision, who are in no count.
     clusters : the cells by cluster, None without clusters.
     crossing : which group each combination of values of its columns belongs to.
     mean_weight : the unit of all weights, which is the mean weight of all rows.
@@ -172,7 +171,6 @@ class GroupCounts:
     named_reference: int | None = None
     histogram: Histogram | None = None
     unknown: dict[str, Array] = field(default_factory=dict)
-    undecided: int = 0
     clusters: ClusterCells | None = None
     mean_weight: float = 1.0
     all_decided: bool = False
@@ -270,8 +268,6 @@ class GroupCounts:
 
 def known_outcome(counts: GroupCounts, spec: Spec) -> str | None:
     """Return the outcome that the cases which count have; None where every case counts."""
-    if counts.undecided:
-        return "decision"
     if not counts.without_outcome("n"):
         return None
     decision = "score" if spec.prediction is None else "prediction"
@@ -691,7 +687,6 @@ def _arranged(
         named_reference=_reference_group(feature, crossing, problems),
         histogram=_histogram(cube, crossing),
         unknown={measure: dense[-1, 0] for measure, dense in counts.items()},
-        undecided=cube.excluded.get(Uncounted.UNDECIDED, 0),
         clusters=_cluster_cells(cube, crossing),
         all_decided=all_decided,
     )

@@ -45,8 +45,8 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     """Return counts of people, each once, of counts of rows by person.
 
     A person is in the group that their rows state; where these state several, their group is
-    unknown. A row without a person counts as a person of its own. Who has no known decision is in
-    no count of people, so that every number of a group is of the people that its rates are of.
+    unknown. A row without a person counts as a person of its own. The decision of a person
+    without a known one is missing, as that of a row may be.
 
     Raises
     ------
@@ -97,20 +97,16 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     )
     counts = np.concatenate([np.ones(len(people)), table.sums["rows"][~named]])
     further = int(table.sums["rows"].sum() - counts.sum())
-    decided = (every[:, [axis.role in _OUTCOMES for axis in plan.axes]] >= 0).any(axis=1)
-    undecided = int(counts[~decided].sum())
-    every, counts = every[decided], counts[decided]
     tables = tuple(
         aggregate(tuple(plan.axes[i] for i in at), every[:, list(at)], {"rows": counts})
         for at in plan.tables
     )
-    excluded = {Uncounted.SAME_PERSON: further, Uncounted.UNDECIDED: undecided}
     return Cube(
         plan,
         {axis: rows.levels[axis] for axis in plan.axes},
         tables,
         rows.rows,
-        {reason: number for reason, number in excluded.items() if number},
+        {Uncounted.SAME_PERSON: further} if further else {},
         unseen=rows.unseen,
         conflicts=tuple((column, n) for column, n in conflicts.items() if n),
     )

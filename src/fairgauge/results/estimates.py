@@ -451,7 +451,8 @@ class Measured:
 
     ``feature_ids`` holds what every feature is, ``group_ids`` what its groups are, by their names.
     ``shown`` holds how far the intervals of groups that nobody recorded reach if their
-    probabilities show as little as people of known group leave possible.
+    probabilities show as little as people of known group leave possible. ``unit`` is "people" where
+    these were counted, and not rows.
     """
 
     task: Task
@@ -470,6 +471,7 @@ class Measured:
     feature_ids: Mapping[str, FeatureId] = field(default_factory=dict)
     estimators: tuple[ByEstimator, ...] = ()
     shown: Mapping[ShownKey, Shown] = field(default_factory=dict)
+    unit: str | None = None
 
     def group_id(self, feature: str | None, group: str | None) -> GroupId | None:
         """Return what a group of a feature is, by their names; None where there is none."""

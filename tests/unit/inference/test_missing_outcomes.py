@@ -192,7 +192,7 @@ def test_no_area_under_the_curve_passes_because_labels_are_blank(metric):
 
 
 def test_people_of_whom_nothing_was_decided_do_not_let_a_rule_pass():
-    """They are in no count, so that a group whose refusals are blank would else look favoured."""
+    """They are in no rate, so that a group whose refusals are blank would else look favoured."""
     rng = np.random.default_rng(5)
     n = 6_000
     race = rng.choice(["A", "B"], n)
@@ -204,7 +204,31 @@ def test_people_of_whom_nothing_was_decided_do_not_let_a_rule_pass():
     assert audited(whole, asked).verdict is Outcome.FAIL
     found = audited(whole | {"decision": blank}, asked)
     assert found.verdict is Outcome.INCONCLUSIVE
-    assert DiagnosticCode.UNDECIDED_PEOPLE in [each.code for each in found.diagnostics]
+    assert DiagnosticCode.MISSING_OUTCOMES in [each.code for each in found.diagnostics]
+
+
+def test_people_with_one_row_each_are_decided_as_rows():
+    """Who has no decision is of the group that is known of them, in the worst case too."""
+    rng = np.random.default_rng(6)
+    n = 3_000
+    race = rng.choice(["A", "B", None], n, p=[0.5, 0.45, 0.05])
+    chosen = np.where(rng.random(n) < np.where(race == "B", 0.36, 0.4), "yes", "no")
+    columns = {"person": np.arange(n), "race": race,
+               "decision": np.where(rng.random(n) < 0.03, None, chosen)}  # fmt: skip
+    asked = {"prediction": "decision", "positive": "yes", "sensitive": "race",
+             "reference": {"race": "A"}, "metrics": ["selection_rate.ratio"]}  # fmt: skip
+    for limit in (0.7, 0.72, 0.74, 0.76, 0.78, 0.8):
+        rules = [f"selection_rate.ratio >= {limit}", f"selection_rate >= {limit / 2:.2f}"]
+        rows = audited(columns, asked | {"rules": rules})
+        people = audited(columns, asked | {"rules": rules, "person": "person"})
+        for one, other in zip(rows.verdicts, people.verdicts, strict=True):
+            assert one.outcome is other.outcome
+            reached = [(v.reason.get("low"), v.reason.get("high")) for v in (one, other)]
+            assert reached[0] == reached[1]
+            if other.reason.code in ("missing_outcomes", "missing_groups"):
+                assert f"the {other.reason['rows']:,} people without" in other.says
+                assert "rows" not in other.says
+    assert {v.outcome for v in rows.verdicts} >= {Outcome.INCONCLUSIVE}
 
 
 def audited(columns, asked):

@@ -38,7 +38,6 @@ from fairgauge.render.words.question_sentences import (
     chosen_rows,
     counts_people,
     cut_words,
-    every_case,
     subgroups_not_examined,
     unit,
 )
@@ -265,12 +264,10 @@ def _unadjusted(report: Report, strata: str) -> Iterator[Sentence]:
 
 def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     data, spec = report.data, report.spec
-    whole = every_case(report) if counts_people(spec) else data.rows
+    whole = data.cases if counts_people(spec) else data.rows
     what = "" if counts_people(spec) else " rows"
     used = "all of them used" if data.used == whole else f"{count(data.used)}{what} used"
-    every = every_case(report)
-    excluded = ["data.excluded"] if every != data.cases else []
-    yield Sentence(f"{count(every)} {words.unit}, {used}.", ("data.cases", *excluded, "data.used"))
+    yield Sentence(f"{count(data.cases)} {words.unit}, {used}.", ("data.cases", "data.used"))
     yield from (Sentence(text, ("spec.where",)) for text in chosen_rows(report))
     features = dict.fromkeys(words.feature(each.feature) for each in report.groups)
     by = listing([f"by {each}" for each in features])

@@ -168,9 +168,8 @@ def _unknown(verdict: Verdict) -> str:
         what = missing_outcome(verdict)
     else:
         return ""
-    rows = reason["rows"]
-    noun = numbers.plural(rows, "row", "rows")
-    return f"{rows:,} {noun} without {what} could change it"
+    rows = numbers.numbered(reason["rows"], reason.get("unit") or "rows")
+    return f"{rows} without {what} could change it"
 
 
 def _compared_groups(verdict: Verdict, report: Report) -> str:

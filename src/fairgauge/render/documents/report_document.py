@@ -145,7 +145,7 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
     builder = _Full(report, results) if full else _Summary(report, results)
     fields = question.document(report)
     rows = report.data.rows
-    cases = question.every_case(report)
+    cases = report.data.cases
     read = question.rows_words(report)
     if question.counts_people(report.spec):
         read = f"{numbers.numbered(cases, 'people')} in {read}"
@@ -441,7 +441,7 @@ class _Summary:
         excluded = question.excluded(report)
         if excluded:
             unit = question.unit(report)
-            every = question.every_case(report) if unit == "people" else report.data.rows
+            every = report.data.cases if unit == "people" else report.data.rows
             incomplete = every - report.data.used
             text = exclusions(excluded, question.missing_groups(report), incomplete, unit)
             yield Paragraph(text, Tone.SOFT)

@@ -104,18 +104,6 @@ def _missing_outcomes(d: Diagnostic) -> str:
     )
 
 
-def _undecided_people(d: Diagnostic) -> str:
-    rules = (
-        "; a rule on a rate of decisions, or on a difference or ratio of two, passes only if it "
-        "would whichever groups they are in and whatever was decided" * bool(d["ruled"])
-    )
-    return (
-        f"{d['rows'] / d['total']:.1%} of the people ({d['rows']:,} of {d['total']:,}) have no "
-        "known decision and are in no number; an audit of every decision (--per-person each) "
-        f"states their share by group{rules}"
-    )
-
-
 def _adjusted(d: Diagnostic) -> str:
     tests = d.get("homogeneity") or 0
     among = f", {tests:,} of homogeneity and {tests:,} of all pairs of groups among them"
@@ -483,7 +471,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.REPEATED_ID: _repeated_id,
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
     DiagnosticCode.MISSING_OUTCOMES: _missing_outcomes,
-    DiagnosticCode.UNDECIDED_PEOPLE: _undecided_people,
     DiagnosticCode.CLUSTERS_SPAN_GROUPS: lambda d: (
         f"{d['clusters']:,} of {d['total']:,} clusters ({d['column']}) have rows in several "
         "groups; confidence intervals of differences and ratios account for it"

@@ -160,7 +160,7 @@ def source(report: Report) -> str:
 
 def data_words(report: Report) -> str:
     """Return what was read and how much of it was used."""
-    data, every = report.data, every_case(report)
+    data, every = report.data, report.data.cases
     cases = f" representing {count(every)} {unit(report, 'cases')}"
     cases = cases if every != data.rows else ""
     return f"{called(data.source)}, {rows_words(report)}{cases}, {used_words(report)}"
@@ -180,20 +180,15 @@ def used_words(report: Report) -> str:
     the rates that need none.
     """
     data = report.data
-    if data.used == (every_case(report) if unit(report) == "people" else data.rows):
+    if data.used == (data.cases if unit(report) == "people" else data.rows):
         partly = set(data.excluded) - {_MISSING_CLUSTER}
         return "all used for at least one feature" if partly else "all used"
-    missing = ["decision"] if data.excluded.get(Uncounted.UNDECIDED) else incomplete(report)
+    missing = incomplete(report)
     if not missing:
         return f"{count(data.used)} used"
     several = len(report.spec.get("sensitive", ())) > 1
     known = [*(f"a {each}" for each in missing), "one group or more" if several else "a group"]
     return f"{count(data.used)} with {listing(known)}"
-
-
-def every_case(report: Report) -> float:
-    """Return how many cases were read: people of whom no decision is known were not counted."""
-    return report.data.cases + report.data.excluded.get(Uncounted.UNDECIDED, 0)
 
 
 def unit(report: Report, other: str = "rows") -> str:
@@ -331,7 +326,9 @@ def unknown_sentence(report: Report) -> str:
     markers = _marker_sentence(report)
     if not listed and markers:
         return markers
-    counted = f"Of unknown category: {', '.join(listed) or f'no {unit(report)}'}."
+    lacking = " or ".join(incomplete(report))
+    among = f", among the {unit(report)} with a known {lacking}" if lacking else ""
+    counted = f"Of unknown category{among}: {', '.join(listed) or f'no {unit(report)}'}."
     return f"{counted} {markers}".rstrip()
 
 

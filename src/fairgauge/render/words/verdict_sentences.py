@@ -21,7 +21,7 @@ from fairgauge.render.words.metric_words import (
     unit,
     unit_name,
 )
-from fairgauge.render.words.numbers import count, minus
+from fairgauge.render.words.numbers import count, minus, numbered
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.scopes import NO_CLASS
 
@@ -275,8 +275,8 @@ def rounded_up(rows: float) -> int:
 
 def _missing_rows(verdict: Verdict) -> str:
     reason = verdict.reason
-    rows = reason["rows"]
-    who = "the row" if rows == 1 else f"the {rows:,} rows"
+    rows = numbered(reason["rows"], reason.get("unit") or "rows")
+    who = f"the {rows.removeprefix('1 ')}"
     outcomes = reason.code is ReasonCode.MISSING_OUTCOMES
     what = missing_outcome(verdict) if outcomes else verdict.feature
     depends = "what is missing" if outcomes else "their groups"
