@@ -20,10 +20,12 @@ from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import plan
 from fairgauge.enums import IntervalMethod, Outcome, ReferenceRule
 from fairgauge.inference.compared_counts import FEWEST_GROUPS
+from fairgauge.measure.decide import interval_reached
 from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.check import AlternativeReference
+from fairgauge.results.estimates import WorstCase
 from fairgauge.stats.multiplicity import tukey_level
 
 if TYPE_CHECKING:
@@ -78,6 +80,7 @@ class TableRatios:
     asked : the options of the check.
     named : the category that ratios are to be computed to; that with the highest rate among large
         ones where none is named.
+    unknown : people of unknown category, who count among all of whom a category has a share.
     """
 
     def __init__(
@@ -86,11 +89,13 @@ class TableRatios:
         categories: Sequence[CountedCategory],
         asked: CheckOptions,
         named: str | None,
+        unknown: int = 0,
     ) -> None:
         self._feature = feature
         self._categories = {each.name: each for each in categories}
         self._asked = asked
         self._named = named
+        self._people = sum(each.n for each in categories) + unknown
 
     @cached_property
     def reference(self) -> CountedCategory | None:
@@ -174,9 +179,8 @@ class TableRatios:
     @cached_property
     def _admitted(self) -> list[CountedCategory]:
         """Return the categories that are large enough to be the reference."""
-        people = sum(each.n for each in self._categories.values())
         admits = self._asked.smallest.admits
-        return [each for each in self._categories.values() if admits(each.n, people)]
+        return [each for each in self._categories.values() if admits(each.n, self._people)]
 
     @property
     def _candidates(self) -> list[CountedCategory]:
@@ -244,7 +248,7 @@ class TableRatios:
         return ComputedRatio(interval, replace(verdict, value=None, interval=interval))
 
     def _ratios(self, report: Report) -> dict[str, ComputedRatio]:
-        verdicts = {verdict.group: verdict for verdict in report.verdicts}
+        verdicts = {verdict.group: self._with_share(verdict) for verdict in report.verdicts}
         return {
             estimate.group: ComputedRatio(
                 estimate.interval, verdicts.get(estimate.group), estimate.value
@@ -252,6 +256,26 @@ class TableRatios:
             for estimate in report.estimates
             if estimate.group is not None
         }
+
+    @property
+    def _of_share(self) -> int:
+        """Return the people that are the smallest share of all."""
+        return math.ceil(self._people * self._asked.smallest.share)
+
+    def _with_share(self, verdict: Verdict) -> Verdict:
+        """Return a verdict that states of which people the minimum is a share, where it is one."""
+        reason, asked = verdict.reason, self._asked.smallest
+        if reason.code is not ReasonCode.SMALL_GROUP or self._of_share < asked.people:
+            return verdict
+        stated = Reason.of(
+            reason.code,
+            n=reason["n"],
+            minimum=reason["minimum"],
+            share=asked.share,
+            total=self._people,
+            unit="people",
+        )
+        return replace(verdict, reason=replace(stated, side=reason.side))
 
     def _audit(
         self, selected: Mapping[str, int], reference: str, confidence: float | None = None
@@ -262,8 +286,7 @@ class TableRatios:
             self._cube(selected),
             metrics=[_METRIC],
             reference=reference if best else {self._feature: reference},
-            min_share=self._asked.smallest.share or None,
-            min_n=self._asked.smallest.people,
+            min_n=max(self._asked.smallest.people, self._of_share),
             rules=[] if self._asked.limit is None else [f"{_METRIC} >= {self._asked.limit!r}"],
             confidence=confidence or self._asked.confidence,
         )
@@ -284,6 +307,31 @@ class TableRatios:
             rows=int(sum(counts)),
             known={self._feature: [*self._categories], "selected": [0, 1]},
         )
+
+
+def whichever_unknown(
+    verdict: Verdict, value: float, possible: tuple[float, float], unknown: int, limit: float
+) -> Verdict:
+    """Return a verdict that holds whichever categories the people of unknown category are in.
+
+    As in an audit, what they could change is inconclusive: the interval reaches as far as the ratio
+    does.
+    """
+    if {verdict.outcome} not in _DECIDED or verdict.interval is None:
+        return verdict
+    worst = WorstCase(*possible, unknown)
+    low, high = interval_reached(verdict.interval, worst, value, ratio=True)
+    if (low >= limit) if verdict.outcome is Outcome.PASS else (high < limit):
+        return verdict
+    reason = Reason.of(
+        ReasonCode.MISSING_GROUPS,
+        rows=unknown,
+        unit="people",
+        alone=str(verdict.outcome),
+        low=low,
+        high=high,
+    )
+    return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=reason)
 
 
 def _at_level(ratio: ComputedRatio, level: float) -> ComputedRatio:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from fairgauge.api._published_ratios import CheckOptions, TableRatios
+from fairgauge.api._published_ratios import CheckOptions, TableRatios, whichever_unknown
 from fairgauge.enums import RateTest
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.published.printed_numbers import is_whole
@@ -40,7 +40,7 @@ from fairgauge.results.check import (
     SmallestReference,
 )
 from fairgauge.stats.significance import chi_square_p, fisher
-from fairgauge.stats.unknown_people import ratio_bounds
+from fairgauge.stats.unknown_people import pair_bounds, ratio_bounds
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -203,12 +203,13 @@ def _checked(
         faults = tuple(fault for fault in faults if not _of_choice(fault, named, printed))
     ratios = None
     if len(counted) > 1:
-        ratios = TableRatios(" × ".join(table.dimensions), list(counted.values()), asked, named)
+        name = " × ".join(table.dimensions)
+        ratios = TableRatios(name, list(counted.values()), asked, named, table.unknown or 0)
     reference = None if ratios is None else ratios.reference
     best = highest(table, asked.smallest.share)
     if named is None:
         faults += _tie(table, ratios, best, asked.smallest.share)
-    possible = {} if named else _possible(list(counted.values()), table, asked.smallest)
+    possible = _possible(list(counted.values()), table, asked.smallest, named)
     return CheckedTable(
         source=source,
         name=table.name,
@@ -216,9 +217,9 @@ def _checked(
         reference=reference.name if reference is not None else (best.name if best else None),
         printed_reference=None if printed is None else printed.name,
         other_reference=None if ratios is None else ratios.other_reference(printed),
-        unknown=_unknown(table),
+        unknown=table.unknown,
         groups=tuple(
-            _group(row, counted.get(row.name), ratios, possible, best, asked.test)
+            _group(row, counted.get(row.name), ratios, possible, best, table.unknown, asked)
             for row in table.groups
         ),
         faults=faults,
@@ -264,33 +265,45 @@ def _of_choice(fault: Fault, named: str, printed: PublishedRow | None) -> bool:
     return fault.code in of_choice and printed is not None and printed.name == named
 
 
-def _unknown(table: PublishedTable) -> int | None:
-    numbers = [row.n.value for row in table.of(RowKind.UNKNOWN) if row.n is not None]
-    return int(sum(numbers)) if numbers else None
-
-
 def _possible(
-    counted: Sequence[CountedCategory], table: PublishedTable, smallest: SmallestReference
+    counted: Sequence[CountedCategory],
+    table: PublishedTable,
+    smallest: SmallestReference,
+    named: str | None,
 ) -> dict[str, tuple[float, float]]:
     """Return the ratios that are possible over everything that the table does not state.
 
     People of unknown category may be in any category, and where rounded rates stand in the place of
-    selected people, their number may be any that agrees.
+    selected people, their number may be any that agrees. Ratios are to the highest rate wherever
+    the unknown are, or to the category that is ``named``.
     """
-    unknown = _unknown(table)
+    unknown = table.unknown
     exact = all(each.is_exact for each in counted)
     if len(counted) < 2 or (exact and not unknown):
         return {}
     rows = [row for row in table.of(RowKind.UNKNOWN) if row.n is not None]
     selected = [row.selected.value for row in rows if row.selected is not None]
     n = [each.n for each in counted]
+    chosen = sum(selected) if len(selected) == len(rows) else None
     bounds = partial(
         ratio_bounds,
         n=n,
         unknown=float(unknown or 0),
-        unknown_selected=sum(selected) if len(selected) == len(rows) else None,
+        unknown_selected=chosen,
         fewest=max(smallest.people, smallest.share * (sum(n) + (unknown or 0))),
     )
+    if named is not None:
+        reference = next(each for each in counted if each.name == named)
+        return {
+            each.name: pair_bounds(
+                ((each.fewest, each.most), each.n),
+                ((reference.fewest, reference.most), reference.n),
+                float(unknown or 0),
+                chosen,
+            )
+            for each in counted
+            if each is not reference
+        }
     fewest, most = ([getattr(each, of) for each in counted] for of in ("fewest", "most"))
     if exact:
         low, high = (bound.tolist() for bound in bounds(fewest))
@@ -313,7 +326,8 @@ def _group(
     ratios: TableRatios | None,
     possible: Mapping[str, tuple[float, float]],
     highest_row: PublishedRow | None,
-    test: RateTest,
+    unknown: int | None,
+    asked: CheckOptions,
 ) -> CheckedGroup:
     plain = CheckedGroup(
         name=row.name,
@@ -347,11 +361,13 @@ def _group(
     value = given.value
     if value is None and given.interval is not None and reference.rate:
         value = counted.rate / reference.rate
+    if verdict is not None and value is not None and unknown and plain.possible is not None:
+        verdict = whichever_unknown(verdict, value, plain.possible, unknown, asked.limit or 0.0)
     return replace(
         plain,
         ratio=value,
         interval=given.interval,
-        p_value=_p_value(test, counted, reference),
+        p_value=_p_value(asked.test, counted, reference),
         flips=_flips(counted, reference),
         verdict=verdict,
     )

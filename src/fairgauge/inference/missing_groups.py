@@ -76,7 +76,7 @@ def worst_cases(
     ----------
     compared : the groups and their references, numbers as `CountsBySide` has them.
     """
-    cases = int(counted.unknown["n"].sum())
+    cases = round(counted.without_group("n"))
     if not cases or not isinstance(metric, Contrast) or not isinstance(metric.of, Rate):
         return {}
     measure: Measure = "w" if counted.weighted else "n"

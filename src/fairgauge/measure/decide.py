@@ -469,13 +469,22 @@ def _shows_extreme(part: _Subject, rule: Rule) -> bool:
 
 def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float]:
     """Return how far the interval goes in the worst cases."""
-    value, interval = each.value, each.interval
-    if value is None or interval is None:
+    if each.value is None or each.interval is None:
         return worst.low, worst.high
+    ratio = rule.definition is not None and is_ratio(rule.definition)
+    low, high = interval_reached(each.interval, worst, each.value, ratio=ratio)
+    if ratio:
+        return low, high
+    return max(low, 0.0 if rule.definition is None else -1.0), min(high, 1.0)  # as shares can be
+
+
+def interval_reached(
+    interval: Interval, worst: WorstCase, value: float, *, ratio: bool
+) -> tuple[float, float]:
+    """Return how far an interval goes if its value may go to the worst cases."""
     low, high = interval
-    if not (rule.definition is not None and is_ratio(rule.definition)):
-        least = 0.0 if rule.definition is None else -1.0  # of shares, and differences of shares
-        return max(low + worst.low - value, least), min(high + worst.high - value, 1.0)
+    if not ratio:
+        return low + worst.low - value, high + worst.high - value
     known = 0 < value < math.inf
     below = low * worst.low / value if known and worst.low > 0 else min(low, worst.low)
     above = high * worst.high / value if known else max(high, worst.high)

@@ -121,9 +121,18 @@ class PublishedTable:
 
     @property
     def people(self) -> float | None:
-        """Return how many people are in the groups whose number is printed; None of no group."""
+        """Return how many people there are whose number is printed, of unknown category too.
+
+        None where that of no group is printed.
+        """
         numbers = [row.n.value for row in self.groups if row.n is not None]
-        return sum(numbers) if numbers else None
+        return sum(numbers) + (self.unknown or 0) if numbers else None
+
+    @property
+    def unknown(self) -> int | None:
+        """Return how many people are of unknown category, None where that is not printed."""
+        numbers = [row.n.value for row in self.of(RowKind.UNKNOWN) if row.n is not None]
+        return int(sum(numbers)) if numbers else None
 
     @property
     def all_people_stated(self) -> bool:

@@ -73,6 +73,38 @@ def ratio_bounds(
     return low, high
 
 
+def pair_bounds(
+    own: tuple[tuple[float, float], float],
+    other: tuple[tuple[float, float], float],
+    unknown: float,
+    unknown_selected: float | None = None,
+) -> tuple[float, float]:
+    """Return the smallest and largest ratio of two rates, over all places of the unknown.
+
+    Parameters
+    ----------
+    own, other : the fewest and the most selected people of a category, and its people.
+    unknown, unknown_selected : as of `ratio_bounds`.
+
+    Examples
+    --------
+    >>> low, high = pair_bounds(((40, 40), 100), ((60, 60), 100), 10)
+    >>> round(low, 3), round(high, 3)
+    (0.606, 0.758)
+    """
+    least = _least_ratio((own[0][0], own[1]), (other[0][1], other[1]), unknown, unknown_selected)
+    turned = _least_ratio((other[0][0], other[1]), (own[0][1], own[1]), unknown, unknown_selected)
+    return least, 1 / turned if turned > 0 else math.inf
+
+
+def _least_ratio(
+    own: tuple[float, float], other: tuple[float, float], unknown: float, chosen: float | None
+) -> float:
+    if chosen is not None:
+        return _split_between(own, other, unknown, unknown - chosen)
+    return _least(partial(_split_between, own, other, unknown), unknown)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Places:
     """Where people of unknown category may belong.

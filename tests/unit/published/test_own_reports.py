@@ -177,3 +177,41 @@ def test_a_report_without_tables_to_publish_is_refused_with_what_to_do(tmp_path,
         ) as e:
             fg.check(source)
         assert "audit with a preset (--preset nyc-ll144)" in str(e.value)
+
+
+@pytest.mark.parametrize("limit", [0.5, 0.65, 0.8, 0.95])
+@pytest.mark.parametrize("unknown", [0.0, 0.01, 0.05, 0.2])
+def test_a_check_of_an_own_table_never_contradicts_the_audit(tmp_path, unknown, limit):
+    """People of unknown category may be in any: the check decides nothing that the audit does not.
+
+    Of their decisions the table states nothing, so that it may decide less.
+    """
+    numpy, polars = pytest.importorskip("numpy"), pytest.importorskip("polars")
+    rng, n = numpy.random.default_rng(int(1000 * unknown)), 9_000
+    race = rng.choice(["a", "b", "c", "d", "e"], n, p=[0.45, 0.25, 0.2, 0.085, 0.015])
+    rates = {"a": 0.5, "b": 0.46, "c": 0.36, "d": 0.2, "e": 0.5}
+    hired = rng.random(n) < numpy.vectorize(rates.get)(race)
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1, "sensitive": "race"}
+    rule = f"selection_rate.ratio >= {limit}"
+    known = numpy.where(rng.random(n) < unknown, None, race).tolist()
+    frame = polars.DataFrame({"race": known, "hired": hired.astype(int)})
+    report = fg.audit(frame, **asked, rules=rule)
+    report.save(tmp_path / "audit.md")
+    found = fg.check(tmp_path / "audit.md", rules=rule)
+    audited = {verdict.group: verdict for verdict in report.verdicts}
+    decided = 0
+    for group in found.tables[0].groups:
+        if group.is_reference:
+            continue
+        own = audited[group.name]
+        if group.decision in ("pass", "fail"):
+            decided += 1
+            assert own.outcome == group.decision
+        elif group.decision == "below_share":
+            assert own.reason.code == "small_group"
+            assert group.verdict.reason["minimum"] == own.reason["minimum"]
+            assert group.verdict.reason["total"] == own.reason["total"] == n
+        elif unknown == 0:
+            assert own.outcome == "inconclusive"
+    assert found.errors == 0
+    assert decided or unknown > 0.04

@@ -157,7 +157,9 @@ def test_tables_and_minimums_are_of_people_with_a_known_decision():
     rates = {g.group: g.rates["selection_rate"].denominator for g in report.groups}
     assert (rates["Female"], rates["Male"]) == (18, 1_000)
     text = " ".join(render(report, "text", full=True).split())
-    assert "n = 18 in the group, below the minimum of 21 (2% of all 1,018 people with a known" in text
+    assert (
+        "n = 18 in the group, below the minimum of 21 (2% of all 1,018 people with a known" in text
+    )
     assert "1,521 people in 1,521 rows, 1,018 with a prediction and a group" in text
     assert "missing prediction 503" in text
     assert "Of unknown category, among the people with a known prediction: no people." in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome, RateTest
+from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import (
     Block,
     Cell,
@@ -327,6 +328,7 @@ def _chart_row(group: CheckedGroup) -> ChartRow:
     low, high = tuple(shown_interval(group) or (None, None))
     verdict = group.verdict
     sparse = verdict is not None and verdict.outcome is Outcome.NOT_EVALUATED
+    unknown = verdict is not None and verdict.reason.code is ReasonCode.MISSING_GROUPS
     text = "reference" if group.is_reference else f"{group.ratio:.3f}"
     if low is not None and high is not None:
         text += f" ({low:.3f} to {high:.3f})"
@@ -334,7 +336,7 @@ def _chart_row(group: CheckedGroup) -> ChartRow:
         called(group.name),
         Mark(group.ratio, low, high, sparse=sparse),
         text,
-        below=verdict.says if verdict is not None and sparse else "",
+        below=verdict.says if verdict is not None and (sparse or unknown) else "",
         badge="" if verdict is None else outcome_word(verdict.outcome),
         tone=Tone.PLAIN if verdict is None else TONES[verdict.outcome],
     )
