@@ -214,4 +214,4 @@ def test_a_check_of_an_own_table_never_contradicts_the_audit(tmp_path, unknown, 
         elif unknown == 0:
             assert own.outcome == "inconclusive"
     assert found.errors == 0
-    assert decided or unknown > 0.04
+    assert decided or unknown

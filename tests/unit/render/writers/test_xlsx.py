@@ -119,7 +119,7 @@ def test_the_table_to_publish_comes_first_as_it_is_printed(tmp_path):
     ]
     assert [cell.value for cell in male][:5] == ["M", 1500, 750, 0.5, "reference"]
     assert [cell.value for cell in small][:5] == ["X", 2, 1, 0.5, 1]
-    assert small[5].value.startswith("(n = 3 in the group, below the minimum of ")
+    assert small[5].value.startswith("(n = 2 in the group, below the minimum of ")
     assert "1 more lacks it" in lacking[0].value
     assert unknown[0].value == "Of unknown category: no rows."
 
