@@ -14,7 +14,7 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode
-from fairgauge.resolve.group_counts import known_outcome
+from fairgauge.resolve.group_counts import known_outcome, without_group
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.estimates import WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
@@ -43,7 +43,7 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     Cases without any outcome, which are in no rate, do not count. Where rows stand for several
     cases, it states both numbers; where there are rules, what such rows mean for them.
     """
-    rows, cases = (round(counted.without_group(name)) for name in ("rows", "n"))
+    rows, cases = (round(without_group(counted, name)) for name in ("rows", "n"))
     if not rows:
         return
     total = round(counted.every("rows"))
@@ -76,7 +76,7 @@ def worst_cases(
     ----------
     compared : the groups and their references, numbers as `CountsBySide` has them.
     """
-    cases = round(counted.without_group("n"))
+    cases = round(without_group(counted, "n"))
     if not cases or not isinstance(metric, Contrast) or not isinstance(metric.of, Rate):
         return {}
     measure: Measure = "w" if counted.weighted else "n"

@@ -223,7 +223,7 @@ class GroupCounts:
     @property
     def cases(self) -> Array:
         """Return the cases of every group over all strata that have an outcome, without weights."""
-        return self._decided(self.counts["n"][:-1, 0])
+        return _with_outcome(self.counts["n"][:-1, 0], self)
 
     @property
     def every_case(self) -> float:
@@ -232,22 +232,8 @@ class GroupCounts:
 
     def every(self, measure: str) -> float:
         """Return the rows or cases that have an outcome, those of no known group included."""
-        known = self._decided(self.counts[measure][:, 0])
-        return float(known.sum()) + self.without_group(measure)
-
-    def without_group(self, measure: str) -> float:
-        """Return the rows or cases in no group that have an outcome."""
-        return float(self._decided(self.unknown[measure])) if measure in self.unknown else 0.0
-
-    def without_outcome(self, measure: str) -> float:
-        """Return the rows or cases that lack every outcome, of which there is none in any rate."""
-        every = self.counts[measure][:, 0].sum(axis=0) + self.unknown.get(measure, 0.0)
-        return float(every.sum() - self._decided(every))
-
-    def _decided(self, cells: Array) -> Array:
-        """Add cells up over outcomes, without the one that lacks all of which there is a column."""
-        lacking = cells[..., -1, -1] * (cells.shape[-2:] != (1, 1) and not self.all_decided)
-        return np.asarray(cells.sum(axis=(-2, -1)) - lacking)
+        known = _with_outcome(self.counts[measure][:, 0], self)
+        return float(known.sum()) + without_group(self, measure)
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -266,12 +252,25 @@ class GroupCounts:
         return self.crossing.groups_of(np.stack(codes, axis=-1))
 
 
+def without_group(counts: GroupCounts, measure: str) -> float:
+    """Return the rows or cases in no group that have an outcome."""
+    if measure not in counts.unknown:
+        return 0.0
+    return float(_with_outcome(counts.unknown[measure], counts))
+
+
 def known_outcome(counts: GroupCounts, spec: Spec) -> str | None:
     """Return the outcome that the cases which count have; None where every case counts."""
-    if not counts.without_outcome("n"):
+    if counts.every_case == counts.counts["n"][:, 0].sum() + np.sum(counts.unknown.get("n", 0.0)):
         return None
     decision = "score" if spec.prediction is None else "prediction"
     return " or ".join(["label"] * counts.has_labels + [decision] * counts.has_predictions)
+
+
+def _with_outcome(cells: Array, counts: GroupCounts) -> Array:
+    """Add cells up over outcomes, without the one that lacks all of which there is a column."""
+    lacking = cells[..., -1, -1] * (cells.shape[-2:] != (1, 1) and not counts.all_decided)
+    return np.asarray(cells.sum(axis=(-2, -1)) - lacking)
 
 
 def named(counts: GroupCounts, group: int) -> Named:
