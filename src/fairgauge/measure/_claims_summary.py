@@ -86,9 +86,13 @@ class ClaimCounts:
             summed = [cases, cases * (part.outcomes[held] == EVENT)]
             if part.scores is not None:
                 summed.append(part.scores[held])
-            patterns, strata = np.unique(self._patterns(codes, of, len(cases)), return_inverse=True)
-            sums = self._sums_of(codes, summed, strata.ravel(), len(patterns))
-            for pattern, each in zip(patterns.tolist(), sums.swapaxes(0, 1), strict=True):
+            patterns = self._patterns(codes, of, len(cases))
+            in_any = np.flatnonzero(patterns)  # often few, and only these are sorted
+            others, inverse = np.unique(patterns[in_any], return_inverse=True)
+            strata = np.zeros(len(cases), dtype=np.intp)
+            strata[in_any] = 1 + inverse.ravel()
+            sums = self._sums_of(codes, summed, strata, 1 + len(others))
+            for pattern, each in zip([0, *others.tolist()], sums.swapaxes(0, 1), strict=True):
                 found[pattern] = found.get(pattern, 0.0) + each
         patterns = np.array(sorted(found), dtype=np.int64)
         self._of = of
@@ -109,11 +113,9 @@ class ClaimCounts:
         for features, places in self._places.items():
             place = places[combined([codes[f] for f in features], self._sizes, features)]
             inside = np.flatnonzero(place)
-            at, inverse = np.unique(place[inside], return_inverse=True)
-            keys = strata[inside] * len(at) + inverse.ravel()
+            keys = strata[inside] * (1 + self._claims) + place[inside]
             for sum_of, each in zip(sums, summed, strict=True):
-                counted = np.bincount(keys, each[inside], number * len(at))
-                sum_of[:, at] = counted.reshape(number, len(at))
+                sum_of += np.bincount(keys, each[inside], sum_of.size).reshape(sum_of.shape)
         return sums
 
     def _patterns(

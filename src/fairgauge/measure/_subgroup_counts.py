@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge.errors import Problem, SpecError
-from fairgauge.resolve.searched_features import COUNTED, EVENT, OUTCOMES
+from fairgauge.resolve.searched_features import COUNTED, EVENT, OUTCOMES, OutcomeRows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.resolve.searched_features import OutcomeRows, SearchedRows
+    from fairgauge.resolve.searched_features import SearchedRows
 
     Codes = NDArray[np.integer[Any]]
 
@@ -28,6 +28,11 @@ _MOST_COMBINATIONS = 50_000_000
 """Combinations of values of one set of features, which are counted in one array."""
 _MOST_TOGETHER = 20_000_000
 """The same of all sets that are counted in one reading of the rows."""
+_WIDEST = 250_000
+"""Combinations up to which sets are counted together in one of more features."""
+_ROWS_OF_A_CELL = 8
+"""Rows for each combination of such a set: of fewer its sums would take longer than the rows."""
+_ROWS_AT_ONCE = 500_000
 _DIGITS = 6
 """Digits of sums of scores that are the same in any order of the rows."""
 
@@ -92,7 +97,11 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
     nothing = np.zeros(0, dtype=np.int64), np.zeros((0, columns))
     found: list[tuple[Codes, Array]] = [nothing] * len(sets)
     duplicates = 0
-    for features, counts in _counted(rows.changed(lambda part: _with_values(part, kept)), sets):
+    rows_of = tuple(
+        np.bincount(values, of, len(of)) for values, of in zip(kept, rows.rows_of, strict=True)
+    )
+    common = rows.changed(lambda part: _with_values(part, kept), rows_of=rows_of)
+    for features, counts in _counted(common, sets):
         held = counts[..., :OUTCOMES].sum(axis=-1)
         wanted = held >= max(min_rows, 1)
         if not scored:
@@ -147,20 +156,23 @@ def _counted(
     """Yield for every set of features the counts by their values and by outcome, in any order.
 
     Of rows in one part each set is counted by itself. Rows in many parts are read once for as many
-    of the largest sets as fit into memory, and the others are sums of these.
+    sets as fit into memory, which hold several of the largest ones each, and the others are sums of
+    these.
     """
     if rows.counted is None:
         for part in rows.parts():
-            keys = _KeysOfSets(part, rows.sizes)
+            keys = _KeysOfSets(part, [size + 1 for size in rows.sizes])
             for features in sets:
                 yield features, keys.counts(features)
         return
+    # without what no row is, so that more counts fit into the processor's cache
+    widths = [size + bool(of[-1]) for size, of in zip(rows.sizes, rows.rows_of, strict=True)]
     largest = [each for each in sets if len(each) == len(sets[-1])] if sets else []
     open_sets = set(sets)
-    for together in _fitting(largest, rows.sizes):
+    for together in _fitting(_wider(largest, rows.sizes, rows.rows), rows.sizes):
         tables: dict[tuple[int, ...], Array] = {}
-        for part in rows.parts():
-            keys = _KeysOfSets(part, rows.sizes)
+        for part in _longer(rows.parts()):
+            keys = _KeysOfSets(part, widths)
             for features in together:
                 counts = keys.counts(features)
                 if features in tables:
@@ -172,43 +184,120 @@ def _counted(
                 if some in open_sets:
                     open_sets.remove(some)
                     summed = tuple(i for i, f in enumerate(features) if f not in some)
-                    yield some, counts.sum(axis=summed)
+                    every = counts.sum(axis=summed)
+                    lacking = [(0, rows.sizes[f] + 1 - widths[f]) for f in some]
+                    yield some, np.pad(every, [*lacking, (0, 0)])
 
 
 class _KeysOfSets:
-    """The combinations of values of sets of features that come in order, row by row."""
+    """The combinations of values of sets of features that come in order, row by row.
 
-    def __init__(self, part: OutcomeRows, sizes: Sequence[int]) -> None:
-        self._part, self._sizes = part, sizes
-        self._first: tuple[int, ...] = ()
-        self._keys: dict[int, Codes] = {}
+    A feature has as many values as its width, "none" among them where any row has none.
+    """
+
+    def __init__(self, part: OutcomeRows, widths: Sequence[int]) -> None:
+        self._part, self._widths = part, widths
         # half as wide as what is counted: these arrays are read for every set
         outcomes = part.outcomes.astype(np.int32)
-        self._codes = [codes.astype(np.int32) for codes in part.codes]
+        # a row beyond the width stands for no row
+        self._codes = [
+            np.minimum(codes, width - 1).astype(np.int32, copy=False)
+            for codes, width in zip(part.codes, widths, strict=True)
+        ]
         self._last = [codes * OUTCOMES + outcomes for codes in self._codes]
         self._key = np.zeros(len(outcomes), dtype=np.intp)
+        self._first: list[tuple[int, Codes]] = []
 
     def counts(self, features: tuple[int, ...]) -> Array:
         """Return the counts by the values of some features, and by outcome; then the scores."""
-        *first, last = features
-        if tuple(first) != self._first:
-            self._first, self._keys = tuple(first), {}
-        shape = [*(self._sizes[f] + 1 for f in features), OUTCOMES]
-        key = self._last[last]
-        if first:
-            key = np.add(self._multiplied(shape[-2] * OUTCOMES), key, out=self._key)
+        shape = [*(self._widths[f] for f in features), OUTCOMES]
+        key = self._keys(features)
         counts = np.bincount(key, self._part.cases, prod(shape)).reshape(shape)
         if self._part.scores is None:
             return np.asarray(counts)
         scores = np.bincount(key, self._part.scores, prod(shape)).reshape(shape)
         return np.concatenate([counts, scores[..., COUNTED:].sum(axis=-1, keepdims=True)], axis=-1)
 
-    def _multiplied(self, width: int) -> Codes:
-        """Return the combinations of all features but the last, times its values and outcomes."""
-        if width not in self._keys:
-            columns = [self._codes[f] for f in self._first]
-            self._keys[width] = combined(columns, self._sizes, self._first) * width
-        return self._keys[width]
+    def _keys(self, features: tuple[int, ...]) -> Codes:
+        """Return the combinations of the values of features, and the outcome."""
+        *first, last = features
+        if not first:
+            return self._last[last]
+        same = 0
+        for (f, _), g in zip(self._first, first, strict=False):
+            if f != g:
+                break
+            same += 1
+        del self._first[same:]
+        for f in first[same:]:
+            codes = self._codes[f]
+            if self._first:
+                codes = self._first[-1][1] * self._widths[f] + codes
+            self._first.append((f, codes))
+        np.multiply(self._first[-1][1], self._widths[last] * OUTCOMES, out=self._key)
+        np.add(self._key, self._last[last], out=self._key)
+        return self._key
+
+
+def _longer(parts: Iterable[OutcomeRows]) -> Iterator[OutcomeRows]:
+    """Yield the rows in longer parts, over which adding up large tables is spread."""
+    held: list[OutcomeRows] = []
+    rows = 0
+    for part in parts:
+        held.append(part)
+        rows += len(part.outcomes)
+        if rows >= _ROWS_AT_ONCE:
+            yield _joined(held)
+            held, rows = [], 0
+    if held:
+        yield _joined(held)
+
+
+def _joined(parts: Sequence[OutcomeRows]) -> OutcomeRows:
+    if len(parts) == 1:
+        return parts[0]
+    cases = [each.cases for each in parts if each.cases is not None]
+    scores = [each.scores for each in parts if each.scores is not None]
+    return OutcomeRows(
+        codes=tuple(map(np.concatenate, zip(*(each.codes for each in parts), strict=True))),
+        outcomes=np.concatenate([each.outcomes for each in parts]),
+        cases=np.concatenate(cases) if cases else None,
+        scores=np.concatenate(scores) if scores else None,
+    )
+
+
+def _wider(
+    sets: Sequence[tuple[int, ...]], sizes: Sequence[int], rows: float
+) -> Sequence[tuple[int, ...]]:
+    """Return fewer sets of more features, which hold all of these: their counts are sums."""
+    for most in (_WIDEST, _WIDEST / 10, _WIDEST / 100):
+        left, found, held = set(sets), list[tuple[int, ...]](), 0
+        for each in sets:
+            if each in left and held <= _MOST_TOGETHER:
+                wide = _widened(each, sizes, left, min(most, rows / _ROWS_OF_A_CELL))
+                left.difference_update(combinations(wide, len(each)))
+                found.append(wide)
+                held += prod(sizes[f] + 1 for f in wide)
+        if held <= _MOST_TOGETHER:
+            return sorted(found)
+    return sets
+
+
+def _widened(
+    features: tuple[int, ...], sizes: Sequence[int], left: set[tuple[int, ...]], most: float
+) -> tuple[int, ...]:
+    """Return a set with further features, each of which adds as many as it can of those left."""
+    depth, wide = len(features), features
+    while True:
+        room = most / prod(sizes[f] + 1 for f in wide)
+        more = {
+            f: sum(tuple(sorted((*part, f))) in left for part in combinations(wide, depth - 1))
+            for f, size in enumerate(sizes)
+            if f not in wide and 0 < size <= room - 1
+        }
+        if not any(more.values()):
+            return wide
+        wide = tuple(sorted((*wide, max(more, key=lambda f: more[f]))))
 
 
 def _fitting(
@@ -244,7 +333,8 @@ def combined(columns: Sequence[Codes], sizes: Sequence[int], features: Sequence[
 
 def _common(rows: Array, min_rows: int) -> Codes:
     """Return the values, with none in place of those of fewer rows than a subgroup may have."""
-    return np.where(rows < min_rows, len(rows) - 1, np.arange(len(rows)))
+    values = np.where(rows < min_rows, len(rows) - 1, np.arange(len(rows)))
+    return values.astype(np.int32)  # as narrow as what is made of them
 
 
 def _with_values(part: OutcomeRows, kept: Sequence[Codes]) -> OutcomeRows:
