@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
+    from fairgauge.results.subgroup_search import SearchedFeature, Subgroup, SubgroupSearch
 
     Codes = NDArray[np.int64]
     Rates = NDArray[np.float64]
@@ -69,6 +69,8 @@ class Law:
     rows : the rows of a table.
     negatives : the share of rows that the rate is a share of.
     asked : options of the search.
+    numbers : whether values are numbers, which are cut into fifths; else they are texts, of which
+        a negative one is missing.
     """
 
     setting: str
@@ -76,6 +78,7 @@ class Law:
     rows: int = 3_000
     negatives: float = 1.0
     asked: Mapping[str, Any] = field(default_factory=dict)
+    numbers: bool = False
 
 
 def independent(rng: Generator, rows: int, sizes: tuple[int, ...] = _USUAL) -> Codes:
@@ -216,6 +219,50 @@ SCORE_LAWS = (
 )  # fmt: skip
 
 
+def with_gaps(rng: Generator, rows: int) -> Codes:
+    """Draw features of which a tenth of the values are missing, one feature's with the others'."""
+    codes = independent(rng, rows)
+    missing = rng.random(codes.shape) < 0.1
+    missing[:, 1] |= missing[:, 0]
+    codes[missing] = -1
+    return codes
+
+
+def nested(rng: Generator, rows: int) -> Codes:
+    """Draw towns of regions of countries, and another feature."""
+    town = np.minimum(rng.geometric(0.12, rows) - 1, 11)
+    return np.column_stack([town // 6, town // 3, town, rng.integers(0, 3, rows)])
+
+
+def many_values(rng: Generator, rows: int) -> Codes:
+    """Draw a feature of more values than are kept, and two others."""
+    value = np.minimum(rng.geometric(0.03, rows) - 1, 80)
+    return np.column_stack([value, rng.integers(0, 2, rows), rng.integers(0, 3, rows)])
+
+
+FURTHER_LAWS = (
+    Law("two subgroups that overlap, 15 pp higher together or alone",
+        by_rule(lambda c: 0.1 + 0.15 * (((c[:, 1] == 0) & (c[:, 2] < 2)) | (c[:, 2] == 0)))),
+    Law("one value of three in five rows 8 pp lower than all others",
+        by_rule(lambda c: 0.2 - 0.08 * (c[:, 2] < 0.6 * 4))),
+    Law("missing values, 12 pp higher where one is missing",
+        by_rule(lambda c: 0.1 + 0.12 * (c[:, 0] < 0), with_gaps)),
+    Law("towns in regions in countries, rate .002, .02 in one region, 6,000 rows",
+        by_rule(lambda c: np.where(c[:, 1] == 1, 0.02, 0.002), nested), 6_000),
+    Law("more than 50 values of a feature, none differs", alike(0.08, many_values)),
+    Law("numbers cut into fifths, the rate rises with one",
+        by_rule(lambda c: 0.05 + 0.001 * c[:, 0],
+                lambda rng, rows: rng.integers(0, 200, (rows, 3))), numbers=True),
+    Law("compared with all rows, tolerance .03, one value 12 pp higher",
+        by_rule(lambda c: 0.1 + 0.12 * (c[:, 2] == 0)),
+        asked={"tolerance": 0.03, "reference": "overall"}),
+)  # fmt: skip
+
+
+EVERY = (*LAWS, *SCORE_LAWS, *FURTHER_LAWS)
+"""In this order, by which tables are drawn."""
+
+
 def searched_scores(law: ScoreLaw, rng: Generator) -> dict[str, float]:
     """Draw a table of scores, search it for calibration, and return what happened."""
     codes = independent(rng, law.rows)
@@ -257,26 +304,33 @@ def searched(law: Law, rng: Generator) -> dict[str, float]:
     codes, rates = law.drawn(rng, law.rows)
     negative = rng.random(law.rows) < law.negatives
     names = [f"f{i}" for i in range(codes.shape[1])]
-    values = pl.DataFrame(codes.astype(str), schema=names)  # numbers would be cut
+    values = pl.DataFrame(codes, schema=names)
+    if not law.numbers:  # texts are not cut
+        texts = [pl.when(pl.col(name) >= 0).then(pl.col(name).cast(pl.String)) for name in names]
+        values = values.select(*texts)
     frame = values.with_columns(
         y=pl.Series((~negative).astype(int)),
         p=pl.Series((rng.random(law.rows) < rates).astype(int)),
     )
     asked = {"label": "y", "prediction": "p", "positive": 1, "rate": "false_positive_rate",
              "features": names, **law.asked}  # fmt: skip
+    together = {"intersections": [names]} if len(names) > 1 else {}
+    counts = fg.count(frame, label="y", prediction="p", positive=1, sensitive=names, **together)
     exact = asked | {"tolerance": 0.0}
-    sides = [fg.find(frame, worse=worse, **exact) for worse in ("higher", "lower")]
+    sides = [fg.find(counts, worse=worse, **exact) for worse in ("higher", "lower")]
     inside = {
-        (name, str(value)): codes[negative, i] == value
-        for i, name in enumerate(names)
-        for value in np.unique(codes[:, i])
+        (feature.name, value): rows_of_value
+        for feature, column in zip(sides[0].question.features, codes[negative].T, strict=True)
+        for value, rows_of_value in _rows_of_values(feature, column).items()
     }
     every = _every(sides)
-    true = _differences(every, inside, rates[negative])
+    overall = law.asked.get("reference") == "overall"
+    true = _differences(every, inside, rates[negative], overall=overall)
     low, high = (np.array([getattr(s, end) for s in every.values()]) for end in ("low", "high"))
     tolerance = law.asked.get("tolerance", 0.0)
-    found = fg.find(frame, **asked) if tolerance else sides[0]
-    claimed = _differences(_by_conditions(found.worse), inside, rates[negative])
+    found = fg.find(counts, **asked) if tolerance else sides[0]
+    claims = _by_conditions(found.worse)
+    claimed = _differences(claims, inside, rates[negative], overall=overall)
     return {
         WRONG_WORSE: bool((claimed <= tolerance + _ROUNDING).any()),
         WRONG_NOT_WORSE: bool((true[high < tolerance] > tolerance + _ROUNDING).any()),
@@ -288,6 +342,19 @@ def searched(law: Law, rng: Generator) -> dict[str, float]:
         "worse": float((true > tolerance + _ROUNDING).sum()),
         "found": len(claimed),
     }
+
+
+def _rows_of_values(feature: SearchedFeature, column: Codes) -> dict[str, NDArray[np.bool_]]:
+    """Return which rows have each value of a feature, by the name of the value."""
+    if feature.cuts:
+        at = np.searchsorted(feature.cuts, column, side="left")
+        return {value: at == i for i, value in enumerate(feature.values)}
+    texts = np.where(column < 0, "(missing)", column.astype(str))
+    named = [value for value in feature.values if value != "other values"]
+    found = {value: texts == value for value in named}
+    if len(named) < len(feature.values):
+        found["other values"] = ~np.isin(texts, named)
+    return found
 
 
 def _by_conditions(subgroups: tuple[Subgroup, ...]) -> dict[frozenset[tuple[str, str]], Subgroup]:
@@ -308,12 +375,15 @@ def _differences(
     subgroups: Mapping[frozenset[tuple[str, str]], Subgroup],
     inside: Mapping[tuple[str, str], NDArray[np.bool_]],
     rates: Rates,
+    *,
+    overall: bool,
 ) -> Rates:
-    """Return the true differences of subgroups to all other rows that count."""
+    """Return the true differences of subgroups to all other rows that count, or to all."""
     members = [np.logical_and.reduce([inside[each] for each in name]) for name in subgroups]
     n = np.array([each.sum() for each in members])
     sums = np.array([rates[each].sum() for each in members])
-    return np.asarray(sums / n - (rates.sum() - sums) / (len(rates) - n))
+    apart = sums / n - (rates.sum() - sums) / (len(rates) - n)
+    return np.asarray(apart * (1 - n / len(rates)) if overall else apart)
 
 
 def main() -> None:
@@ -322,7 +392,7 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=TABLES)
     asked = parser.parse_args()
     for tables in range(0, asked.tables, _CHUNK):
-        for number, law in enumerate((*LAWS, *SCORE_LAWS)):
+        for number, law in enumerate(EVERY):
             record = _read().get(law.setting, {"tables": 0, "sums": {}})
             if record["tables"] > tables:
                 continue
@@ -348,7 +418,7 @@ def _write(law: Law | ScoreLaw, tables: int, sums: Mapping[str, float]) -> None:
         "tables": tables,
         "sums": {name: round(float(value), 6) for name, value in sums.items()},
     }
-    kept = [by_setting[each.setting] for each in (*LAWS, *SCORE_LAWS) if each.setting in by_setting]
+    kept = [by_setting[each.setting] for each in EVERY if each.setting in by_setting]
     COUNTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 

@@ -113,7 +113,7 @@ def test_studies_of_swapped_names_are_measured_and_raise_few_false_alarms() -> N
 def test_searches_for_subgroups_err_in_at_most_a_twentieth_of_tables() -> None:
     """At most 5 %, by three standard errors of the tables that were drawn."""
     records = {each["setting"]: each for each in read(SUBGROUP_SEARCHES)}
-    laws = (*subgroup_searches.LAWS, *subgroup_searches.SCORE_LAWS)
+    laws = subgroup_searches.EVERY
     assert list(records) == [law.setting for law in laws]
     for setting, record in records.items():
         tables, sums = record["tables"], record["sums"]
