@@ -24,7 +24,7 @@ from fairgauge.stats.group_probabilities import (
     weighted_rates,
 )
 from fairgauge.stats.intervals import as_critical_t
-from fairgauge.stats.signed_roots import normal_tail
+from fairgauge.stats.significance import invert
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.resolve.unrecorded_counts import RateCells
+    from fairgauge.stats.arrays import Array, Limits
     from fairgauge.stats.group_mixture import ProfileCurve
     from fairgauge.stats.group_probabilities import SharpBounds
 
@@ -46,8 +47,6 @@ METHODS: Mapping[Estimator, IntervalMethod] = {
     Estimator.VALIDATED: IntervalMethod.VALIDATED_SAMPLE,
 }
 """The method by which the interval of each estimator is named."""
-_LARGEST_Z = 40.0
-_STEPS = 45
 
 
 class RateEstimator(Protocol):
@@ -74,21 +73,13 @@ def contrast_value(by: By, one: float, other: float) -> float:
 
 def p_value(estimator: RateEstimator, by: By, one: int, other: int) -> float:
     """Return the level at which the interval of a contrast touches no difference."""
-    neutral = 0.0 if by == "difference" else 1.0
+    null = 0.0 if by == "difference" else 1.0
 
-    def holds(z: float) -> bool:
-        low, high = estimator.contrast(by, one, other, z)
-        return low <= neutral <= high
+    def interval(z: Array) -> Limits:
+        low, high = estimator.contrast(by, one, other, float(z))
+        return np.asarray(low), np.asarray(high)
 
-    if holds(0.0):
-        return 1.0
-    low, high = 0.0, _LARGEST_Z
-    if not holds(high):
-        return 0.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return float(2 * normal_tail(low))
+    return float(invert(interval, null))
 
 
 class UnrecordedRate:

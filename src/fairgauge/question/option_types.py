@@ -143,6 +143,8 @@ _PROBABILITIES_TABLE = _table(
             "enum": list(KnownDrawn),
             "description": "Whether the rows of known group are a random sample of all rows.",
         },
+        "table": _TEXT | {"description": "A file with these columns, by a column of the data."},
+        "on": _TEXT | {"description": "This column, which both have: a place or a surname."},
         "assume": {"enum": list(Assume), "description": "What decides verdicts."},
         "tolerance": _NUMBER
         | {"description": "How far the probabilities of a row may be from 1 together."},

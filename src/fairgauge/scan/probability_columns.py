@@ -17,7 +17,18 @@ from fairgauge.enums import Role
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.scan._sql import identifier
 from fairgauge.scan.duckdb_files import DuckFiles
-from fairgauge.scan.row_access import read_rows
+from fairgauge.scan.probability_tables import (
+    OFF,
+    OUTSIDE,
+    PARTLY_MISSING,
+    described,
+    part_names,
+    read_table,
+    unmatched,
+    wrong_probabilities,
+    wrong_rows,
+)
+from fairgauge.scan.row_access import numbers_of, read_rows
 from fairgauge.scan.source import readable
 
 if TYPE_CHECKING:
@@ -27,14 +38,14 @@ if TYPE_CHECKING:
     from fairgauge.question.probabilities import Probabilities
     from fairgauge.question.specification import Spec
     from fairgauge.scan._sql import Columns
+    from fairgauge.scan.probability_tables import ProbabilityTable
     from fairgauge.scan.source import Source
 
 GRID = 20
 BASE = GRID + 1
 WHOLE = 2.0**30
-OUTSIDE, PARTLY_MISSING, OFF = -1, -2, -3
-"""The cells of rows whose probabilities are none."""
 _ROUNDED = 1e-9
+_FIRST_ROWS = 3
 
 
 def with_probabilities(source: Source, spec: Spec) -> Source:
@@ -48,11 +59,13 @@ def with_probabilities(source: Source, spec: Spec) -> Source:
         The data are of an engine in which they are not made.
     """
     for i, feature in enumerate(spec.probabilities):
+        path = f"probabilities[{i}]"
         for name in _names(feature):
             if name in source.columns:
                 message = f"there is a column {quote(name)} already; rename it"
-                raise SpecError(Problem(f"probabilities[{i}].name", message))
-        source = _with_feature(source, feature)
+                raise SpecError(Problem(f"{path}.name", message))
+        table = read_table(feature, path) if feature.table else None
+        source = _with_feature(source, feature, table)
     return source
 
 
@@ -60,17 +73,20 @@ def _names(feature: Probabilities) -> list[str]:
     return [*feature.summed, feature.cell]
 
 
-def _with_feature(source: Source, feature: Probabilities) -> Source:
+def _with_feature(source: Source, feature: Probabilities, table: ProbabilityTable | None) -> Source:
     if isinstance(source, DuckFiles):
         written, relation = _written(source.written, feature), source.relation
-        for stage in _stages(source.written, feature):
+        stages = _stages(source.written, feature)
+        if table is not None:
+            relation = table.joined(relation, source.written.key(table.on), [*stages.pop(0)])
+        for stage in stages:
             made = ", ".join(f"{text} AS {name}" for name, text in stage.items())
             relation = f"(SELECT *, {made} FROM {relation})"
         columns = (*source.columns, *_names(feature))
         return replace(source, columns=columns, relation=relation, written=written)
     from fairgauge.scan._duckdb_relation import Relation, open_relation
 
-    if isinstance(source, Relation):
+    if isinstance(source, Relation) and table is None:
         rows, stages = source.relation, _stages(source.written(), feature)
         for stage in stages:
             made = ", ".join(f"{text} AS {name}" for name, text in stage.items())
@@ -79,15 +95,21 @@ def _with_feature(source: Source, feature: Probabilities) -> Source:
         return open_relation(rows.project(f"* EXCLUDE ({parts})"), source.name)
     from fairgauge.scan._narwhals import NarwhalsFrame
 
-    if isinstance(source, NarwhalsFrame):
-        return NarwhalsFrame(source.name, _derived(source.frame, feature))
+    if isinstance(source, NarwhalsFrame) and (table is None or source.at_hand):
+        return NarwhalsFrame(source.name, _derived(source.frame, feature, table))
     if type(source).__name__ == "PandasFrame":
         import narwhals.stable.v2 as nw
 
         from fairgauge.scan._pandas import PandasFrame
 
         assert isinstance(source, PandasFrame)
-        return PandasFrame(source.name, _derived(nw.from_native(source.frame), feature).to_native())
+        frame = nw.from_native(source.frame)
+        return PandasFrame(source.name, _derived(frame, feature, table).to_native())
+    if table is not None:
+        raise DataError(
+            f"a table of probabilities is joined to CSV and Parquet files and to frames of pandas, "
+            f"polars and pyarrow, not to {quote(source.name)}; join it before, and name the columns"
+        )
     raise DataError(
         f"probabilities of groups are counted in files and in frames of pandas, polars, pyarrow "
         f"and DuckDB, not in {quote(source.name)}; read the rows into one of them, or into a file"
@@ -101,34 +123,16 @@ def check_cells(cube: Cube, source: Source, spec: Spec) -> None:
         axis = cube.plan.axis(Role.PROXY, feature.cell)
         assert axis is not None
         table = cube.marginal([axis])
+        if feature.table and not (table.codes >= 0).any() and readable(source):
+            keys = read_rows(source, [str(feature.on)], _FIRST_ROWS)[str(feature.on)]
+            problems.append(Problem(f"probabilities[{i}].on", unmatched(feature, keys)))
         for position, level in enumerate(cube.levels[axis]):
             if isinstance(level, int) and level < 0:
                 rows = int(table.sums["rows"][table.codes[:, 0] == position].sum())
-                message = _wrong_rows(level, rows, _first(level, source, feature), feature)
+                message = wrong_probabilities(level, rows, _first(level, source, feature), feature)
                 problems.append(Problem(f"probabilities[{i}]", message))
     if problems:
         raise SpecError(problems)
-
-
-def _wrong_rows(kind: int, rows: int, first: tuple[int, Any] | None, of: Probabilities) -> str:
-    what, remedy = {
-        OUTSIDE: ("{} below 0 or above 1", "a probability is between 0 and 1"),
-        PARTLY_MISSING: (
-            "some but not all of {} missing",
-            "a row has all probabilities, or none where nothing is known of it",
-        ),
-        OFF: (
-            "{} that do not sum to 1",
-            (
-                "name the column of every group; of probabilities that are "
-                "rounded in print set tolerance, such as 0.001"
-            ),
-        ),
-    }[kind]
-    which = f"the first is row {first[0] + 1:,}, with {first[1]}" if first else ""
-    number = f"{rows:,} {'row has' if rows == 1 else 'rows have'}"
-    where = f" ({which})" if which else ""
-    return f"{quote(of.name)}: {number} {what.format('probabilities')}{where}; {remedy}"
 
 
 def _first(kind: int, source: Source, feature: Probabilities) -> tuple[int, str] | None:
@@ -137,29 +141,14 @@ def _first(kind: int, source: Source, feature: Probabilities) -> tuple[int, str]
         return None
     names = [column for _, column in feature.columns]
     rows = read_rows(source, names, None)
-    values = np.array([_as_numbers(rows[name]) for name in names]).T
-    missing = np.isnan(values)
-    some = missing.any(axis=1) & ~missing.all(axis=1)
-    outside = ~missing.any(axis=1) & ((values < 0) | (values > 1)).any(axis=1)
-    off = ~missing.any(axis=1) & ~outside & (np.abs(values.sum(axis=1) - 1) > feature.tolerance)
-    found = np.flatnonzero({OUTSIDE: outside, PARTLY_MISSING: some, OFF: off}[kind])
-    if not len(found):
-        return None
-    at = int(found[0])
-    pairs = zip(feature.groups, values[at].tolist(), strict=True)
-    shown = ", ".join(f"{g} {'missing' if np.isnan(v) else f'{v:.10g}'}" for g, v in pairs)
-    total = "" if kind != OFF else f", which sum to {values[at].sum():.10g}"
-    return at, shown + total
-
-
-def _as_numbers(values: list[Any]) -> list[float]:
-    return [float("nan") if value is None else float(value) for value in values]
+    p = np.stack([numbers_of(rows[name]) for name in names], axis=1)
+    return described(wrong_rows(p, feature.tolerance)[kind], p, feature, kind)
 
 
 def _written(own: Columns, feature: Probabilities) -> Columns:
     """Return how columns are written, those of probabilities among them."""
     made = {name: identifier(name) for name in _names(feature)}
-    parts = [column for _, column in feature.columns]
+    parts = [] if feature.table else [column for _, column in feature.columns]
 
     def key(column: str) -> str:
         return made[column] if column in made else own.key(column)
@@ -171,7 +160,7 @@ def _written(own: Columns, feature: Probabilities) -> Columns:
         assert own.wrong is not None
         if column not in made:
             return own.wrong(column)
-        return f"coalesce({', '.join(map(own.wrong, parts))})"
+        return f"coalesce({', '.join([*map(own.wrong, parts), 'NULL'])})"
 
     def decode(value: object) -> object:
         assert own.decode is not None
@@ -191,8 +180,7 @@ def _stages(columns: Columns, feature: Probabilities) -> list[dict[str, str]]:
 
     DuckDB computes what is written twice inside of CASE twice, and so each part has a column.
     """
-    size = len(feature.columns)
-    p = [identifier(f"{feature.name} (probability {i})") for i in range(size)]
+    p = part_names(feature)
     total, least, most, state = (
         identifier(f"{feature.name} ({part})") for part in ("total", "least", "most", "state")
     )
@@ -204,7 +192,10 @@ def _stages(columns: Columns, feature: Probabilities) -> list[dict[str, str]]:
         for i, each in enumerate(sums)
     )
     return [
-        {each: columns.number(c) for each, (_, c) in zip(p, feature.columns, strict=True)},
+        {
+            each: "" if feature.table else columns.number(c)
+            for each, (_, c) in zip(p, feature.columns, strict=True)
+        },
         {
             total: " + ".join(p),
             least: f"least({', '.join(p)})",
@@ -231,17 +222,20 @@ def _stages(columns: Columns, feature: Probabilities) -> list[dict[str, str]]:
     ]
 
 
-def _derived(frame: Any, feature: Probabilities) -> Any:
+def _derived(frame: Any, feature: Probabilities, table: ProbabilityTable | None) -> Any:
     """Add the columns of a feature to a frame that narwhals knows, in the same arithmetic."""
     import narwhals.stable.v2 as nw
 
     from fairgauge.scan._narwhals import check_numeric
 
-    schema = frame.collect_schema()
-    for _, column in feature.columns:
-        check_numeric(column, schema[column])
     size = len(feature.columns)
     p = [f"fg p{i}" for i in range(size)]
+    read = [column for _, column in feature.columns]
+    if table is not None:
+        frame, read = table.beside(frame, p), p
+    schema = frame.collect_schema()
+    for column in read:
+        check_numeric(column, schema[column])
 
     def number(column: str) -> Any:
         value = nw.col(column).cast(nw.Float64)
@@ -256,9 +250,7 @@ def _derived(frame: Any, feature: Probabilities) -> Any:
             whole = whole + part
         return whole
 
-    made = frame.with_columns(
-        **{name: number(c) for name, (_, c) in zip(p, feature.columns, strict=True)}
-    )
+    made = frame.with_columns(**{name: number(c) for name, c in zip(p, read, strict=True)})
     made = made.with_columns(
         **{
             "fg total": added([nw.col(name) for name in p]),

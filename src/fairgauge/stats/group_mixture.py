@@ -361,8 +361,8 @@ class GroupMixture:
 
     @quiet
     def _log_likelihoods(self, theta: Array) -> Array:
-        means = np.einsum("cg,tkg->tck", self.p, theta)
-        logs = np.where(self.n > 0, self.n * np.log(means), 0.0)
+        n = self.n.T
+        logs = np.where(n > 0, n * np.log(theta @ self.p.T), 0.0)
         return np.asarray(logs.sum(axis=(1, 2)))
 
     def _maximise(self, rows: Array, start: Array) -> Array:
@@ -393,12 +393,10 @@ class GroupMixture:
         matrix[:, size:, :size] = fixed
         place = np.arange(size)
         for _ in range(_MOST_STEPS):
-            means = np.einsum("cg,tkg->tkc", self.p, x.reshape(problems, kinds, groups))
-            ratio = np.where(n > 0, n / means, 0.0)
+            means = x.reshape(problems, kinds, groups) @ self.p.T
+            ratio = n / means
             gradient = -(ratio @ self.p).reshape(problems, size)
-            curvature = (np.where(n > 0, ratio / means, 0.0) @ self._outer).reshape(
-                problems, kinds, groups, groups
-            )
+            curvature = (ratio / means @ self._outer).reshape(problems, kinds, groups, groups)
             gap = (x * z).mean(axis=1)
             off = np.einsum("tms,ts->tm", fixed, x) - target
             dual = gradient - np.einsum("tms,tm->ts", fixed, y) - z

@@ -227,12 +227,13 @@ def _estimated_groups(report: Report) -> Iterator[Sentence]:
     """Yield of which features nobody recorded the groups, and what they are estimated from."""
     for i, each in enumerate(report.spec.get("probabilities", ())):
         columns = listing([called(column) for column in each["probabilities"].values()])
+        by = f", by {called(each['on'])}" if each.get("on") else ""
         corrected = ""
         if each.get("known") and each.get("known_drawn"):
             corrected = ", and corrected by the people who were asked"
         yield Sentence(
             f"{capitalised(called(each['name']))} was not recorded: it is estimated from "
-            f"probabilities ({columns}){corrected}.",
+            f"probabilities ({columns}{by}){corrected}.",
             (f"spec.probabilities[{i}]",),
         )
 

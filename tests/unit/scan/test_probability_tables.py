@@ -1,0 +1,147 @@
+"""Probabilities of groups that stand in a table of their own, by place or surname."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import fairgauge as fg
+from fairgauge.cli import main
+
+GROUPS = {"Black": "black", "White": "white", "other": "rest"}
+ZIPS = ["02139", "10001", "60614", "94110", "73301"]
+ASKED = {"prediction": "chosen", "positive": 1, "metrics": "selection_rate.difference"}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Go to a folder with a table by ZIP code, and data whose rows have the codes alone."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    p = pl.DataFrame(rng.dirichlet([0.3, 0.6, 0.2], len(ZIPS)), schema=list(GROUPS.values()))
+    p.insert_column(0, pl.Series("zip", ZIPS)).write_csv("race.csv")
+    pl.read_csv("race.csv", schema_overrides={"zip": pl.String}).write_parquet("race.parquet")
+    return tmp_path
+
+
+def rows(number=600):
+    rng = np.random.default_rng(1)
+    zips = [[*ZIPS, "99999", None][i] for i in rng.integers(0, 7, number)]
+    return pl.DataFrame({"zip": zips, "chosen": rng.integers(0, 2, number), "white": "unrelated"})
+
+
+def race(table="race.csv", **more):
+    return {"race": fg.probabilities(GROUPS, table=table, on="zip", **more)}
+
+
+def joined(data):
+    table = pl.read_csv("race.csv", schema_overrides={"zip": pl.String})
+    return data.drop("white").join(table, on="zip", how="left", maintain_order="left")
+
+
+ENGINES = {
+    "polars": lambda data: data,
+    "lazy": lambda data: data.lazy(),
+    "pandas": lambda data: pd.DataFrame({c: data[c].to_list() for c in data.columns}),
+    "pyarrow": lambda data: data.to_arrow(),
+    "csv": lambda data: data.write_csv("rows.csv") or "rows.csv",
+    "parquet": lambda data: data.write_parquet("rows.parquet") or "rows.parquet",
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_joined_table_is_counted_as_its_columns_in_the_data_are(folder, engine):
+    data = rows()
+    wanted = fg.audit(joined(data), sensitive={"race": fg.probabilities(GROUPS)}, **ASKED)
+    for table in ("race.csv", "race.parquet"):
+        report = fg.audit(ENGINES[engine](data), sensitive=race(table), **ASKED)
+        assert report.estimates == wanted.estimates
+        assert report.data.excluded == wanted.data.excluded
+        assert report.data.excluded["missing race"] > 100
+
+
+def test_whole_numbers_beside_a_missing_one_are_the_keys_that_they_were(folder):
+    data = rows().with_columns(zip=pl.col("zip").cast(pl.Float64))
+    exact = fg.count(rows().filter(pl.col("zip") != "02139"), sensitive=race(), **ASKED)
+    for made in (data, ENGINES["parquet"](data), ENGINES["pandas"](data)):
+        cube = fg.count(made, sensitive=race(), **ASKED)
+        assert fg.audit(cube).estimates == fg.audit(exact).estimates
+
+
+def test_shards_counted_from_other_folders_add_up(folder):
+    (folder / "other").mkdir()
+    copied = (folder / "race.csv").read_bytes()
+    (folder / "other" / "race.csv").write_bytes(copied)
+    data = rows()
+    one = fg.count(data[:250], sensitive=race(), **ASKED)
+    two = fg.count(data[250:], sensitive=race("other/race.csv"), **ASKED)
+    assert (one + two).digest == fg.count(data, sensitive=race(), **ASKED).digest
+    wrong = fg.count(data, sensitive=race("race.parquet"), **ASKED)
+    with pytest.raises(fg.CubeError, match=r"race\.parquet"):
+        one + wrong
+
+
+def test_the_command_line_and_a_specification_ask_as_python_does(folder):
+    data = rows()
+    data.write_csv("rows.csv")
+    wanted = fg.audit("rows.csv", sensitive=race(assume="given_group"), **ASKED).estimates
+    (folder / "specs").mkdir()
+    (folder / "specs" / "audit.toml").write_text(
+        'prediction = "chosen"\npositive = 1\nmetrics = ["selection_rate.difference"]\n'
+        '[[sensitive]]\nname = "race"\ntable = "../race.csv"\non = "zip"\n'
+        'assume = "given_group"\n'
+        'probabilities = {Black = "black", White = "white", other = "rest"}\n'
+    )
+    assert fg.audit("rows.csv", config="specs/audit.toml").estimates == wanted
+    feature = (
+        "race: Black=black, White=white, other=rest; table=race.csv; on=zip; assume=given_group"
+    )
+    asked = ["--prediction", "chosen", "--positive", "1", "--probabilities", feature]
+    asked += ["--metrics", "selection_rate.difference", "-o", "report.json"]
+    result = CliRunner().invoke(main, ["audit", "rows.csv", *asked])
+    assert result.exit_code == 0, result.output
+    assert fg.load("report.json").estimates == wanted
+
+
+WRONG = {
+    "twice": ("'zip' = '10001' is in 'race.csv' twice", lambda t: pl.concat([t, t[1:2]])),
+    "sum": (
+        r"1 row has probabilities that do not sum to 1 \(the first is row 3, with Black 0.5",
+        lambda t: t.with_columns(
+            black=pl.when(pl.int_range(pl.len()) == 2).then(0.5).otherwise(pl.col("black"))
+        ),
+    ),
+    "column": ("has no column 'rest'", lambda t: t.drop("rest")),
+    "keys": (
+        r"the data have '.*, the table '2139', '10001', '60614'; keys are compared as texts",
+        lambda t: t.with_columns(zip=pl.Series(["2139", "10001", "60614", "9", "8"])),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_table_is_refused_with_what_is_wrong(folder, case):
+    message, change = WRONG[case]
+    table = pl.read_csv("race.csv", schema_overrides={"zip": pl.String})
+    change(table).write_csv("race.csv")
+    data = rows().filter(pl.col("zip").is_in(["02139", "94110"]) if case == "keys" else True)
+    for made in (data, ENGINES["csv"](data)):
+        with pytest.raises(fg.SpecError, match=message):
+            fg.audit(made, sensitive=race(), **ASKED)
+
+
+def test_a_table_needs_the_column_that_both_have():
+    with pytest.raises(fg.SpecError, match="name the column that the data and the table both"):
+        fg.probabilities(GROUPS, table="race.csv")
+    with pytest.raises(fg.SpecError, match="name the file that has the probabilities"):
+        fg.probabilities(GROUPS, on="zip")
+
+
+def test_rows_of_a_relation_are_to_be_joined_before(folder):
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.connect().from_arrow(rows().to_arrow())
+    with pytest.raises(fg.DataError, match="join it before, and name the columns"):
+        fg.audit(relation, sensitive=race(), **ASKED)
