@@ -15,9 +15,7 @@ import numpy as np
 
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, Problem, SpecError, quote
-from fairgauge.scan._sql import identifier
-from fairgauge.scan.duckdb_files import DuckFiles
-from fairgauge.scan.probability_tables import (
+from fairgauge.scan._probability_tables import (
     OFF,
     OUTSIDE,
     PARTLY_MISSING,
@@ -28,6 +26,8 @@ from fairgauge.scan.probability_tables import (
     wrong_probabilities,
     wrong_rows,
 )
+from fairgauge.scan._sql import identifier
+from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.scan.row_access import numbers_of, read_rows
 from fairgauge.scan.source import readable
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.question.probabilities import Probabilities
     from fairgauge.question.specification import Spec
+    from fairgauge.scan._probability_tables import ProbabilityTable
     from fairgauge.scan._sql import Columns
-    from fairgauge.scan.probability_tables import ProbabilityTable
     from fairgauge.scan.source import Source
 
 GRID = 20
