@@ -405,6 +405,7 @@ class IntervalMethod(StrEnum):
     PROBABILITY_WEIGHTED = "probability_weighted"
     SHARP_BOUNDS = "sharp_bounds"
     VALIDATED_SAMPLE = "validated_sample"
+    WITHIN_STRATA = "within_strata"
     OTHER = "other"  # of a report saved by version 1
 
 
@@ -467,6 +468,7 @@ class DiagnosticCode(StrEnum):
     CALIBRATION = "calibration"  # known, chi_square, degrees, p, rejected
     LACK_OF_FIT = "lack_of_fit"  # rate, p
     ROUNDED_PROBABILITIES = "rounded_probabilities"  # rows
+    PLACE_PROXY = "place_proxy"  # on: the column that probabilities are joined by
     TEXT = "text"  # text: of a report saved by version 1
 
 

@@ -52,8 +52,8 @@ JACKKNIFE: Methods = (IntervalMethod.CLUSTER_JACKKNIFE, IntervalMethod.T_QUANTIL
 JACKKNIFE_UNDEFINED = Reason.of(ReasonCode.JACKKNIFE_UNDEFINED)
 CLUSTERS_TOO_FEW = Reason.of(ReasonCode.CLUSTERS_TOO_FEW_OR_UNDEFINED, minimum=2)
 RATIO_MAY_BE_ZERO = Reason.of(ReasonCode.RATIO_MAY_BE_ZERO)
-_FEWEST_IN_STRATUM, _MOST_THIN = 5, 0.1
-THIN_STRATA = Reason.of(ReasonCode.THIN_STRATA, minimum=_FEWEST_IN_STRATUM, share=_MOST_THIN)
+FEWEST_IN_STRATUM, MOST_THIN = 5, 0.1
+THIN_STRATA = Reason.of(ReasonCode.THIN_STRATA, minimum=FEWEST_IN_STRATUM, share=MOST_THIN)
 
 
 class NoInterval(Exception):  # noqa: N818 - an answer, not an error
@@ -199,8 +199,8 @@ def strata_are_thin(rows: Sequence[Array], weights: Array) -> NDArray[np.bool_]:
 
     ``rows`` of both sides and ``weights`` have the shape (groups, strata).
     """
-    thin = np.where(np.minimum(*rows) < _FEWEST_IN_STRATUM, weights, 0.0).sum(axis=1)
-    return np.asarray(quotient(thin, weights.sum(axis=1)) > _MOST_THIN)
+    thin = np.where(np.minimum(*rows) < FEWEST_IN_STRATUM, weights, 0.0).sum(axis=1)
+    return np.asarray(quotient(thin, weights.sum(axis=1)) > MOST_THIN)
 
 
 def no_intervals(n: int, reason: Reason) -> Intervals:

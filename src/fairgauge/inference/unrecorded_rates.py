@@ -14,10 +14,11 @@ import numpy as np
 
 from fairgauge.enums import Estimator, IntervalMethod
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
-from fairgauge.stats.group_mixture import GroupMixture
+from fairgauge.stats.group_mixture import GroupMixture, StratifiedMixture
 from fairgauge.stats.group_probabilities import (
     FEWEST_IN_CELL,
     LinearRates,
+    lack_of_fit_test,
     merged_cells,
     sharp_bounds,
     validated_rates,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     By = Literal["difference", "ratio"]
     Ends = tuple[float, float]
 
-METHODS: Mapping[Estimator, IntervalMethod] = {
+_METHODS: Mapping[Estimator, IntervalMethod] = {
     Estimator.LIKELIHOOD: IntervalMethod.PROFILE_LIKELIHOOD,
     Estimator.WEIGHTED: IntervalMethod.PROBABILITY_WEIGHTED,
     Estimator.BRACKET: IntervalMethod.BRACKET,
@@ -47,6 +48,7 @@ METHODS: Mapping[Estimator, IntervalMethod] = {
     Estimator.VALIDATED: IntervalMethod.VALIDATED_SAMPLE,
 }
 """The method by which the interval of each estimator is named."""
+_OF_MIXTURE = (Estimator.LIKELIHOOD, Estimator.BRACKET)
 
 
 class RateEstimator(Protocol):
@@ -93,15 +95,59 @@ class UnrecordedRate:
         self.everyone = 2 * self.groups
 
     @cached_property
-    def mixture(self) -> GroupMixture:
-        """Return the rates by maximum likelihood."""
+    def mixture(self) -> GroupMixture | StratifiedMixture:
+        """Return the rates by maximum likelihood, within strata if there are any."""
         cells = self.cells
-        return GroupMixture(cells.p, cells.n, cells.squares, cells.clusters)
+        if cells.strata is None:
+            return GroupMixture(cells.p, cells.n, cells.squares, cells.clusters)
+        parts = (cells.strata == stratum for stratum in np.unique(cells.strata))
+        return StratifiedMixture(
+            [
+                GroupMixture(
+                    cells.p[at], cells.n[at], None if cells.squares is None else cells.squares[at]
+                )
+                for at in parts
+            ]
+        )
 
     @cached_property
     def likelihood(self) -> RateEstimator:
         """Return what is right if outcome and probabilities are independent given the group."""
-        return _Likelihood(self.mixture, self.sides, direct=self.cells.n.shape[1] == 2)
+        mixture = self.mixture
+        if isinstance(mixture, GroupMixture):
+            return _Likelihood(mixture, self.sides, direct=self.cells.n.shape[1] == 2)
+        rates = np.array([mixture.rate(side) for side in self.sides])
+        sizes = np.array([mixture.denominator(side) for side in self.sides])
+        degrees = self._degrees
+        return _Linear(LinearRates(rates, sizes, mixture.covariance(self.sides), degrees))
+
+    @property
+    def _degrees(self) -> float:
+        """Return Kish's effective number of rows less one; infinite without weights."""
+        squares = self.cells.squares
+        return (
+            float("inf") if squares is None else float(self.cells.n.sum() ** 2 / squares.sum()) - 1
+        )
+
+    @cached_property
+    def lack_of_fit(self) -> float:
+        """Return the p-value of a test of whether the outcome is linear in the probabilities."""
+        from scipy.special import chdtrc
+
+        mixture = self.mixture
+        parts = mixture.parts if isinstance(mixture, StratifiedMixture) else [mixture]
+        tests = [lack_of_fit_test(part.p, part.n, part.theta) for part in parts]
+        return float(chdtrc(sum(each[1] for each in tests), sum(each[0] for each in tests)))
+
+    @cached_property
+    def _theta(self) -> Array:
+        """Return the probability of every kind in every group, of each cell where strata differ."""
+        mixture = self.mixture
+        if isinstance(mixture, GroupMixture):
+            return mixture.theta
+        assert self.cells.strata is not None
+        _, which = np.unique(self.cells.strata, return_inverse=True)
+        return np.asarray(np.stack([part.theta for part in mixture.parts])[which.reshape(-1)])
 
     @cached_property
     def weighted(self) -> RateEstimator:
@@ -119,8 +165,7 @@ class UnrecordedRate:
         cells = self.cells
         if cells.known is None or not cells.known.any():
             return None
-        theta = self.mixture.theta
-        return _Linear(validated_rates(theta, cells.p, cells.n, cells.known, self.sides))
+        return _Linear(validated_rates(self._theta, cells.p, cells.n, cells.known, self.sides))
 
     @cached_property
     def bounds(self) -> RateEstimator:
@@ -137,6 +182,11 @@ class UnrecordedRate:
     def bracket(self) -> RateEstimator:
         """Return what is right if outcome and group vary together in one direction."""
         return _Bracket(self.likelihood, self.weighted)
+
+    def methods(self, estimator: Estimator) -> tuple[IntervalMethod, ...]:
+        """Return the methods by which the interval of an estimator is named."""
+        stratified = self.cells.strata is not None and estimator in _OF_MIXTURE
+        return (_METHODS[estimator], *([IntervalMethod.WITHIN_STRATA] if stratified else []))
 
     def by(self, estimator: Estimator) -> RateEstimator:
         """Return the estimator of a name."""

@@ -27,9 +27,13 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.identity import FeatureId, GroupId, ValueSet
-from fairgauge.inference.interval import FEWEST_ROWS
+from fairgauge.inference.interval import (
+    FEWEST_IN_STRATUM,
+    FEWEST_ROWS,
+    MOST_THIN,
+    THIN_STRATA,
+)
 from fairgauge.inference.unrecorded_rates import (
-    METHODS,
     RateEstimator,
     UnrecordedRate,
     contrast_value,
@@ -40,7 +44,8 @@ from fairgauge.resolve.resolution import in_mean_weights
 from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
 from fairgauge.results.estimates import ByEstimator, Estimate, Group, RateValue, Shown
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
-from fairgauge.stats.group_probabilities import calibration_test, lack_of_fit_test, least_slope
+from fairgauge.stats.group_mixture import StratifiedMixture
+from fairgauge.stats.group_probabilities import calibration_test, least_slope
 from fairgauge.stats.intervals import critical
 from fairgauge.values import name_of
 
@@ -193,7 +198,7 @@ class _Feature:
             return Estimator.VALIDATED
         chosen = _DECIDING[self._counts.asked.assume]
         if chosen is Estimator.LIKELIHOOD and not rate.mixture.unidentified.any():
-            p = lack_of_fit_test(rate.cells.p, rate.cells.n, rate.mixture.theta)[2]
+            p = rate.lack_of_fit
             if p < _FIT_LEVEL:
                 self._unfit[name, outcome.class_scope, outcome.threshold] = p
                 return Estimator.BOUNDS
@@ -212,6 +217,10 @@ class _Feature:
             return Status.UNDEFINED, Reason.of(ReasonCode.NOT_IDENTIFIED, groups=tuple(names))
         if estimator is Estimator.BOUNDS:
             return Status.OK, None
+        if isinstance(rate.mixture, StratifiedMixture):
+            thin = [rate.mixture.in_thin_strata(rate.sides[s], FEWEST_IN_STRATUM) for s in sides]
+            if max(thin) > MOST_THIN:
+                return Status.TOO_FEW, THIN_STRATA
         for i, side in enumerate(sides):
             of_side = ("group", "reference")[i] if len(sides) > 1 else None
             known = self._known_of(rate.sides[side])
@@ -290,7 +299,7 @@ class _Feature:
         self._measured.shown[key] = self._shown(
             rate, estimator, [side], lambda made, z: made.limits(side, z)
         )
-        interval = Interval(low, high, level, (METHODS[estimator],))
+        interval = Interval(low, high, level, rate.methods(estimator))
         return RateValue(value=made.value(side), interval=interval, status=status, reason=reason)
 
     def _unmeasured(self, metric: Metric) -> Estimate:
@@ -350,7 +359,7 @@ class _Feature:
         estimate = replace(
             estimate,
             value=value,
-            interval=Interval(low, high, level, (METHODS[estimator],)),
+            interval=Interval(low, high, level, rate.methods(estimator)),
             p_value=p_value(made, by, one, other),
             rate_group=made.value(group),
             rate_reference=made.value(reference),
@@ -436,7 +445,7 @@ class _Feature:
                 estimator=each,
                 decides=each is deciding,
                 value=None if ranged else contrast_value(by, made.value(one), made.value(other)),
-                interval=Interval(low, high, level, (METHODS[each],)),
+                interval=Interval(low, high, level, rate.methods(each)),
             )
             if each is Estimator.BOUNDS:
                 least, most = made.contrast(by, one, other, 0.0)
@@ -452,7 +461,8 @@ class _Feature:
         self, metric: Contrast, rate: UnrecordedRate, row: ByEstimator, one: int, other: int
     ) -> float | None:
         """Return the slope within groups at which the likelihood's interval reaches a limit."""
-        if metric.by != "difference" or rate.cells.n.shape[1] > 2:
+        cells = rate.cells
+        if metric.by != "difference" or cells.n.shape[1] > 2 or cells.strata is not None:
             return None
         limits = [
             bound
@@ -517,6 +527,8 @@ class _Feature:
             assume=str(asked.assume),
             **self._least_information(),
         )
+        if asked.on is not None and not self._spec.strata:
+            yield Diagnostic.warning(DiagnosticCode.PLACE_PROXY, counts.feature, on=asked.on)
         if counts.rounded:
             yield Diagnostic.note(
                 DiagnosticCode.ROUNDED_PROBABILITIES, counts.feature, rows=counts.rounded

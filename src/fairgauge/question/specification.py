@@ -203,7 +203,8 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
         for name in sorted(names & set(columns)):
             message = (
                 f"{quote(name)} is not recorded, and the joint probabilities with other columns "
-                "are not given; audit it alone"
+                "are not given; audit it alone, in the rows of one group of the others at a time "
+                "(where, --where 'sex = F')"
             )
             yield Problem(f"intersections[{i}]", message)
     if spec.task is Task.REGRESSION:
@@ -212,15 +213,15 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
             "(fairgauge.above, --positive '>x')"
         )
         yield Problem("probabilities", message)
-    for option, given in (
-        ("strata", bool(spec.strata)),
-        ("person", spec.of_people),
-        ("candidate", bool(spec.candidate)),
-        ("method", spec.method is not Method.DEFAULT),
+    for option, given, instead in (
+        ("person", spec.of_people, "count each decision (per_person each)"),
+        ("candidate", bool(spec.candidate), "audit the decisions of each model by itself"),
+        ("method", spec.method is not Method.DEFAULT, "remove it: they have methods of their own"),
+        ("strata", bool(spec.strata and spec.cluster), "remove it, or the cluster"),
     ):
         if given:
             message = "cannot be combined with groups of which only probabilities are known"
-            yield Problem(option, message)
+            yield Problem(option, f"{message}; {instead}")
     if spec.reference in (ReferenceRule.LARGEST, ReferenceRule.BEST):
         message = (
             "is chosen from groups that are recorded; name the group that others are compared "

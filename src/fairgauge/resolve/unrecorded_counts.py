@@ -49,6 +49,7 @@ class RateCells:
         Those whose group is known; None where it is of none.
     digits : array of shape (cells, groups), the places on the grid.
     clusters : the rows by cluster; None without clusters.
+    strata : array of shape (cells,), the stratum of each; None without strata.
     """
 
     p: Floats
@@ -59,6 +60,7 @@ class RateCells:
     known: Floats | None
     digits: Index
     clusters: Clusters | None
+    strata: Index | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +148,8 @@ class UnrecordedGroups:
         total = p.sum(axis=1, keepdims=True)
         p = np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
         levels = self.cube.levels[self._proxy]
-        digits = digits_of([int(levels[c] or 0) for c in unique.tolist()], p.shape[1])
+        proxies, strata = unique % len(levels), unique // len(levels)
+        digits = digits_of([int(levels[c] or 0) for c in proxies.tolist()], p.shape[1])
         squares = None
         if "w2" in table.sums:
             squares = np.zeros(shape)
@@ -159,7 +162,8 @@ class UnrecordedGroups:
             np.add.at(known, (which[some], kind[some], groups[used][some]), weights[some])
         within = _within(p, digits)
         clusters = self._clusters(rate, outcome, unique)
-        return RateCells(p, within, n, squares, by_kind, known, digits, clusters)
+        of_strata = strata if self._strata else None
+        return RateCells(p, within, n, squares, by_kind, known, digits, clusters, of_strata)
 
     @property
     def _proxy(self) -> Axis:
@@ -171,7 +175,11 @@ class UnrecordedGroups:
         axes = [self.cube.plan.axis(role) for role in _OUTCOMES]
         known = self.asked.known
         axes.append(self.cube.plan.axis(Role.KNOWN, known) if known else None)
-        return [axis for axis in axes if axis is not None] + [self._proxy]
+        return [axis for axis in axes if axis is not None] + [*self._strata, self._proxy]
+
+    @property
+    def _strata(self) -> list[Axis]:
+        return [axis for axis in self.cube.plan.axes if axis.role is Role.STRATUM]
 
     def _with_probabilities(self, table: CountTable) -> CountTable:
         kept = table.codes[:, table.axes.index(self._proxy)] >= 0
@@ -192,7 +200,16 @@ class UnrecordedGroups:
         return table.sums.get("w", self._cases(table))
 
     def _cell_codes(self, table: CountTable) -> Index:
-        return table.codes[:, table.axes.index(self._proxy)]
+        """Return the number of the cell of each entry: of its stratum, and of its probabilities.
+
+        Rows of which a stratum is not known are a stratum of their own.
+        """
+        stratum = np.zeros(len(table.codes), dtype=np.int64)
+        for axis in self._strata:
+            own = table.codes[:, table.axes.index(axis)]
+            stratum = stratum * (len(self.cube.levels[axis]) + 1) + own + 1
+        proxy = table.codes[:, table.axes.index(self._proxy)]
+        return np.asarray(stratum * len(self.cube.levels[self._proxy]) + proxy)
 
     def _known_groups(self, table: CountTable) -> Index | None:
         """Return the position of the known group of each entry, -1 where it is not known."""

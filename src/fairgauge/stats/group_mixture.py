@@ -159,7 +159,7 @@ class GroupMixture:
 
     def smoothed_rate(self, side: Masks) -> float:
         """Return the rate of a side as if every group had half a row more."""
-        counted, rest = self._smoothed[:2] @ self._weights(side)
+        counted, rest = self.smoothed[:2] @ self._weights(side)
         return float(counted / (counted + rest))
 
     def denominator(self, side: Masks) -> float:
@@ -200,7 +200,7 @@ class GroupMixture:
 
     def _slope(self, side: Masks) -> Array:
         """Return the derivative of the rate of a side by ``theta``, at the smoothed estimate."""
-        weights, theta = self._weights(side), self._smoothed
+        weights, theta = self._weights(side), self.smoothed
         counted, rest = float(theta[0] @ weights), float(theta[1] @ weights)
         slope = np.zeros((self.kinds, self.groups))
         slope[0] = weights * rest / (counted + rest) ** 2
@@ -269,7 +269,7 @@ class GroupMixture:
         return float(np.sqrt(robust / model)) if model > 0 and robust > 0 else 1.0
 
     @cached_property
-    def _smoothed(self) -> Array:
+    def smoothed(self) -> Array:
         """Return ``theta`` as if every group had half a row more, away from 0 and 1."""
         sizes = np.maximum(self.sizes, _LEAST)
         return np.asarray((self.theta * sizes + _SMOOTHED / self.kinds) / (sizes + _SMOOTHED))
@@ -284,7 +284,7 @@ class GroupMixture:
     @cached_property
     def _information(self) -> Array:
         """Return the expected information on the coordinates of the basis."""
-        means = self.p @ self._smoothed.T
+        means = self.p @ self.smoothed.T
         blocks = np.einsum("ck,ci->ki", self.n.sum(axis=1, keepdims=True) / means, self._outer)
         whole = np.zeros((self.kinds * self.groups,) * 2)
         for k, block in enumerate(blocks):
@@ -295,7 +295,7 @@ class GroupMixture:
     @cached_property
     def _scores(self) -> Array:
         """Return the score of a row of each cell and kind on the coordinates of the basis."""
-        means = self.p @ self._smoothed.T
+        means = self.p @ self.smoothed.T
         basis = self._basis.reshape(self.kinds, self.groups, -1)
         return np.asarray(np.einsum("cg,kgj->ckj", self.p, basis) / means[:, :, None])
 
@@ -420,6 +420,77 @@ class GroupMixture:
             x, y = x + a * dx, y + a * step[:, size:]
             z = z + _length(z, dz) * dz
         return x.reshape(problems, kinds, groups)
+
+
+class StratifiedMixture:
+    """Rates of groups by maximum likelihood within strata, over all people of the groups.
+
+    Outcome and probabilities need be independent only within each group and stratum: where the
+    probabilities are of names and the strata places, rates may differ between places.
+
+    Parameters
+    ----------
+    parts : list of GroupMixture
+        One for each stratum, all of the same groups and kinds.
+
+    Examples
+    --------
+    >>> p = np.array([[0.9, 0.1], [0.2, 0.8]])
+    >>> rich = GroupMixture(p, n=np.array([[300.0, 700.0], [600.0, 400.0]]))
+    >>> poor = GroupMixture(p, n=np.array([[100.0, 900.0], [100.0, 900.0]]))
+    >>> round(StratifiedMixture([rich, poor]).rate(np.array([True, False])), 3)
+    0.179
+    """
+
+    def __init__(self, parts: list[GroupMixture]) -> None:
+        self.parts = parts
+
+    @cached_property
+    def unidentified(self) -> Masks:
+        """Return the groups that no stratum identifies."""
+        return np.asarray(np.all([part.unidentified for part in self.parts], axis=0))
+
+    def rate(self, side: Masks) -> float:
+        """Return the rate of a side over all strata."""
+        counts = [part.sizes[side] @ part.theta[:2, side].T for part in self.parts]
+        counted, rest = np.sum(counts, axis=0)
+        return float(counted / (counted + rest)) if counted + rest > 0 else float("nan")
+
+    def smoothed_rate(self, side: Masks) -> float:
+        """Return the rate of a side as if every group of a stratum had half a row more."""
+        counted, rest = self._smoothed_counts(side)
+        return float(counted / (counted + rest))
+
+    def denominator(self, side: Masks) -> float:
+        """Return the expected weight of the rows among which the rate of a side is a share."""
+        return sum(part.denominator(side) for part in self.parts if part.sizes[side].sum() > 0)
+
+    def variance(self, side: Masks) -> float:
+        """Return the variance of the rate of a side."""
+        return float(self.covariance(side[None])[0, 0])
+
+    def covariance(self, sides: Masks) -> Array:
+        """Return the covariance of the rates of sides."""
+        whole = np.zeros((len(sides), len(sides)))
+        for part in self.parts:
+            slopes = np.zeros((len(sides), part.kinds, part.groups))
+            for i, side in enumerate(sides):
+                counted, rest = self._smoothed_counts(side)
+                held = np.where(side, part.sizes, 0.0) / (counted + rest) ** 2
+                slopes[i, 0], slopes[i, 1] = held * rest, -held * counted
+            flat = slopes.reshape(len(sides), -1)
+            whole += flat @ part.covariance @ flat.T
+        return whole
+
+    def in_thin_strata(self, side: Masks, fewest: float) -> float:
+        """Return the share of a side in strata of few of its people, or that identify no rate."""
+        sizes = np.array([part.sizes[side].sum() for part in self.parts])
+        thin = [(part.unidentified & side).any() for part in self.parts]
+        return float(sizes[np.array(thin) | (sizes < fewest)].sum() / sizes.sum())
+
+    def _smoothed_counts(self, side: Masks) -> Array:
+        counts = [part.sizes[side] @ part.smoothed[:2, side].T for part in self.parts]
+        return np.asarray(np.sum(counts, axis=0))
 
 
 def _length(value: Array, step: Array) -> Array:

@@ -107,7 +107,7 @@ def validated_rates(theta: Array, p: Array, n: Array, known: Array, sides: Masks
 
     Parameters
     ----------
-    theta : array of shape (kinds, groups)
+    theta : array of shape (kinds, groups), or (cells, kinds, groups)
     p : array of shape (cells, groups)
     n : array of shape (cells, kinds)
         All rows, known ones included.
@@ -115,7 +115,7 @@ def validated_rates(theta: Array, p: Array, n: Array, known: Array, sides: Masks
         The known rows by their group.
     sides : array of shape (sides, groups)
     """
-    joint = p[:, None, :] * theta[None]
+    joint = p[:, None, :] * theta
     total = joint.sum(axis=2, keepdims=True)
     given = np.where(total > 0, joint / total, p[:, None, :])
     expected = given @ sides.T

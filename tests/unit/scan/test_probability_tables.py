@@ -61,6 +61,7 @@ def test_a_joined_table_is_counted_as_its_columns_in_the_data_are(folder, engine
         assert report.estimates == wanted.estimates
         assert report.data.excluded == wanted.data.excluded
         assert report.data.excluded["missing race"] > 100
+        assert [e["on"] for e in report.diagnostics if e.code == "place_proxy"] == ["zip"]
 
 
 def test_whole_numbers_beside_a_missing_one_are_the_keys_that_they_were(folder):

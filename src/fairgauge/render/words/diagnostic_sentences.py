@@ -468,6 +468,12 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "not hold, and bounds without any assumption decide"
     ),
     DiagnosticCode.ROUNDED_PROBABILITIES: _rounded_probabilities,
+    DiagnosticCode.PLACE_PROXY: lambda d: (
+        f"all people of one {d['on']} have the same probabilities. If it is a place, and outcomes "
+        "differ between places for other reasons than the groups, these differences are taken for "
+        "differences of groups: give probabilities by surname, with the places as strata "
+        "(strata, --strata)"
+    ),
     DiagnosticCode.REPEATED_ID: _repeated_id,
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
     DiagnosticCode.MISSING_OUTCOMES: _missing_outcomes,

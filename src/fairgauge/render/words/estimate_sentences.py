@@ -139,7 +139,10 @@ _ASSUMPTIONS = {
 def assumption(interval: Interval | None) -> str:
     """Return what an interval of groups assumes of which only probabilities are known, if it is."""
     methods = interval.methods if interval else ()
-    return next((_ASSUMPTIONS[method] for method in methods if method in _ASSUMPTIONS), "")
+    text = next((_ASSUMPTIONS[method] for method in methods if method in _ASSUMPTIONS), "")
+    if IntervalMethod.WITHIN_STRATA in methods:
+        text = text.replace("within a group", "within a group of a stratum")
+    return text
 
 
 def describe_pair(pair: GroupPair) -> str:

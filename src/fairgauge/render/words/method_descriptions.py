@@ -80,6 +80,7 @@ DESCRIPTIONS: dict[IntervalMethod, str] = {
     _M.PROFILE_LIKELIHOOD: "Profile likelihood of a mixture of groups known by probabilities alone. Right if these are right and, within a group, unrelated to the outcome. Differences of conditional rates by MOVER.",
     _M.PROBABILITY_WEIGHTED: "Each row counts in every group by its probability. Right if outcome and group are independent among people of equal probabilities, and the probabilities are right.",
     _M.SHARP_BOUNDS: "All values that agree with the outcomes and with the probabilities of the groups, widened by their sampling error. Right wherever the probabilities are.",
+    _M.WITHIN_STRATA: "The likelihood is that of each stratum, so that outcome and probability need be unrelated only within a group of a stratum; its variance is linearised.",
     _M.VALIDATED_SAMPLE: "The estimate from probabilities, corrected by a random sample of people whose group is known. Right whatever the probabilities are.",
 }
 """What each method is, and when it is used."""
