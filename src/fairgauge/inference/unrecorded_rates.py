@@ -21,6 +21,7 @@ from fairgauge.stats.group_probabilities import (
     lack_of_fit_test,
     merged_cells,
     sharp_bounds,
+    tail_of_sum,
     validated_rates,
     weighted_rates,
 )
@@ -132,12 +133,9 @@ class UnrecordedRate:
     @cached_property
     def lack_of_fit(self) -> float:
         """Return the p-value of a test of whether the outcome is linear in the probabilities."""
-        from scipy.special import chdtrc
-
         mixture = self.mixture
         parts = mixture.parts if isinstance(mixture, StratifiedMixture) else [mixture]
-        tests = [lack_of_fit_test(part.p, part.n, part.theta) for part in parts]
-        return float(chdtrc(sum(each[1] for each in tests), sum(each[0] for each in tests)))
+        return tail_of_sum([lack_of_fit_test(part.p, part.n, part.theta) for part in parts])
 
     @cached_property
     def _theta(self) -> Array:

@@ -307,6 +307,18 @@ def lack_of_fit_test(p: Array, n: Array, theta: Array) -> tuple[float, int, floa
     return _chi_square(statistic, variance)
 
 
+def tail_of_sum(tests: list[tuple[float, int, float]]) -> float:
+    """Return the p-value of independent chi-square tests together.
+
+    >>> round(tail_of_sum([(3.84, 1, 0.05), (0.0, 0, 1.0)]), 3)
+    0.05
+    """
+    from scipy.special import chdtrc
+
+    degrees = sum(each[1] for each in tests)
+    return float(chdtrc(degrees, sum(each[0] for each in tests))) if degrees else 1.0
+
+
 def _chi_square(statistic: Array, variance: Array) -> tuple[float, int, float]:
     """Return a quadratic form in the inverse of a variance, but for its null space."""
     from scipy.special import chdtrc
