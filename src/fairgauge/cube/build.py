@@ -14,7 +14,6 @@ from fairgauge.cube.plan import plan
 from fairgauge.errors import Problem, SpecError, nearest, quote, shown
 from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
-from fairgauge.values import Value, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -22,15 +21,16 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Codes, Sums
     from fairgauge.cube.plan import Axis, Plan
     from fairgauge.enums import Uncounted
+    from fairgauge.values import Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counted:
-    """What an engine counted for one table of a plan, in the engine's own values.
+    """What an engine counted for one table of a plan, or all, in the engine's own values.
 
     Attributes
     ----------
-    keys : for every axis of the table, the engine's value of each cell.
+    keys : for every axis of the table (of all: of the plan), the engine's value of each cell.
     sums : for every measure of the plan, array of shape (cells,).
     """
 
@@ -55,6 +55,8 @@ def build(
 
     Parameters
     ----------
+    counted : list of Counted
+        What was counted for each table, or one of all axes, of which every table is made.
     texts : names of columns
         Columns of untyped text (CSV): numeric if all values are plain numbers.
     limit : int
@@ -68,18 +70,25 @@ def build(
         An axis has too many values, two values with one name, or values that are not plain.
     """
     counted = [_held(each) for each in counted]
+    together = len(counted) < len(plan.tables)
+    held = [tuple(range(len(plan.axes)))] if together else plan.tables
     levels: dict[Axis, tuple[Value, ...]] = {}
     codes: dict[tuple[int, int], Codes] = {}
     unseen: set[tuple[str, str]] = set()
-    for axis in plan.axes:
-        holding = [i for i, table in enumerate(plan.tables) if plan.axes.index(axis) in table]
-        columns = {i: counted[i].keys[plan.tables[i].index(plan.axes.index(axis))] for i in holding}
+    for a, axis in enumerate(plan.axes):
+        columns = {
+            i: each.keys[positions.index(a)]
+            for i, (each, positions) in enumerate(zip(counted, held, strict=True))
+            if a in positions
+        }
         more = (known or {}).get(axis.column, ())
         levels[axis], coded, missed = _encode(axis, columns, more, texts=axis.column in texts)
         unseen |= {(axis.column, value) for value in missed}
         if not axis.bins:
             check_levels(axis, levels[axis], limit)
-        codes |= {(i, plan.axes.index(axis)): each for i, each in coded.items()}
+        codes |= {(i, a): each for i, each in coded.items()}
+    sums = [{m: np.asarray(s, dtype=np.float64) for m, s in c.sums.items()} for c in counted]
+    of_table = [0] * len(plan.tables) if together else range(len(plan.tables))
     tables = tuple(
         settled(
             plan,
@@ -87,11 +96,11 @@ def build(
                 tuple(plan.axes[a] for a in positions),
                 np.stack([codes[i, a] for a in positions], axis=-1)
                 if positions
-                else np.zeros((len(counted[i].sums["rows"]), 0), dtype=np.int64),
-                {m: np.asarray(s, dtype=np.float64) for m, s in counted[i].sums.items()},
+                else np.zeros((len(sums[i]["rows"]), 0), dtype=np.int64),
+                sums[i],
             ),
         )
-        for i, positions in enumerate(plan.tables)
+        for i, positions in zip(of_table, plan.tables, strict=True)
     )
     kept = {reason: int(n) for reason, n in sorted((excluded or {}).items()) if n}
     return Cube(plan, levels, tables, int(rows), kept, unseen=frozenset(unseen))
@@ -102,20 +111,18 @@ def _encode(
 ) -> tuple[tuple[Value, ...], dict[int, Codes], list[str]]:
     """Give every value of an axis its code in the sorted levels; with what no row has to recode."""
     unseen: list[str] = []
+    if axis.bins:
+        bins = {i: _bins(column) for i, column in columns.items()}
+        return tuple(range(axis.bins)), bins, unseen
     try:
         raw = list({(type(value), value) for column in columns.values() for value in column})
     except TypeError:
         raise not_plain(axis) from None
-    values: list[Value]
-    if axis.bins:
-        values = [canonical(value) for _, value in raw]
-        levels: tuple[Value, ...] = tuple(range(axis.bins))
-    else:
-        values = typed([value for _, value in raw], text=texts)
-        if axis.recoding:
-            unseen = axis.recoding.unseen(values)
-            values = axis.recoding.apply(values)
-        levels = sorted_levels([*values, *known])
+    values = typed([value for _, value in raw], text=texts)
+    if axis.recoding:
+        unseen = axis.recoding.unseen(values)
+        values = axis.recoding.apply(values)
+    levels = sorted_levels([*values, *known])
     position = {identity(level): i for i, level in enumerate(levels)}
     code = {
         key: -1 if value is None else position[identity(value)]
@@ -126,6 +133,12 @@ def _encode(
         for i, column in columns.items()
     }
     return levels, coded, unseen
+
+
+def _bins(column: Sequence[object]) -> Codes:
+    """Return the numbers of intervals that an engine found, -1 where a value is in none."""
+    found = np.array(column, dtype=np.float64)
+    return np.where(np.isnan(found), -1.0, found).astype(np.int64)
 
 
 def _held(counted: Counted) -> Counted:

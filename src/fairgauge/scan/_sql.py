@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import LARGEST, WEIGHTS
 from fairgauge.enums import Uncounted
@@ -26,6 +28,8 @@ from fairgauge.scan.source import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Factor, Moment, Plan
@@ -192,16 +196,20 @@ def _has_all(plan: Plan, table: Sequence[int]) -> bool:
 
 
 def _factors(plan: Plan, columns: Columns) -> dict[str, str]:
-    """Write the count and weight of a row, NULL where the row cannot be counted."""
+    """Write the count and weight of a row, NULL where the row cannot be counted.
+
+    Where a row has both, also which of them is known.
+    """
     most = columns.constant(sys.float_info.max)
     value = {c: f"v{plan.numeric_columns.index(c)}" for c in (plan.count, plan.weight) if c}
     usable = {c: f"{v} BETWEEN -{most} AND {most}" for c, v in value.items()}
     both = " AND ".join(usable.values())
     return {
         name: f"CASE WHEN {condition} THEN {value[column]} END"
-        for column, factor, known in ((plan.count, "n", "has_n"), (plan.weight, "w", "has_w"))
+        for column, factor in ((plan.count, "n"), (plan.weight, "w"))
         if column
-        for name, condition in ((factor, both), (known, usable[column]))
+        for name, condition in ((factor, both), (f"has_{factor}", usable[column]))
+        if name == factor or len(value) > 1
     }
 
 
@@ -220,8 +228,9 @@ def _sums(plan: Plan, columns: Columns) -> list[str]:
         product = " * ".join([*([powers[moment.power - 1]] if times else []), value])
         sums.append(f"sum({product})")
     sums.append("max(CASE WHEN n <> floor(n) THEN n END)" if plan.count else "NULL")
-    sums.append("count(*) - count(has_n)" if plan.count else "0")
-    sums.append("count(*) - count(has_w)" if plan.weight else "0")
+    known = "has_" if len(factors) > 1 else ""
+    sums.append(f"count(*) - count({known}n)" if plan.count else "0")
+    sums.append(f"count(*) - count({known}w)" if plan.weight else "0")
     ranged = ranged_columns(plan)
     for i, column in enumerate(plan.numeric_columns):
         sums.append(f"min(v{i})" if column in ranged else "NULL")
@@ -260,9 +269,8 @@ def _grid_code(value: str, axis: Axis, columns: Columns) -> str:
     grid = columns.constant(float(axis.grid))
     nearest = f"round(({value} - {low}) / {width} * {grid})"
     edge = f"({nearest} * {width} / {grid} + {low})"
-    over = " + ".join(f"CASE WHEN {value} {sign} {edge} THEN 1 ELSE 0 END" for sign in (">=", ">"))
     inside = f"{value} BETWEEN {low} AND {high}"
-    return f"CASE WHEN {inside} THEN CAST(2 * {nearest} + {over} AS BIGINT) END"
+    return f"CASE WHEN {inside} THEN CAST(2 * {nearest} + 1 + sign({value} - {edge}) AS BIGINT) END"
 
 
 def _moment(moment: Moment, numbers: Sequence[str], columns: Columns) -> str:
@@ -329,39 +337,51 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
         The values are not allowed by the plan, or too many.
     """
     axes = len(plan.axes)
-    masks = [sum(1 << i for i in range(axes) if i not in table) for table in plan.tables]
-    apart = _in_sets(plan, columns)
-    by_table = [[r for r in records if not apart or r[axes] == mask] for mask in masks]
-    first = by_table[0]
-    sums = slice(axes + 2, axes + 2 + len(plan.measures))
-    check_numbers(plan, list(_seen(plan, first, sums.stop + 3)))
-    total = {m: sum(float(r[sums][i] or 0) for r in first) for i, m in enumerate(plan.measures)}
-    rows = sum(r[axes + 1] for r in first)
-    fractional = next((r[sums.stop] for r in first if r[sums.stop] is not None), None)
+    after = axes + 2 + len(plan.measures)
+    fields = list(zip(*records, strict=True)) or [()] * (after + 3 + 3 * len(plan.numeric_columns))
+    sums = {m: _numbers(fields[axes + 2 + i]) for i, m in enumerate(plan.measures)}
+    tables, cells = [tuple(range(axes))], [np.arange(len(records))]
+    if _in_sets(plan, columns):
+        tables, which = list(plan.tables), np.array(fields[axes], dtype=np.int64)
+        masks = [sum(1 << i for i in range(axes) if i not in table) for table in tables]
+        cells = [np.flatnonzero(which == mask) for mask in masks]
+    check_numbers(plan, list(_seen(plan, fields[after + 3 :])))
+    first = cells[0]
+    total = {m: float(each[first].sum()) for m, each in sums.items()}
+    rows = int(_numbers(fields[axes + 1])[first].sum())
+    fractional = next((each for each in fields[after] if each is not None), None)
     check_counts(plan, fractional, total.get("n", 0.0), total.get("w", 0.0), rows)
     excluded = {
-        Uncounted.NO_COUNT: sum(r[sums.stop + 1] for r in first),
-        Uncounted.NO_WEIGHT: sum(r[sums.stop + 2] for r in first),
+        Uncounted.NO_COUNT: int(_numbers(fields[after + 1])[first].sum()),
+        Uncounted.NO_WEIGHT: int(_numbers(fields[after + 2])[first].sum()),
     }
     counted = [
         Counted(
-            [_keys(plan.axes[i], [r[i] for r in cells], columns) for i in table],
-            {m: [float(r[sums][i] or 0) for r in cells] for i, m in enumerate(plan.measures)},
+            [_keys(plan.axes[i], [fields[i][j] for j in at.tolist()], columns) for i in table],
+            {m: each[at] for m, each in sums.items()},
         )
-        for table, cells in zip(plan.tables, by_table, strict=True)
+        for table, at in zip(tables, cells, strict=True)
     ]
     return build(plan, counted, rows=rows, excluded=excluded, texts=columns.texts, limit=limit)
 
 
-def _seen(plan: Plan, records: list[Record], at: int) -> Iterator[Seen]:
+def _numbers(column: Sequence[Any]) -> NDArray[np.float64]:
+    """Return the sums of cells, 0 where a cell has nothing to add."""
+    numbers = np.array(column, dtype=np.float64)
+    return np.where(np.isnan(numbers), 0.0, numbers)
+
+
+def _seen(plan: Plan, ranges: Sequence[Sequence[Any]]) -> Iterator[Seen]:
     """Return the range of every numeric column, and a text that is not a number."""
     for i, column in enumerate(plan.numeric_columns):
-        low, high, wrong = ([r[at + 3 * i + j] for r in records] for j in range(3))
+        low, high, wrong = (
+            [v for v in each if v is not None] for each in ranges[3 * i : 3 * i + 3]
+        )
         yield Seen(
             column,
-            min((float(v) for v in low if v is not None), default=None),
-            max((float(v) for v in high if v is not None), default=None),
-            min((v for v in wrong if v is not None), default=None),
+            float(min(low)) if low else None,
+            float(max(high)) if high else None,
+            min(wrong, default=None),
         )
 
 
