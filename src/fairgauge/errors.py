@@ -58,6 +58,10 @@ class DataError(FairgaugeError, ValueError):
     """The data cannot be read, or do not hold what the specification asks for."""
 
 
+class TooManyValues(DataError):  # noqa: N818 - named for what there is
+    """A column has more values than are counted."""
+
+
 class EmptyDataError(DataError):
     """The data have no rows."""
 

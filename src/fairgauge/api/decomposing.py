@@ -4,18 +4,36 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeGuard, Unpack, cast
+
+import numpy as np
 
 from fairgauge.api.audit import counted, repeated_people
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.cube.crossed_strata import cross_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.cube.quantile_cuts import MOST_INTERVALS, quantile_cuts, with_fewer_cuts
+from fairgauge.cube.quantile_cuts import (
+    MOST_INTERVALS,
+    CountedNumbers,
+    quantile_cuts,
+    too_few_numbers,
+    with_fewer_cuts,
+)
 from fairgauge.enums import ReferenceRule, Task
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
+from fairgauge.errors import (
+    CubeError,
+    DataError,
+    Problem,
+    SpecError,
+    TooManyValues,
+    listing,
+    quote,
+)
 from fairgauge.measure.composition_notes import has_decomposition
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
+from fairgauge.measure.numbers_by_rows import adjusted_by_rows
 from fairgauge.measure.uncut_numbers import adjusted_for_numbers
 from fairgauge.question.features import Feature, read_strata
 from fairgauge.question.option_docs import with_options
@@ -30,6 +48,7 @@ from fairgauge.results.gap_decomposition import Decomposition
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
+from fairgauge.scan.row_codes import Streamed, coded_rows
 from fairgauge.scan.source import Opened
 from fairgauge.version import __version__
 
@@ -39,6 +58,8 @@ if TYPE_CHECKING:
     from fairgauge.cube.crossed_strata import CrossedStrata
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
+    from fairgauge.results.gap_decomposition import Gap
+    from fairgauge.scan.source import Source
 
 
 @with_options
@@ -122,10 +143,8 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
         gaps = with_other_intervals(
             gaps, intervals, decompose_gaps(known, spec, margins, regression=False)
         )
-    if source is not None and cuts and _counts_every_value(spec, cube, values):
-        plain = tuple(replace(each, cuts=()) if each.column in cuts else each for each in strata)
-        exact = source.count(plan(replace(spec, strata=plain)), _MOST_VALUES)
-        gaps = adjusted_for_numbers(gaps, exact, crossed.known.without, spec, cuts)
+    if source is not None and cuts and not (spec.weight or spec.cluster or spec.score):
+        gaps = _adjusted_for_numbers(gaps, source, spec, strata, cube, crossed, values)
     if not gaps:
         raise DataError(
             "no group has a gap to decompose: the rate has no value on one side of each"
@@ -162,15 +181,43 @@ _USUAL_INTERVALS, _OTHER_INTERVALS = 10, (4, MOST_INTERVALS)
 """Ten intervals leave 2.5% of what a number confounds, four 11%, 20 0.8%, if data suffice."""
 _MOST_VALUES = 1_000_000
 _MOST_CELLS = 2_000_000
+_FEW_VALUES, _FEW_CELLS = 50_000, 200_000
+"""Up to which numbers are counted by value where rows can be read in batches, too."""
 
 
-def _counts_every_value(spec: Spec, cube: Cube, values: Mapping[str, int]) -> bool:
-    """Return whether counts by every value of the numbers are few, of rows that are alike."""
-    apart = spec.weight or spec.cluster or spec.score or spec.of_people
+def _streams(source: Source) -> TypeGuard[Streamed]:
+    return isinstance(source, Streamed) and source.streams
+
+
+def _adjusted_for_numbers(
+    gaps: tuple[Gap, ...],
+    source: Source,
+    spec: Spec,
+    strata: Sequence[Feature],
+    cube: Cube,
+    crossed: CrossedStrata,
+    values: Mapping[str, int],
+) -> tuple[Gap, ...]:
+    """Return gaps adjusted for numbers as they are, from few counts by value or scans of the rows.
+
+    ``values`` are how many there are of each column.
+    """
+    cut = crossed.known.without
     cells = max(len(table.codes) for table in cube.tables)
     for distinct in values.values():
         cells *= 1 + distinct // MOST_INTERVALS
-    return not apart and min(cells, cube.rows) <= _MOST_CELLS
+    if spec.of_people:
+        return gaps
+    most_values, most_cells = (
+        (_FEW_VALUES, _FEW_CELLS) if _streams(source) else (_MOST_VALUES, _MOST_CELLS)
+    )
+    if max(values.values()) <= most_values and min(cells, cube.rows) <= most_cells:
+        plain = tuple(replace(each, cuts=()) if each.column in values else each for each in strata)
+        exact = source.count(plan(replace(spec, strata=plain)), _MOST_VALUES)
+        return adjusted_for_numbers(gaps, exact, cut, spec, values)
+    if _streams(source):
+        return adjusted_by_rows(gaps, partial(coded_rows, source, cube), cube, cut, spec, values)
+    return gaps
 
 
 def _has_quantiles(given: object) -> bool:
@@ -193,19 +240,50 @@ def _cut_at_quantiles(
     spec = ask(source.columns, **cast("Options", named))
     if problems:
         raise SpecError(problems)
-    rows, cuts = chosen_rows(source, spec), {}
-    distinct: dict[str, int] = {}
-    for each in strata:
-        if each.quantiles:
-            values = Spec(sensitive=(Feature(each.column),), count=spec.count)
-            counts = rows.count(plan(values), _MOST_VALUES)
-            distinct[each.column] = len(counts.levels[counts.plan.axes[0]])
-            cuts[each.column] = {
-                intervals: quantile_cuts(counts, counts.plan.axes[0], intervals)
-                for intervals in (_USUAL_INTERVALS, *_OTHER_INTERVALS)
-            }
+    rows = chosen_rows(source, spec)
+    found = _numbers(rows, [each.column for each in strata if each.quantiles], spec.count)
+    cuts = {column: cut for column, (cut, _) in found.items()}
+    distinct = {column: values for column, (_, values) in found.items()}
     cut = _at(plain, cuts, MOST_INTERVALS)
     return Opened(source), {**named, "strata": cut}, cuts, distinct
+
+
+def _numbers(
+    rows: Source, columns: Sequence[str], count: str | None
+) -> dict[str, tuple[dict[int, tuple[float, ...]], int]]:
+    """Return the cut points of columns by the number of intervals, and how many values each has.
+
+    Of columns of many values, all are counted in one scan of the rows.
+    """
+    found: dict[str, tuple[dict[int, tuple[float, ...]], int]] = {}
+    every = (_USUAL_INTERVALS, *_OTHER_INTERVALS)
+    many: dict[str, CountedNumbers] = {}
+    for column in columns:
+        values = plan(Spec(sensitive=(Feature(column),), count=count))
+        try:
+            counts = rows.count(values, _FEW_VALUES if _streams(rows) else _MOST_VALUES)
+        except TooManyValues:
+            if not _streams(rows):
+                raise
+            many[column] = CountedNumbers(_MOST_VALUES)
+            continue
+        (axis,) = counts.plan.axes
+        cuts = {intervals: quantile_cuts(counts, axis, intervals) for intervals in every}
+        found[column] = cuts, len(counts.levels[axis])
+    if many and _streams(rows):
+        # any cut will do: the numbers themselves are read
+        cut = Spec(sensitive=tuple(Feature(c, cuts=(0.0,)) for c in many), count=count)
+        for batch in rows.batches(plan(cut), {}):
+            cases = np.nan_to_num(batch.numbers[count]) if count else None
+            for column, counted_numbers in many.items():
+                numbers = batch.numbers[column]
+                counted_numbers.add(numbers, np.ones(len(numbers)) if cases is None else cases)
+    for column, counted_numbers in many.items():
+        cuts = {intervals: counted_numbers.cuts(intervals) for intervals in every}
+        if not all(cuts.values()):
+            raise too_few_numbers(column)
+        found[column] = cuts, counted_numbers.distinct
+    return found
 
 
 def _at(

@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Role
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import DataError, TooManyValues, quote
 from fairgauge.values import Value, canonical, name_of, sort_key, typed_texts
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
     """Check the values of an axis: not too many (but of clusters), and no two with one name."""
     levels = list(levels)
     if axis.limited and len(levels) > limit:
-        raise DataError(
+        raise TooManyValues(
             f"column {quote(axis.column)} ({axis.role}) has more than {limit:,} distinct values; "
             f"{_remedy(axis, levels)}, or raise max_groups (--max-groups)"
         )

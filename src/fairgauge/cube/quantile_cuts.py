@@ -17,6 +17,8 @@ from fairgauge.errors import DataError, quote
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from fairgauge.cube.plan import Axis
     from fairgauge.question.features import Feature
 
@@ -49,15 +51,85 @@ def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
     table = cube.marginal([axis])
     known = table.codes[:, 0] >= 0
     values = np.array([float(levels[code] or 0) for code in table.codes[known, 0].tolist()])
-    order = np.argsort(values)
-    values = values[order]
-    reached = np.cumsum(table.sums.get("n", table.sums["rows"])[known][order])
-    wanted = [k * reached[-1] / intervals for k in range(1, intervals)] if len(values) else []
-    points = {float(values[np.searchsorted(reached, each)]) for each in wanted}
-    found = tuple(sorted(points - {float(values[-1])} if len(values) else ()))
+    found = cuts_of(values, table.sums.get("n", table.sums["rows"])[known], intervals)
     if not found:
-        raise DataError(f"column {quote(axis.column)} has too few different numbers to be cut")
+        raise too_few_numbers(axis.column)
     return found
+
+
+def too_few_numbers(column: str) -> DataError:
+    """Return the error of a column that cannot be cut."""
+    return DataError(f"column {quote(column)} has too few different numbers to be cut")
+
+
+def cuts_of(
+    values: NDArray[np.float64], cases: NDArray[np.float64], intervals: int
+) -> tuple[float, ...]:
+    """Return the cut points of numbers, in any order; none where all are one."""
+    order = np.argsort(values)
+    values, reached = values[order], np.cumsum(cases[order])
+    if not len(values):
+        return ()
+    wanted = [k * reached[-1] / intervals for k in range(1, intervals)]
+    points = {float(values[np.searchsorted(reached, each)]) for each in wanted}
+    return tuple(sorted(points - {float(values[-1])}))
+
+
+class CountedNumbers:
+    """Counts of the numbers of a column, of rows some at a time.
+
+    Where there are more than ``most`` different ones, digits are cut off, of all alike and as few
+    as will do, so that the order of the rows changes nothing.
+
+    Examples
+    --------
+    >>> counts = CountedNumbers(most=3)
+    >>> for part in ([1.0, 2.0, 2.5], [2.25, 4.0]):
+    ...     counts.add(np.array(part), np.ones(len(part)))
+    >>> counts.cuts(2), counts.distinct
+    ((2.0,), 4)
+    """
+
+    def __init__(self, most: int = 1_000_000) -> None:
+        self._most, self._digits = most, 0
+        self._values, self._cases = np.array([]), np.array([])
+        self._waiting: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+        self._held = 0
+
+    @property
+    def distinct(self) -> int:
+        """Return how many different numbers there are, or more than ``most``."""
+        self._settle()
+        return self._most + 1 if self._digits else len(self._values)
+
+    def add(self, values: NDArray[np.float64], cases: NDArray[np.float64]) -> None:
+        """Take some rows; NaN is missing."""
+        known = ~np.isnan(values) & (cases > 0)
+        self._waiting.append((values[known], cases[known]))
+        self._held += int(known.sum())
+        if self._held > self._most:
+            self._settle()
+
+    def cuts(self, intervals: int) -> tuple[float, ...]:
+        """Return the cut points into intervals of equally many cases, where values allow."""
+        self._settle()
+        return cuts_of(self._values, self._cases, intervals)
+
+    def _settle(self) -> None:
+        """Add what waits to the counts."""
+        parts = [(self._values, self._cases), *self._waiting]
+        values, cases = (np.concatenate(each) for each in zip(*parts, strict=True))
+        order = np.argsort(values)
+        digits = (values[order] + 0.0).view(np.int64)  # -0 is 0
+        while True:  # what is in order stays so without its last digits
+            cut = digits >> self._digits << self._digits
+            first = np.flatnonzero(np.diff(cut, prepend=~cut[:1]))
+            if len(first) <= self._most:
+                break
+            self._digits += 1
+        self._values = cut[first].view(np.float64)
+        self._cases = np.add.reduceat(cases[order], first) if len(first) else cases
+        self._waiting, self._held = [], 0
 
 
 def with_fewer_cuts(cube: Cube, features: Sequence[Feature]) -> Cube:

@@ -55,13 +55,7 @@ def adjusted_for_numbers(
     resolution = resolve(cut, spec)
     found = []
     for gap in gaps:
-        metric = gap.estimate.definition
-        assert isinstance(metric, Contrast)
-        role = _OF_COLUMN.get(metric.of.name)
-        unseen = gap.reason is WhyInconclusive.NOT_COMPARABLE or gap.scale == "ratio"
-        cells = (
-            None if role is None or unseen else _cells(gap, exact, cut, resolution, role, numbers)
-        )
+        cells = cells_of_gap(gap, exact, cut, resolution, numbers)
         if cells is not None:
             counts, squares, columns = cells
             named = dict(zip(gap.columns, columns, strict=True))
@@ -69,10 +63,22 @@ def adjusted_for_numbers(
                 _numbers(exact, name, codes) if name in numbers else codes
                 for name, codes in named.items()
             ]
-            made = adjusted_gap(counts, squares, values, spec.confidence, ColumnEffects.NUMBERS)
+            made = (
+                adjusted_gap(counts, squares, values, spec.confidence, ColumnEffects.NUMBERS)
+                if all(np.isfinite(each).all() for each in values)
+                else None  # infinite numbers have no straight line
+            )
             gap = replace(gap, adjusted=(*gap.adjusted, *([made] if made else [])))
         found.append(gap)
     return tuple(found)
+
+
+def role_of(gap: Gap) -> Role | None:
+    """Return the outcome of a gap that is adjusted for numbers; None where it is not."""
+    metric = gap.estimate.definition
+    assert isinstance(metric, Contrast)
+    unseen = gap.reason is WhyInconclusive.NOT_COMPARABLE or gap.scale == "ratio"
+    return None if unseen else _OF_COLUMN.get(metric.of.name)
 
 
 def _numbers(cube: Cube, name: str, codes: NDArray[np.int64]) -> Array:
@@ -80,13 +86,16 @@ def _numbers(cube: Cube, name: str, codes: NDArray[np.int64]) -> Array:
     return np.array([float(level or 0) for level in cube.levels[axis]])[codes]
 
 
-def _cells(
-    gap: Gap, exact: Cube, cut: Cube, resolution: Resolution, role: Role, numbers: Collection[str]
+def cells_of_gap(
+    gap: Gap, exact: Cube, cut: Cube, resolution: Resolution, numbers: Collection[str]
 ) -> tuple[tuple[Array, Array, Array, Array], tuple[Array, Array] | None, NDArray[np.int64]] | None:
     """Return the counts of both sides by the values of all columns, and the codes of the values.
 
-    None where there are too many.
+    None where there are too many, and of a gap that is not adjusted.
     """
+    role = role_of(gap)
+    if role is None:
+        return None
     estimate = gap.estimate
     counts = next(each for each in resolution.features if each.feature == estimate.feature)
     strata = [
@@ -100,17 +109,11 @@ def _cells(
     held = (table.codes[:, len(features) :] >= 0).all(axis=1)
     codes, sums = table.codes[held], {name: each[held] for name, each in table.sums.items()}
     named = [
-        codes[:, i] if axis.cuts else _codes(axis, exact, cut)[codes[:, i]]
+        codes[:, i] if axis.cuts else codes_in(axis, exact, cut)[codes[:, i]]
         for i, axis in enumerate(features)
     ]
     group = counts.crossing.groups_of(np.stack(named, axis=-1))
-    ours = group == counts.groups.index(estimate.group or "")
-    assert estimate.reference is not None
-    theirs = (
-        (group >= -1) & ~ours
-        if estimate.reference.kind is ReferenceKind.OTHERS
-        else group == counts.groups.index(estimate.reference.group or "")
-    )
+    ours, theirs = sides_of(gap, counts.groups, group)
     within = codes[:, len(features) : -1]
     combined, cell = np.unique(within, axis=0, return_inverse=True)
     levels = sum(len(exact.levels[axis]) for axis in strata if axis.column not in numbers)
@@ -122,7 +125,7 @@ def _cells(
     if isinstance(estimate.definition.of, Rate):
         masks = resolution.outcomes[0]
         mask = masks.predictions if role is Role.PREDICTION else masks.labels
-        values = rows * mask[_codes(outcome, exact, cut)[codes[:, -1]]]
+        values = rows * mask[codes_in(outcome, exact, cut)[codes[:, -1]]]
     else:
         y = "y" if role is Role.LABEL else "p"
         values = sums[y]
@@ -136,7 +139,19 @@ def _cells(
     return (sides[0], sides[1], sides[2], sides[3]), squares, combined.T
 
 
-def _codes(axis: Axis, exact: Cube, cut: Cube) -> NDArray[np.int64]:
+def sides_of(
+    gap: Gap, groups: Sequence[str], group: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which cells or rows are of the group of a gap, and which of its reference."""
+    estimate = gap.estimate
+    ours = group == groups.index(estimate.group or "")
+    assert estimate.reference is not None
+    if estimate.reference.kind is ReferenceKind.OTHERS:
+        return ours, (group >= -1) & ~ours  # -1: known values of no group
+    return ours, group == groups.index(estimate.reference.group or "")
+
+
+def codes_in(axis: Axis, exact: Cube, cut: Cube) -> NDArray[np.int64]:
     """Return the places in one cube of the levels in another, the missing one last."""
     return np.append(level_codes(axis, cut, exact.levels[axis]), -1)
 

@@ -7,7 +7,7 @@ other values are omitted, so that a value means the same as it does for groups.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,6 +87,8 @@ class _ChosenRows:
 
     source: Source
     spec: Spec
+    known: dict[Axis, tuple[Value, ...]] = field(default_factory=dict, compare=False)
+    """The values of the columns of the conditions, once they were counted."""
 
     @property
     def name(self) -> str:
@@ -139,7 +141,10 @@ class _ChosenRows:
         assert isinstance(self.source, Streamed)
         axes = self.axes
         tables = tuple((i,) for i in range(len(axes)))
-        found = self.source.count(Plan(axes, tables, plan.asked), sys.maxsize).levels
+        if not self.known:
+            counts = self.source.count(Plan(axes, tables, plan.asked), sys.maxsize)
+            self.known.update(counts.levels)
+        found = self.known
         kept = {
             axis: _kept(axis, each, found[axis])
             for axis, each in zip(axes, self.spec.where, strict=True)

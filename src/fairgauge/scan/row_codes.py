@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -78,11 +78,13 @@ class CodedRows:
     codes : for every axis the position of each row, -1 where missing.
     cases : what each row stands for, 0 where that is not known; None where each is one.
     scores : the scores, 0 where missing, times what each row stands for; None without any.
+    numbers : for every column of numbers, NaN where missing.
     """
 
     codes: dict[Axis, NDArray[np.integer[Any]]]
     cases: NDArray[np.float64] | None
     scores: NDArray[np.float64] | None = None
+    numbers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 def coded_rows(source: Streamed, cube: Cube) -> Iterator[CodedRows]:
@@ -108,7 +110,7 @@ def coded_rows(source: Streamed, cube: Cube) -> Iterator[CodedRows]:
         scores = None if score is None else np.nan_to_num(batch.numbers[score.column])
         if scores is not None and cases is not None:
             scores = scores * cases
-        yield CodedRows(codes, cases, scores)
+        yield CodedRows(codes, cases, scores, batch.numbers)
 
 
 class PositionsInLevels:

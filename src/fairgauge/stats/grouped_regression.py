@@ -85,7 +85,7 @@ class CellsOfSides(NamedTuple):
 
 
 def cells_of(
-    n_d: Array, n_a: Array, columns: Sequence[NDArray[np.int64] | Array], *, by_side: bool
+    n_d: Array, n_a: Array, columns: Sequence[NDArray[np.int64] | Array], *, by_side: bool = False
 ) -> CellsOfSides | None:
     """Return the cells and their design; None without rows of a side, or of too many columns."""
     held = n_d > 0, n_a > 0

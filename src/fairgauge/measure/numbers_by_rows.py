@@ -1,0 +1,260 @@
+"""Gaps adjusted for numbers as they are, of many different values: regression in scans of the rows.
+
+All gaps are fitted in the same scans. Start values are those of the counts by intervals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import ColumnEffects, Role
+from fairgauge.measure.decompose_gaps import adjusted_record
+from fairgauge.measure.uncut_numbers import cells_of_gap, role_of, sides_of
+from fairgauge.resolve.resolution import resolve
+from fairgauge.stats.grouped_regression import cells_of
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.streamed_regression import StreamedLinear, StreamedLogistic, rough_fit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Axis
+    from fairgauge.question.specification import Spec
+    from fairgauge.resolve.resolution import Resolution
+    from fairgauge.results.gap_decomposition import Gap
+    from fairgauge.scan.row_codes import CodedRows
+    from fairgauge.stats.grouped_regression import AdjustedEffect
+
+_DIGITS = 10
+"""Batches come in any order, which changes the last digits of sums."""
+
+
+def adjusted_by_rows(
+    gaps: Sequence[Gap],
+    read: Callable[[], Iterator[CodedRows]],
+    cube: Cube,
+    cut: Cube,
+    spec: Spec,
+    numbers: Collection[str],
+) -> tuple[Gap, ...]:
+    """Return gaps that are also adjusted for columns as numbers, a straight line each.
+
+    Parameters
+    ----------
+    gaps : their decompositions.
+    read : scans the rows, in the codes of ``cube``.
+    cube : the counts with the numbers in intervals.
+    cut : the counts of the rows that have a value in every column, without strata.
+    spec : what is asked.
+    numbers : the columns that are numbers; others have an effect of every level.
+    """
+    resolution = resolve(cut, spec)
+    layout = _Layout.of(gaps, cube, numbers)
+    fits = [_fit_of(gap, layout, cut, resolution) for gap in gaps]
+    pending = [fit for fit in fits if fit is not None]
+    while pending:
+        for rows in read():
+            if not _add(rows, pending, layout, resolution):
+                return tuple(gaps)  # infinite numbers have no straight line
+        for fit in pending:
+            fit.regression.end_of_scan()
+        pending = [fit for fit in pending if not fit.regression.done]
+    return tuple(
+        gap
+        if fit is None or fit.regression.found is None
+        else _with(gap, _rounded(fit.regression.found), spec.confidence)
+        for gap, fit in zip(gaps, fits, strict=True)
+    )
+
+
+def _with(gap: Gap, found: AdjustedEffect, confidence: float) -> Gap:
+    record = adjusted_record(found, ColumnEffects.NUMBERS, confidence, critical(confidence))
+    return replace(gap, adjusted=(*gap.adjusted, record))
+
+
+def _rounded(found: AdjustedEffect) -> AdjustedEffect:
+    def digits(value: float) -> float:
+        return float(f"{value:.{_DIGITS}g}")
+
+    return found._replace(
+        difference=digits(found.difference),
+        low=digits(found.low),
+        high=digits(found.high),
+        p=digits(found.p),
+        log_odds=digits(found.log_odds),
+        log_odds_error=digits(found.log_odds_error),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Layout:
+    """The columns of the strata: what are numbers, and the combinations of the others.
+
+    Attributes
+    ----------
+    cube : the counts with the numbers in intervals.
+    numbers : the axes of the numbers, of which the middle is 0 and the spread 1.
+    middle, spread : of the numbers.
+    levels : the axes of the other columns.
+    keys : the combinations of their levels, ascending, each as one number.
+    """
+
+    cube: Cube
+    numbers: tuple[Axis, ...]
+    middle: Array
+    spread: Array
+    levels: tuple[Axis, ...]
+    keys: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, gaps: Sequence[Gap], cube: Cube, numbers: Collection[str]) -> _Layout:
+        named = {axis.column: axis for axis in cube.plan.axes if axis.role is Role.STRATUM}
+        axes = [named[column] for column in gaps[0].columns] if gaps else []
+        cut = tuple(axis for axis in axes if axis.column in numbers)
+        levels = tuple(axis for axis in axes if axis.column not in numbers)
+        middle, spread = [], []
+        for axis in cut:
+            table = cube.marginal([axis])
+            known = table.codes[:, 0] >= 0
+            values = _middles(axis)[table.codes[known, 0]]
+            rows = table.sums["rows"][known]
+            middle.append(float(np.average(values, weights=rows)))
+            spread.append(float(np.sqrt(np.average((values - middle[-1]) ** 2, weights=rows))))
+        layout = cls(cube, cut, np.array(middle), np.array(spread), levels, np.array([0]))
+        table = cube.marginal(list(levels))
+        codes = table.codes[(table.codes >= 0).all(axis=1)]
+        return replace(layout, keys=np.unique(layout.key(codes.T)))
+
+    def key(self, codes: Sequence[NDArray[np.int64]] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return combinations of levels as one number each."""
+        size = len(codes[0]) if len(codes) else 1
+        key = np.zeros(size, dtype=np.int64)
+        for axis, code in zip(self.levels, codes, strict=True):
+            key = key * len(self.cube.levels[axis]) + code
+        return key
+
+    def scaled(self, numbers: Mapping[str, Array]) -> Array:
+        """Return the numbers of rows about their middle, by their spread."""
+        columns = [numbers[axis.column] for axis in self.numbers]
+        return (np.stack(columns, axis=-1) - self.middle) / np.where(self.spread, self.spread, 1.0)
+
+
+def _middles(axis: Axis) -> Array:
+    """Return a number in the middle of each interval, and beside the outer ends."""
+    cuts = np.array(axis.cuts)
+    if len(cuts) == 1:
+        return np.array([cuts[0] - 1.0, cuts[0] + 1.0])
+    first, last = cuts[1] - cuts[0], cuts[-1] - cuts[-2]
+    return np.concatenate([[cuts[0] - first], (cuts[1:] + cuts[:-1]) / 2, [cuts[-1] + last]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _GapFit:
+    """The regression of a gap.
+
+    Attributes
+    ----------
+    gap, role : what it is of.
+    place : the cell of each side and combination of levels, -1 without rows.
+    regression : the fit.
+    """
+
+    gap: Gap
+    role: Role
+    place: NDArray[np.int64]
+    regression: StreamedLogistic | StreamedLinear
+
+
+def _fit_of(gap: Gap, layout: _Layout, cut: Cube, resolution: Resolution) -> _GapFit | None:
+    """Return the regression of a gap, with start values; None where there is none."""
+    role = role_of(gap)
+    found = cells_of_gap(gap, layout.cube, cut, resolution, ())
+    if role is None or found is None:
+        return None
+    (x_d, n_d, x_a, n_a), squares, codes = found
+    of_column = dict(zip(gap.columns, codes, strict=True))
+    own = [of_column[axis.column] for axis in layout.levels]
+    key = layout.key(own) if own else np.zeros(len(n_d), dtype=np.int64)
+    combination = np.searchsorted(layout.keys, key)
+    count = len(layout.keys)
+    rows_d, rows_a = (np.bincount(combination, n, count).astype(float) for n in (n_d, n_a))
+    first = np.unique(combination, return_index=True)
+    columns = [np.zeros(count, dtype=np.int64)]
+    for each in own:
+        column = np.zeros(count, dtype=np.int64)
+        column[first[0]] = each[first[1]]
+        columns.append(column)
+    cells = cells_of(rows_d, rows_a, columns)
+    if cells is None:
+        return None
+    place = np.full((2, count), -1)
+    for side, held in enumerate(cells.held):
+        place[side, held] = np.arange(held.sum()) + (int(cells.held[0].sum()) if side else 0)
+    z = critical(resolution.spec.confidence)
+    if squares is not None:
+        return _GapFit(gap, role, place, StreamedLinear(cells, len(layout.numbers), z))
+    middles = {a.column: _middles(a)[of_column[a.column]] for a in layout.numbers}
+    number = np.tile(layout.scaled(middles), (2, 1))
+    cell = np.concatenate([place[0, combination], place[1, combination]])
+    x, n = np.concatenate([x_d, x_a]), np.concatenate([n_d, n_a])
+    with_rows = n > 0
+    start = rough_fit(cells, cell[with_rows], number[with_rows], x[with_rows], n[with_rows])
+    return None if start is None else _GapFit(gap, role, place, StreamedLogistic(cells, start, z))
+
+
+def _add(rows: CodedRows, fits: Sequence[_GapFit], layout: _Layout, resolution: Resolution) -> bool:
+    """Give rows to the fits; False where a number is infinite."""
+    z = layout.scaled(rows.numbers)
+    known = ~np.isnan(z).any(axis=1)
+    if np.isinf(z[known]).any():
+        return False
+    codes = [rows.codes[axis].astype(np.int64) for axis in layout.levels]
+    for each in codes:
+        known &= each >= 0
+    key = layout.key(codes) if codes else np.zeros(len(z), dtype=np.int64)
+    combination = np.searchsorted(layout.keys, key).clip(max=len(layout.keys) - 1)
+    cases = np.ones(len(z)) if rows.cases is None else rows.cases
+    known &= cases > 0
+    groups: dict[str | None, NDArray[np.int64]] = {}
+    outcomes: dict[Role, tuple[Array, NDArray[np.bool_]]] = {}
+    for fit in fits:
+        feature = fit.gap.estimate.feature
+        counts = next(each for each in resolution.features if each.feature == feature)
+        if feature not in groups:
+            # counts without strata have the levels of those by intervals
+            named = [rows.codes[part.axis].astype(np.int64) for part in counts.crossing.parts]
+            groups[feature] = counts.crossing.groups_of(np.stack(named, axis=-1))
+        if fit.role not in outcomes:
+            outcomes[fit.role] = _outcome(rows, fit, layout.cube, resolution)
+        value, has_value = outcomes[fit.role]
+        ours, theirs = sides_of(fit.gap, counts.groups, groups[feature])
+        used = np.flatnonzero((ours | theirs) & known & has_value)
+        side = np.where(ours[used], 0, 1)
+        fit.regression.add(fit.place[side, combination[used]], z[used], value[used], cases[used])
+    return True
+
+
+def _outcome(
+    rows: CodedRows, fit: _GapFit, cube: Cube, resolution: Resolution
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the value of each row in the outcome of a gap, and whether it has one."""
+    axis = cube.plan.axis(fit.role)
+    assert axis is not None
+    metric = fit.gap.estimate.definition
+    assert isinstance(metric, Contrast)
+    if not isinstance(metric.of, Rate):
+        number = rows.numbers[axis.column]
+        return np.nan_to_num(number), ~np.isnan(number)
+    masks = resolution.outcomes[0]
+    mask = masks.predictions if fit.role is Role.PREDICTION else masks.labels
+    codes = rows.codes[axis]
+    return mask[np.maximum(codes, 0)].astype(np.float64), codes >= 0

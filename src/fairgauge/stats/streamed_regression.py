@@ -1,0 +1,288 @@
+"""Regression on numbers that takes rows some at a time: one scan of them for each step.
+
+Beside a line for each number there are effects of the cells that rows are in, as of counts. Of a
+scan only sums by cell are kept, so that rows need not fit into memory; the fit is that of
+`fairgauge.stats.grouped_regression` on all rows at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from fairgauge.stats.grouped_regression import (
+    SEPARATED,
+    effect_of_sides,
+    expit,
+    fit_counts,
+    hc3_meat,
+    mean_of_sides,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairgauge.stats.arrays import Array
+    from fairgauge.stats.grouped_regression import AdjustedEffect, CellsOfSides
+
+MOST_SCANS = 6
+"""Scans after which a fit is given up."""
+_NEAR = 1e-6
+"""A step below which what it changes is computed without another scan."""
+_COLLINEAR = 1e-9
+
+
+class StreamedFit(Protocol):
+    """A fit that is made in several scans."""
+
+    done: bool
+    found: AdjustedEffect | None
+
+    def add(self, cell: NDArray[np.int64], z: Array, y: Array, n: Array) -> None:
+        """Take some rows: the cell of each, its scaled numbers, its value, and how many it is."""
+
+    def end_of_scan(self) -> None:
+        """Take a step; `done` states whether it was the last."""
+
+
+class _Sums:
+    """Sums over rows of a weight by cell, times the numbers, and times their products."""
+
+    def __init__(self, cells: int, numbers: int) -> None:
+        self.plain = np.zeros(cells)
+        self.linear = np.zeros((cells, numbers))
+        self.square = np.zeros((numbers, numbers))
+
+    def add(self, cell: NDArray[np.int64], weight: Array, z: Array) -> None:
+        cells = len(self.plain)
+        self.plain += np.bincount(cell, weight, cells)
+        weighted = z * weight[:, None]
+        for j, each in enumerate(weighted.T):
+            self.linear[:, j] += np.bincount(cell, each, cells)
+        self.square += weighted.T @ z
+
+    def matrix(self, design: Array) -> Array:
+        """Return the sum of weighted products of regressors."""
+        corner = design.T @ self.linear
+        own = (design * self.plain[:, None]).T @ design
+        return np.block([[own, corner], [corner.T, self.square]])
+
+    def vector(self, design: Array) -> Array:
+        """Return the sum of weighted regressors."""
+        return np.concatenate([design.T @ self.plain, self.linear.sum(0)])
+
+
+class StreamedLogistic:
+    """Logistic regression: the average marginal effect of the side, as `adjusted_effect`.
+
+    Parameters
+    ----------
+    cells : the cells of both sides, and their design.
+    start : the coefficients of a rough fit, and whether it is Firth's; numbers are last.
+    z : the critical value.
+    """
+
+    def __init__(self, cells: CellsOfSides, start: tuple[Array, bool], z: float) -> None:
+        self.done = False
+        self.found: AdjustedEffect | None = None
+        self._cells, self._z = cells, z
+        self._beta, self._penalised = start
+        self._scans, self._before = 0, (start[0], -np.inf)
+        self._begin()
+
+    def _begin(self) -> None:
+        cells, numbers = len(self._cells.design), len(self._beta) - self._cells.design.shape[1]
+        (self._information, self._meat, self._score, self._crossed, self._group, self._reference,
+         self._curved) = (_Sums(cells, numbers) for _ in range(7))  # fmt: skip
+        self._curved_squares = np.zeros((cells, numbers, numbers))
+        self._cubes = np.zeros((numbers,) * 3)
+        self._total = self._effect = self._effect_squared = self._likelihood = 0.0
+
+    def add(self, cell: NDArray[np.int64], z: Array, y: Array, n: Array) -> None:
+        sides, at = self._cells, self._cells.design.shape[1]
+        line = z @ self._beta[at:]
+        ours, theirs = (
+            expit((of @ self._beta[:at])[cell] + line)
+            for of in (sides.of_group, sides.of_reference)
+        )
+        on_group = sides.design[:, sides.side] > 0
+        rate = np.where(on_group[cell], ours, theirs)
+        effect, residual = ours - theirs, y - rate
+        spread = n * rate * (1 - rate)
+        self._information.add(cell, spread, z)
+        self._meat.add(cell, n * residual**2, z)
+        self._score.add(cell, n * residual, z)
+        self._crossed.add(cell, n * residual * effect, z)
+        self._group.add(cell, n * ours * (1 - ours), z)
+        self._reference.add(cell, n * theirs * (1 - theirs), z)
+        self._total += float(n.sum())
+        self._effect += float(n @ effect)
+        self._effect_squared += float(n @ effect**2)
+        right = np.clip(np.where(y > 0, rate, 1 - rate), 1e-300, None)
+        self._likelihood += float(n @ np.log(right))
+        if self._penalised:
+            curve = spread * (0.5 - rate)
+            self._curved.add(cell, curve, z)
+            for j in range(z.shape[1]):
+                for k in range(z.shape[1]):
+                    product = curve * z[:, j] * z[:, k]
+                    self._curved_squares[:, j, k] += np.bincount(cell, product, len(on_group))
+                    self._cubes[j, k] += product @ z
+
+    def end_of_scan(self) -> None:
+        self._scans += 1
+        design = self._cells.design
+        information = self._information.matrix(design)
+        inverse, kept = _inverse(information, design.shape[1])
+        score, likelihood = self._score.vector(design), self._likelihood
+        if self._penalised:
+            score = score + self._penalty(inverse)
+            likelihood += float(np.linalg.slogdet(information[np.ix_(kept, kept)])[1]) / 2
+        step = inverse @ score
+        before, reached = self._before
+        if likelihood < reached - _NEAR:
+            self._beta = (before + self._beta) / 2
+        elif np.abs(step).max() < _NEAR:
+            self.done = True
+            if self._penalised or np.abs(self._beta).max() < SEPARATED:
+                self.found = self._finished(inverse, step)
+        else:
+            self._before, self._beta = (self._beta, likelihood), self._beta + step
+        lost = np.abs(self._beta).max() > 2 * SEPARATED and not self._penalised
+        self.done = self.done or lost or self._scans >= MOST_SCANS
+        if not self.done:
+            self._begin()
+
+    def _penalty(self, inverse: Array) -> Array:
+        """Return the sum over rows of leverage times (1/2 - rate) times the regressors (Firth)."""
+        design, curved = self._cells.design, self._curved
+        at = design.shape[1]
+        own = ((design @ inverse[:at, :at]) * design).sum(1)
+        shared, last = 2 * design @ inverse[:at, at:], inverse[at:, at:]
+        by_cell = own * curved.plain + (shared * curved.linear).sum(1)
+        by_cell += np.einsum("jk,cjk->c", last, self._curved_squares)
+        of_numbers = own @ curved.linear + np.einsum("cj,cjl->l", shared, self._curved_squares)
+        of_numbers += np.einsum("jk,jkl->l", last, self._cubes)
+        return np.concatenate([design.T @ by_cell, of_numbers])
+
+    def _finished(self, inverse: Array, step: Array) -> AdjustedEffect:
+        sides, total = self._cells, self._total
+        difference = self._effect / total
+        slope = (
+            self._group.vector(sides.of_group) - self._reference.vector(sides.of_reference)
+        ) / total
+        of_rate, meat = inverse @ slope, self._meat.matrix(sides.design)
+        crossed = self._crossed.vector(sides.design) - difference * self._score.vector(sides.design)
+        scale = total / max(total - int((np.diag(inverse) > 0).sum()), 1.0)
+        variance = scale * (
+            (self._effect_squared / total - difference**2) / total
+            + 2 / total * float(crossed @ of_rate)
+            + float(of_rate @ meat @ of_rate)
+        )
+        covariance = scale * inverse @ meat @ inverse
+        found = effect_of_sides(
+            difference + float(slope @ step), float(np.sqrt(variance)), self._z, len(sides.design)
+        )
+        return found._replace(
+            log_odds=float((self._beta + step)[sides.side]),
+            log_odds_error=float(np.sqrt(covariance[sides.side, sides.side])),
+            penalised=self._penalised,
+        )
+
+
+class StreamedLinear:
+    """Least squares: the difference of means, with HC3, as `adjusted_mean`.
+
+    Parameters
+    ----------
+    cells : the cells of both sides, and their design.
+    numbers : how many numbers there are.
+    z : the critical value, of which that of Student's t is taken.
+    """
+
+    def __init__(self, cells: CellsOfSides, numbers: int, z: float) -> None:
+        self.done = False
+        self.found: AdjustedEffect | None = None
+        self._cells, self._z = cells, z
+        self._of_rows, self._values, self._meat = (
+            _Sums(len(cells.design), numbers) for _ in range(3)
+        )
+        self._fitted: tuple[Array, Array] | None = None
+
+    def add(self, cell: NDArray[np.int64], z: Array, y: Array, n: Array) -> None:
+        if self._fitted is None:
+            self._of_rows.add(cell, n, z)
+            self._values.add(cell, n * y, z)
+            return
+        (beta, inverse), design = self._fitted, self._cells.design
+        at = design.shape[1]
+        own = ((design @ inverse[:at, :at]) * design).sum(1)
+        shared = 2 * design @ inverse[:at, at:]
+        hat = own[cell] + (shared[cell] * z).sum(1) + ((z @ inverse[at:, at:]) * z).sum(1)
+        residual = y - (design @ beta[:at])[cell] - z @ beta[at:]
+        self._meat.add(cell, hc3_meat(n * residual**2, hat), z)
+
+    def end_of_scan(self) -> None:
+        design = self._cells.design
+        if self._fitted is None:
+            inverse, _ = _inverse(self._of_rows.matrix(design), design.shape[1])
+            self._fitted = inverse @ self._values.vector(design), inverse
+            return
+        beta, inverse = self._fitted
+        covariance = inverse @ self._meat.matrix(design) @ inverse
+        side = self._cells.side
+        spare = self._of_rows.plain.sum() - int((np.diag(inverse) > 0).sum())
+        self.done = True
+        error = float(np.sqrt(covariance[side, side]))
+        self.found = mean_of_sides(float(beta[side]), error, float(spare), self._z, len(design))
+
+
+def rough_fit(
+    cells: CellsOfSides, cell: NDArray[np.int64], z: Array, x: Array, n: Array
+) -> tuple[Array, bool] | None:
+    """Return the coefficients of counts by cell and interval of the numbers, to start from.
+
+    Where these separate the outcomes, but cells alone do not, the numbers start at 0: intervals of
+    numbers that are nearly combinations of each other may.
+
+    Parameters
+    ----------
+    cells : the cells of both sides.
+    cell, z, x, n : of each count its cell, the middle of its intervals, successes and trials.
+
+    Examples
+    --------
+    >>> from fairgauge.stats.grouped_regression import cells_of
+    >>> side = cells_of(np.array([9.0]), np.array([9.0]), [np.zeros(1, dtype=np.int64)])
+    >>> cell, z = np.array([0, 0, 1, 1]), np.array([[-1.0], [1.0], [-1.0], [1.0]])
+    >>> beta, penalised = rough_fit(side, cell, z, np.array([1, 3, 2, 4]), np.array([4, 5, 5, 4]))
+    >>> beta.round(2), penalised
+    (array([ 1.09, -1.57,  1.2 ]), False)
+    """
+    found = fit_counts(np.column_stack([cells.design[cell], z]), x, n)
+    if found is None or not found[1]:
+        return found
+    rows = len(cells.design)
+    successes, trials = (np.bincount(cell, each, rows).astype(float) for each in (x, n))
+    alone = fit_counts(cells.design, successes, trials)
+    if alone is None or alone[1]:
+        return found
+    return np.concatenate([alone[0], np.zeros(z.shape[1])]), False
+
+
+def _inverse(matrix: Array, first: int) -> tuple[Array, list[int]]:
+    """Return the inverse of the regressors that are no combination of others, 0 of the others.
+
+    The ``first`` are none; which numbers are is seen in turn. The second is which are kept.
+    """
+    kept = list(range(first))
+    inverse = np.linalg.pinv(matrix[:first, :first], hermitian=True)
+    for j in range(first, len(matrix)):
+        shared = matrix[kept, j]
+        if matrix[j, j] - shared @ inverse @ shared > _COLLINEAR * matrix[j, j]:
+            kept.append(j)
+            inverse = np.linalg.pinv(matrix[np.ix_(kept, kept)], hermitian=True)
+    found = np.zeros_like(matrix)
+    found[np.ix_(kept, kept)] = inverse
+    return found, kept
