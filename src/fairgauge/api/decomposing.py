@@ -181,7 +181,7 @@ _USUAL_INTERVALS, _OTHER_INTERVALS = 10, (4, MOST_INTERVALS)
 """Ten intervals leave 2.5% of what a number confounds, four 11%, 20 0.8%, if data suffice."""
 _MOST_VALUES = 1_000_000
 _MOST_CELLS = 2_000_000
-_FEW_VALUES, _FEW_CELLS = 50_000, 200_000
+_FEW_VALUES, _FEW_CELLS = 10_000, 200_000
 """Up to which numbers are counted by value where rows can be read in batches, too."""
 
 

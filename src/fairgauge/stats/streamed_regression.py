@@ -46,7 +46,7 @@ class StreamedFit(Protocol):
         """Take a step; `done` states whether it was the last."""
 
 
-class _Sums:
+class _CellSums:
     """Sums over rows of a weight by cell, times the numbers, and times their products."""
 
     def __init__(self, cells: int, numbers: int) -> None:
@@ -94,7 +94,7 @@ class StreamedLogistic:
     def _begin(self) -> None:
         cells, numbers = len(self._cells.design), len(self._beta) - self._cells.design.shape[1]
         (self._information, self._meat, self._score, self._crossed, self._group, self._reference,
-         self._curved) = (_Sums(cells, numbers) for _ in range(7))  # fmt: skip
+         self._curved) = (_CellSums(cells, numbers) for _ in range(7))  # fmt: skip
         self._curved_squares = np.zeros((cells, numbers, numbers))
         self._cubes = np.zeros((numbers,) * 3)
         self._total = self._effect = self._effect_squared = self._likelihood = 0.0
@@ -206,7 +206,7 @@ class StreamedLinear:
         self.found: AdjustedEffect | None = None
         self._cells, self._z = cells, z
         self._of_rows, self._values, self._meat = (
-            _Sums(len(cells.design), numbers) for _ in range(3)
+            _CellSums(len(cells.design), numbers) for _ in range(3)
         )
         self._fitted: tuple[Array, Array] | None = None
 
