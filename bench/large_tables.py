@@ -6,6 +6,7 @@ Each is printed in CPU seconds, beside a bare scan of the same columns of the sa
 from __future__ import annotations
 
 import argparse
+import resource
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,7 +41,10 @@ def answers(rows: int, path: Path) -> None:
 
 
 def loans(rows: int, path: Path) -> None:
-    """Write decisions with three controls that are categories, and one that is a number."""
+    """Write decisions with three controls that are categories, and two that are numbers.
+
+    One has few values, the other one of each row.
+    """
     rng = np.random.default_rng(0)
     income = rng.lognormal(4, 0.5, rows).round(1)
     race, product, branch, purpose = (rng.integers(0, k, rows) for k in (3, 4, 20, 5))
@@ -50,7 +54,8 @@ def loans(rows: int, path: Path) -> None:
         key: pl.Series([f"{key[0]}{i}" for i in range(20)])[each] for key, each in codes.items()
     }
     approved = (rng.random(rows) < chance).astype(np.int64)
-    pl.DataFrame({**texts, "income": income, "approved": approved}).write_parquet(path)
+    numbers = {"income": income, "ratio": rng.normal(38, 8, rows)}
+    pl.DataFrame({**texts, **numbers, "approved": approved}).write_parquet(path)
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -89,6 +94,11 @@ def main() -> None:
         print(f"{rows:,} loans: a bare scan {bare:.2f} s")
         whole = seconds(lambda: fg.why(str(path), **LENDING, strata=list(CONTROLS)))
         print(f"  why, 4 controls, one a number {whole:.2f} s ({whole / bare:.1f} bare scans)")
+        many = ["branch", fg.cut("ratio", "quantiles")]
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        read = seconds(lambda: fg.why(str(path), **LENDING, strata=many))
+        more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+        print(f"  why, a number of {rows:,} values {read:.2f} s, {more:.0f} MB more than before")
         cut = [*CONTROLS[:3], fg.cut("income", [30, 40, 50, 60, 80, 100])]
         cube = fg.count(str(path), **LENDING, strata=cut)
         print(f"  why from their counts {seconds(lambda: fg.why(cube)):.2f} s")

@@ -334,14 +334,15 @@ def _dummies(columns: Sequence[NDArray[np.int64] | Array]) -> Array:
 def _independent(design: Array, n: Array) -> list[int]:
     """Return the columns that are no combination of those before them."""
     kept: list[int] = []
-    basis = np.zeros((0, len(design)))
-    weighted = design * np.sqrt(n)[:, None]
-    for i, column in enumerate(weighted.T):
+    weighted = (design * np.sqrt(n)[:, None]).T
+    every = np.zeros_like(weighted)
+    for i, column in enumerate(weighted):
+        basis = every[: len(kept)]
         rest = column - basis.T @ (basis @ column)
         rest = rest - basis.T @ (basis @ rest)
         size = np.linalg.norm(rest)
         if size > _RANK * max(float(np.linalg.norm(column)), 1.0):
-            basis = np.vstack([basis, rest / size])
+            every[len(kept)] = rest / size
             kept.append(i)
     return kept
 
