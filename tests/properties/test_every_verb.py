@@ -7,6 +7,7 @@ holds. `test_invariants.py` holds them over every metric of an audit.
 
 from __future__ import annotations
 
+import json
 import math
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -82,12 +83,25 @@ def of_search(data: Any, **more: Any) -> Any:
     )  # fmt: skip
 
 
+def of_gaps(data: Any, **more: Any) -> Any:
+    return fg.why(
+        data, label="label", prediction="prediction", positive=1, sensitive="group",
+        strata="second", **more,
+    )  # fmt: skip
+
+
+def of_page(data: Any, **more: Any) -> Any:
+    return fg.explore(data, **QUESTION, prediction="prediction", exact=True, **more)
+
+
 VERBS: dict[str, Callable[..., Any]] = {
     "audit": report, "compare": of_reports, "compare_models": of_models,
-    "thresholds": of_thresholds, "plan": of_plan, "find": of_search,
+    "thresholds": of_thresholds, "plan": of_plan, "find": of_search, "why": of_gaps,
+    "explore": of_page,
 }  # fmt: skip
-WEIGHTED = [verb for verb in VERBS if verb != "find"]
-"""Exact probabilities are of rows without weights."""
+"""The verbs of rows and counts. `pairs` has a table of its own (tests/unit/api/test_pairing.py)."""
+WEIGHTED = [verb for verb in VERBS if verb not in ("find", "explore")]
+"""Exact probabilities, and intervals that a page computes, are of rows without weights."""
 EVERY_VERB = pytest.mark.parametrize("verb", VERBS)
 
 
@@ -110,10 +124,11 @@ def differences(one: Any, other: Any, path: str = "") -> list[str]:
 
 def without_question(result: Any) -> dict[str, Any]:
     """Return a result as plain values, without the columns and the data that the question names."""
-    plain = result.to_dict()
+    plain = result._data if isinstance(result, fg.Exploration) else result.to_dict()
     if "brief" in plain:
         plain["brief"] = {k: v for k, v in plain["brief"].items() if k != "looked_at"}
-    return {key: value for key, value in plain.items() if key not in ("spec", "diagnostics")}
+    question = ("spec", "diagnostics", "models")
+    return {key: value for key, value in plain.items() if key not in question}
 
 
 def same(one: Any, other: Any) -> None:
@@ -180,14 +195,19 @@ def test_the_scale_of_weights_changes_nothing(verb: str, factor: float) -> None:
     assert not found, f"{len(found)} differ, such as {found[:4]}"
 
 
-@pytest.mark.parametrize("verb", ["audit", "compare", "plan"])
+@pytest.mark.parametrize("verb", ["audit", "compare", "plan", "why", "explore"])
 def test_shards_that_are_merged_change_nothing(verb: str) -> None:
     asked = {**QUESTION, "prediction": "prediction", "rules": [RULE]}
+    if verb == "why":
+        asked |= {"sensitive": "group", "intersections": [], "strata": "second", "rules": []}
+    if verb == "explore":
+        asked |= {"rules": []}
     whole, *shards = (fg.count(rows, **asked) for rows in (table(), table()[:137], table()[137:]))
     merged = shards[1] + shards[0]
     assert merged == whole
     of_counts: dict[str, Callable[[fg.Cube], Any]] = {
-        "audit": fg.audit, "plan": fg.plan,
+        "audit": fg.audit, "plan": fg.plan, "why": fg.why,
+        "explore": lambda cube: fg.explore(cube, exact=True),
         "compare": lambda cube: fg.compare(report(table(1)), fg.audit(cube)),
     }  # fmt: skip
     same(answer(verb), of_counts[verb](merged))
@@ -217,10 +237,10 @@ def test_the_type_of_a_result_does_not_depend_on_its_input(verb: str, rows: int)
     except fg.FairgaugeError:  # one clear error, where nothing can be answered
         found = None
     if found is None:
-        assert verb in ("thresholds", "plan", "compare_models")
+        assert verb in ("thresholds", "plan", "compare_models", "why")
     else:
         assert type(found) is type(answer(verb))
-        assert "NaN" not in found.to_json()
+        json.dumps(without_question(found), allow_nan=False, default=str)
 
 
 @pytest.mark.parametrize("verb", ["audit", "thresholds"])
@@ -231,3 +251,46 @@ def test_random_draws_have_a_seed_that_the_result_states(verb: str) -> None:
     assert differences(without_question(one), without_question(other))
     plain = one.to_dict()
     assert plain.get("spec", plain)["seed"] == 5
+
+
+PUBLISHED = [
+    ("A", 200, 90, "45%", "0.75"),
+    ("B", 150, 90, "60%", "1.00"),
+    ("C", 90, 18, "22%", "0.33"),
+]
+"""Groups, people, selected people, and the rate and the ratio that are printed, of C too high."""
+HEAD = ("Group", "Applicants", "Selected", "Selection rate", "Impact ratio")
+
+
+def as_markdown(rows: list[tuple[Any, ...]]) -> str:
+    lines = [HEAD, ["---"] * len(HEAD), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n"
+
+
+def as_csv(rows: list[tuple[Any, ...]]) -> str:
+    return "\n".join(",".join(map(str, line)) for line in [HEAD, *rows]) + "\n"
+
+
+def as_html(rows: list[tuple[Any, ...]]) -> str:
+    cells = ["".join(f"<td>{cell}</td>" for cell in line) for line in [HEAD, *rows]]
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in cells)}</table>"
+
+
+def checked(text: str, suffix: str, folder: Path) -> tuple[Any, ...]:
+    """Return what a check finds and computes, in the order of the groups' names."""
+    (folder / f"table.{suffix}").write_text(text, encoding="utf-8")
+    (table,) = fg.check(folder / f"table.{suffix}").tables
+    faults = sorted((fault.code, fault.row and fault.row[1]) for fault in table.faults)
+    numbers = sorted((group.name, group.ratio, group.p_value or 0.0) for group in table.groups)
+    return table.reference, table.numbers_checked, faults, numbers
+
+
+@pytest.mark.parametrize(
+    ("suffix", "write"), [("md", as_markdown), ("csv", as_csv), ("html", as_html)]
+)
+def test_a_check_does_not_see_how_a_table_is_written(
+    suffix: str, write: Callable[..., str], tmp_path: Path
+) -> None:
+    expected = checked(as_markdown(PUBLISHED), "md", tmp_path)
+    assert expected[2]
+    assert checked(write(PUBLISHED[::-1]), suffix, tmp_path) == expected
