@@ -11,7 +11,11 @@ import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide, subtract
 from fairgauge.enums import Better, Direction, Profile, Status
-from fairgauge.inference.two.paired_changes import distance, distance_limits
+from fairgauge.inference.two.paired_changes import (
+    disparity_changes,
+    distance,
+    distance_limits,
+)
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.references import FEWEST_ROWS
 from fairgauge.results.estimates import as_count, as_number
@@ -100,19 +104,16 @@ def rate_records(
         yield made
 
 
-def contrast_records(
-    metric: Contrast,
-    made: DisparityChanges,
-    sides: StatisticChange,
-    bases: Sequence[DisparityChange],
-    level: float,
-) -> MeasuredDisparities:
-    """Return what becomes of a contrast in every comparison.
+def contrast_change(
+    metric: Contrast, sides: StatisticChange, *, inside: bool
+) -> tuple[DisparityChanges, tuple[Array, Array]]:
+    """Return what becomes of a contrast in every comparison, and it under both models.
 
-    ``sides`` holds all groups and then the reference of each; ``bases`` are without numbers.
+    ``sides`` holds all groups and then the reference of each; with ``inside`` references hold their
+    groups.
     """
-    old, new = (contrasted(metric, *np.split(of, 2)) for of in (sides.old, sides.new))
-    return disparity_records(metric, made, (old, new), bases, level)
+    old, new = (contrasted(metric, *np.split(value, 2)) for value in (sides.old, sides.new))
+    return disparity_changes(metric, sides, inside=inside), (old, new)
 
 
 def disparity_records(

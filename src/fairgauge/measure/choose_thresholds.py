@@ -22,9 +22,8 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.compared_counts import FEWEST_GROUPS, generator
 from fairgauge.inference.groups.paired_extremes import combined_changes
 from fairgauge.inference.needed_rows import POWER
-from fairgauge.inference.two.paired_changes import disparity_changes
 from fairgauge.measure._change_records import (
-    contrast_records,
+    contrast_change,
     disparity_records,
     rate_records,
 )
@@ -407,10 +406,9 @@ class _Chooser:
         level, inside = self.spec.confidence, self.spec.reference is ReferenceRule.OVERALL
         changes = [change_of(part.of, compared) for part in parts(self.metric)]
         if isinstance(self.metric, Contrast):
-            (change,) = changes
-            made = disparity_changes(self.metric, change, inside=inside)
-            return contrast_records(self.metric, made, change, bases, level).records
-        made, values = combined_changes(self.metric, changes, inside=inside)
+            made, values = contrast_change(self.metric, changes[0], inside=inside)
+        else:
+            made, values = combined_changes(self.metric, changes, inside=inside)
         return disparity_records(self.metric, made, values, bases, level).records
 
     def _needed_rows(

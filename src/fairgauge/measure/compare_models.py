@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -41,7 +41,6 @@ from fairgauge.inference.groups.paired_extremes import (
 from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.one.statistic_intervals import is_resampled
 from fairgauge.inference.two.paired_changes import (
-    disparity_changes,
     pooled_change,
     pooled_odds_change,
 )
@@ -63,8 +62,7 @@ from fairgauge.measure._candidate_verdicts import (
 )
 from fairgauge.measure._change_records import (
     MeasuredDisparities,
-    contrast_records,
-    contrasted,
+    contrast_change,
     disparity_records,
     rate_records,
 )
@@ -86,7 +84,7 @@ from fairgauge.results.scopes import NO_CLASS, POOLED, ClassScope, Interval, Ref
 from fairgauge.stats.intervals import critical, wilson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Metric
@@ -108,6 +106,8 @@ STANDARD = ("selection_rate.difference", "true_positive_rate.difference",
 """The disparities that are compared where no metrics are named: demographic parity and equalized
 odds."""
 _PAIR = 2
+_Change: TypeAlias = "tuple[DisparityChanges, tuple[Array, Array]]"
+"""What becomes of a disparity in every comparison, and it under both models."""
 
 
 class PairedScores(Protocol):
@@ -163,10 +163,6 @@ class _Comparisons:
     slots: Index
     bases: tuple[DisparityChange, ...]
     inside: bool
-
-    def refused(self, reason: Reason) -> MeasuredDisparities:
-        """Return the comparisons with the reason why they have no numbers."""
-        return _without_numbers(self.bases, reason)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -511,16 +507,24 @@ def _side_changes(
     if metric.scope == "pooled":
         bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
         compared = replace(compared, bases=bases)
+    change = partial(_side_change, models, sliced, metric, compared)
+    return _recorded(models.spec, metric, compared.bases, change)
+
+
+def _recorded(
+    spec: Spec, metric: Metric, bases: Sequence[DisparityChange], change: Callable[[], _Change]
+) -> MeasuredDisparities:
+    """Return the records of a change, or why it has no numbers."""
     try:
-        made, values = _side_change(models, sliced, metric, compared)
+        made, values = change()
     except NoInterval as refused:
-        return compared.refused(refused.reason)
-    return disparity_records(metric, made, values, compared.bases, models.spec.confidence)
+        return _without_numbers(bases, refused.reason)
+    return disparity_records(metric, made, values, bases, spec.confidence)
 
 
 def _side_change(
     models: _Models, sliced: _Sliced, metric: ComparisonMetric, compared: _Comparisons
-) -> tuple[DisparityChanges, tuple[Array, Array]]:
+) -> _Change:
     both = np.concatenate([compared.groups, compared.references])
     slots = np.tile(compared.slots, 2)
     if isinstance(metric, Combined):
@@ -550,7 +554,7 @@ def _side_change(
 
 def _drawn(
     spec: Spec, sliced: _Sliced, metric: ComparisonMetric, compared: _Comparisons
-) -> tuple[DisparityChanges, tuple[Array, Array]]:
+) -> _Change:
     """Return a smooth function of the counts of two sides, by draws."""
     whole = sliced.of.current.sides
     theirs = compared.references
@@ -585,17 +589,16 @@ def _disparity_changes(
     models: _Models, sliced: _Sliced, metric: Contrast, scope: ClassScope
 ) -> MeasuredDisparities:
     """Return a contrast of every group, over all rows and in every stratum."""
-    compared, level = _compared(sliced, metric, scope), models.spec.confidence
-    if is_resampled(metric.of):
-        made, values = _drawn(models.spec, sliced, metric, compared)
-        return disparity_records(metric, made, values, compared.bases, level)
-    which = np.concatenate([compared.groups, compared.references])
-    try:
+    compared = _compared(sliced, metric, scope)
+
+    def change() -> _Change:
+        if is_resampled(metric.of):
+            return _drawn(models.spec, sliced, metric, compared)
+        which = np.concatenate([compared.groups, compared.references])
         sides = _change(models, sliced, metric.of, which, np.tile(compared.slots, 2))
-        made = disparity_changes(metric, sides, inside=compared.inside)
-    except NoInterval as refused:
-        return compared.refused(refused.reason)
-    return contrast_records(metric, made, sides, compared.bases, level)
+        return contrast_change(metric, sides, inside=compared.inside)
+
+    return _recorded(models.spec, metric, compared.bases, change)
 
 
 def _pooled_changes(
@@ -607,21 +610,14 @@ def _pooled_changes(
         return
     compared = _compared(sliced, metric, scope, overall=True)
     bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
-    compared = replace(compared, bases=bases)
-    try:
-        if is_odds_ratio(metric):
-            made, values = _pooled_odds(sliced, metric, compared, strata)
-        else:
-            made, values = _pooled_means(models, sliced, metric, compared, strata)
-    except NoInterval as refused:
-        yield compared.refused(refused.reason)
-        return
-    yield disparity_records(metric, made, values, bases, models.spec.confidence)
+    odds = is_odds_ratio(metric)
+    how = partial(_pooled_odds, sliced) if odds else partial(_pooled_means, models, sliced)
+    yield _recorded(models.spec, metric, bases, partial(how, metric, compared, strata))
 
 
 def _pooled_means(
     models: _Models, sliced: _Sliced, metric: Contrast, compared: _Comparisons, strata: int
-) -> tuple[DisparityChanges, tuple[Array, Array]]:
+) -> _Change:
     """Return a contrast of the means over strata of both sides."""
     if is_resampled(metric.of):
         raise NoInterval(ReasonCode.RESAMPLED_NOT_POOLED)
@@ -635,14 +631,10 @@ def _pooled_means(
     which, slots = np.concatenate(halves), np.tile(slots, 2)
     by_stratum = _change(models, sliced, metric.of, which, slots)
     sides = pooled_change(metric.of, by_stratum, (weights[0], weights[1]))
-    made = disparity_changes(metric, sides, inside=compared.inside)
-    old, new = (contrasted(metric, *np.split(of, 2)) for of in (sides.old, sides.new))
-    return made, (old, new)
+    return contrast_change(metric, sides, inside=compared.inside)
 
 
-def _pooled_odds(
-    sliced: _Sliced, metric: Contrast, compared: _Comparisons, strata: int
-) -> tuple[DisparityChanges, tuple[Array, Array]]:
+def _pooled_odds(sliced: _Sliced, metric: Contrast, compared: _Comparisons, strata: int) -> _Change:
     """Return Mantel and Haenszel's odds ratio."""
     if compared.inside:
         raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)

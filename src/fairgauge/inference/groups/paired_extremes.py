@@ -197,48 +197,35 @@ class LinearItems:
             )  # fmt: skip
         return self.new[j, at] - self.old[i, at], squared
 
-    def alone(self, of: Array, i: Index, at: int) -> Array:
-        """Return the squared distance of the lower limit of items under one model."""
-        squared: Array = of[0, self.first[i], at] + of[1, self.second[i], at]
-        return squared
 
+def combined_change(
+    parts: Sequence[LinearItems], how: str, *, dependent: bool
+) -> tuple[LargestChange, Array, Array]:
+    """Return the change of the largest of all items, and it under both models.
 
-def largest_change(parts: Sequence[LinearItems], *, dependent: bool) -> LargestChange:
-    """Return the change of the largest of all items of several parts.
-
-    ``dependent`` is whether items of different parts may depend on each other.
+    Where ``how`` is ``mean``, it is the mean over parts of the largest item of each. ``dependent``
+    is whether items of different parts may depend on each other.
     """
+    mean = how == "mean"
+    total = np.mean if mean else np.max
     old, new = (
-        np.max([each.max(axis=0) for each in every], axis=0)
-        for every in ([of.old for of in parts], [of.new for of in parts])
+        total([largest.max(axis=0) for largest in under], axis=0)
+        for under in ([part.old for part in parts], [part.new for part in parts])
     )
 
     def highest(some: Sequence[_Candidates]) -> list[Array]:
         return [
             np.maximum.reduce([
                 one.highest(),
-                *(one.towards(other, dependent=dependent) for other in some if other is not one),
+                *(one.towards(other, dependent=dependent)
+                  for other in some if not mean and other is not one),
             ])
             for one in some
         ]  # fmt: skip
 
     def lowest(some: Sequence[_Candidates]) -> float:
-        return min(float(limits.min(initial=np.inf)) for limits in highest(some))
-
-    return _change(new - old, parts, highest, lowest, np.sum)
-
-
-def mean_change(parts: Sequence[LinearItems], *, dependent: bool) -> LargestChange:
-    """Return the change of the mean over parts of the largest item of each; as `largest_change`."""
-    old, new = (
-        np.mean([each.max(axis=0) for each in every], axis=0)
-        for every in ([of.old for of in parts], [of.new for of in parts])
-    )
-
-    def highest(some: Sequence[_Candidates]) -> list[Array]:
-        return [one.highest() for one in some]
-
-    def lowest(some: Sequence[_Candidates]) -> float:
+        if not mean:
+            return min(float(limits.min(initial=np.inf)) for limits in highest(some))
         gaps, errors = np.zeros(1), np.zeros(1)
         for one in some:
             gap, squared = _frontier(*one.best())
@@ -248,7 +235,7 @@ def mean_change(parts: Sequence[LinearItems], *, dependent: bool) -> LargestChan
             )
         return float((gaps - (errors if dependent else np.sqrt(errors))).min()) / len(some)
 
-    return _change(new - old, parts, highest, lowest, np.prod)
+    return _change(new - old, parts, highest, lowest, np.prod if mean else np.sum), old, new
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -451,12 +438,8 @@ def _of_items(
     known = [each for each in items if each is not None]
     if len(known) < len(items):
         return None
-    combine, total = (mean_change, np.mean) if how == "mean" else (largest_change, np.max)
-    shift = combine(known, dependent=_are_dependent([change for _, change in parts]))
-    old, new = (
-        total([largest.max(axis=0) for largest in every], axis=0)
-        for every in ([each.old for each in known], [each.new for each in known])
-    )
+    dependent = _are_dependent([change for _, change in parts])
+    shift, old, new = combined_change(known, how, dependent=dependent)
     worst = known[int(np.argmax([each.new.max() for each in known]))]
     first, second = _groups(worst, np.min([change.rows for _, change in parts], axis=0))
     if by in _GAPS:  # what rounding leaves of a gap is none, as in an audit
@@ -491,12 +474,7 @@ def combined_changes(
         How much the sides depend on each other is not known.
     """
     items = [_sizes(change, inside=inside) for change in sides]
-    combine, total = (mean_change, np.mean) if metric.how == "mean" else (largest_change, np.max)
-    shift = combine(items, dependent=_are_dependent(sides))
-    old, new = (
-        total([largest.max(axis=0) for largest in every], axis=0)
-        for every in ([each.old for each in items], [each.new for each in items])
-    )
+    shift, old, new = combined_change(items, metric.how, dependent=_are_dependent(sides))
     pairs = len(sides[0].rows) // 2
     rows = np.min([change.rows for change in sides], axis=0)
     methods = (IntervalMethod.LARGEST_OF_SEVERAL, *sides[0].methods)
@@ -514,7 +492,7 @@ def norm_changes(
     holds the rate of all groups, and then of the reference of each.
     """
     sizes = _sizes(sides, inside=inside)
-    change = largest_change([sizes], dependent=False)
+    change, old, new = combined_change([sizes], "worst", dependent=False)
 
     def at(z: ArrayLike) -> Limits:
         low, high = change.at(z)
@@ -527,7 +505,7 @@ def norm_changes(
         (sides.rows[:pairs], sides.rows[pairs:]),
         (IntervalMethod.FOLDED, IntervalMethod.MOVER, *sides.methods),
     )
-    return made, (scale * sizes.old.max(axis=0), scale * sizes.new.max(axis=0))
+    return made, (scale * old, scale * new)
 
 
 def _items(metric: Spread, change: StatisticChange) -> LinearItems | None:
@@ -537,30 +515,18 @@ def _items(metric: Spread, change: StatisticChange) -> LinearItems | None:
     with np.errstate(invalid="ignore"):
         known = np.isfinite(under[0].value) & np.isfinite(under[1].value)
     groups = np.flatnonzero(known)
-    if metric.by in ("maximum", "minimum"):
-        return _extremes(change, groups, lowest=metric.by == "minimum")
     if metric.by == "gini":
         raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-    return _gaps(change, (under[0], under[1]), groups, logs=logs)
-
-
-def _extremes(change: StatisticChange, groups: Index, *, lowest: bool) -> LinearItems | None:
-    if not len(groups):
+    extreme = metric.by in ("maximum", "minimum")
+    if len(groups) < (1 if extreme else 2):
         return None
-    zero = np.full(len(groups), ZERO)
-    pairs = (zero, groups) if lowest else (groups, zero)
-    return _of_groups(change, change.models, pairs, logs=False)
-
-
-def _gaps(
-    change: StatisticChange, under: tuple[Quantity, Quantity], groups: Index, *,
-    logs: bool,
-) -> LinearItems | None:  # fmt: skip
-    """Return the gaps between all pairs of groups, in both directions."""
-    if len(groups) < 2:
-        return None
-    first, second = (groups[i] for i in np.nonzero(~np.eye(len(groups), dtype=bool)))
-    return _of_groups(change, under, (first, second), logs=logs)
+    if extreme:
+        zero = np.full(len(groups), ZERO)
+        pairs = (zero, groups) if metric.by == "minimum" else (groups, zero)
+    else:  # the gaps between all pairs of groups, in both directions
+        first, second = np.nonzero(~np.eye(len(groups), dtype=bool))
+        pairs = groups[first], groups[second]
+    return _of_groups(change, (under[0], under[1]), pairs, logs=logs)
 
 
 def _of_groups(
