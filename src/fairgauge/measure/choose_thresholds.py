@@ -21,6 +21,7 @@ from fairgauge.enums import Better, ChosenBy, Outcome, ReferenceRule, Task
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.compared_counts import FEWEST_GROUPS, generator
 from fairgauge.inference.groups.paired_extremes import combined_changes
+from fairgauge.inference.missing_outcomes import missing_outcomes
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.measure._change_records import (
     contrast_change,
@@ -117,7 +118,15 @@ def choose_thresholds(
     return ChosenThresholds(
         accepts=accepts(outcome, spec),
         features=tuple(_Chooser(of, outcome, asked).chosen() for of in resolution.features),
-        diagnostics=tuple(reversed_scores(resolution)),
+        diagnostics=(
+            *reversed_scores(resolution),
+            # no goal allows for what is missing, so that no note is that a rule does
+            *(
+                note
+                for of in resolution.features
+                for note in missing_outcomes(of, replace(spec, rules=()))
+            ),
+        ),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -102,6 +103,11 @@ def _report(asked: Report | str | Path) -> Report:
     if not isinstance(asked, (str, Path)):
         kind = type(asked).__name__
         raise DataError(f"cannot compare a {kind}; compare two reports, or the files of two")
+    if str(asked).endswith(".fairgauge"):
+        raise DataError(
+            f"{quote(asked)} is a sealed bundle; fairgauge verify checks it, and the report in it "
+            f"is compared: unzip -p {shlex.quote(str(asked))} report.json > report.json"
+        )
     try:
         saved = read_saved(asked)
     except CubeError:

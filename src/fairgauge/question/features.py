@@ -295,10 +295,9 @@ def _joined(features: list[Feature], path: str, problems: list[Problem]) -> tupl
             columns[feature.column] = feature
         elif before.values and feature.values:
             columns[feature.column] = Feature(feature.column, before.values + feature.values)
-        elif before != feature:
-            problems.append(
-                Problem(path, f"column {quote(feature.column)} is asked for in two different ways")
-            )
+        else:
+            ways = "twice" if before == feature else "in two different ways"
+            problems.append(Problem(path, f"column {quote(feature.column)} is asked for {ways}"))
     for feature in columns.values():
         listed = [value for each in feature.values for value in each]
         twice = sorted({name_of(v) for v in listed if listed.count(v) > 1})

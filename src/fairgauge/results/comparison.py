@@ -323,6 +323,11 @@ class Change:
     reason: Reason | None = None
 
     @property
+    def untested(self) -> bool:
+        """Return whether a disparity moved, and no test shows by more than sampling variation."""
+        return self.moved and self.change is not None and self.p_adjusted is None
+
+    @property
     def metric(self) -> str:
         """Return the metric of both estimates."""
         return self.new.metric

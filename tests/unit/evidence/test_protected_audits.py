@@ -362,3 +362,13 @@ def test_a_finding_of_protected_counts_has_its_interval_and_a_rounded_total():
     ends = each.simultaneous
     assert f"95% CI −{abs(100 * ends.low):.1f} to −{abs(100 * ends.high):.1f}; ratio" in text
     assert "about 2,000 rows" in text
+
+
+def test_a_preset_of_protected_counts_states_that_its_tables_are_not_to_be_published():
+    counts = {"F": {"tp": 203, "fn": 77, "fp": 3, "tn": 91}, "M": {"tp": 617, "fn": 39, "tn": 4}}
+    cube = fg.confusion("sex", counts)
+    stated = "Publish tables of the exact counts, and protect the counts that go with them."
+    for exact in (True, False):
+        report = fg.audit(cube if exact else fg.protect(cube, 10), preset="nyc-ll144")
+        text = " ".join(render(report, "text", full=True).split())
+        assert (stated in text) != exact

@@ -61,3 +61,10 @@ def test_an_edge_that_is_neither_is_an_error():
         "cut: must be finite numbers, not []",
         "cut.closed: 'both' is not allowed. Use right or left",
     ]
+
+
+def test_a_column_that_is_asked_for_twice_is_refused():
+    """One of both is a mistake: of another column, or in copying a line."""
+    rows = pd.DataFrame({"sex": ["F", "M"] * 5, "y": [0, 1] * 5})
+    with pytest.raises(fg.SpecError, match="column 'sex' is asked for twice"):
+        fg.audit(rows, label="y", sensitive=["sex", "sex"])

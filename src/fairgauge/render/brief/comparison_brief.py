@@ -15,7 +15,7 @@ from fairgauge.render.brief._changed_shares import (
 from fairgauge.render.brief._vocabulary import ANY_DECISION, NO_CHANGE_SHOWN, UNFAIR, Vocabulary
 from fairgauge.render.words.change_words import file_of
 from fairgauge.render.words.display_names import called, printable
-from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.brief import Brief, Sentence
@@ -23,9 +23,10 @@ from fairgauge.results.brief import Brief, Sentence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.results.comparison import Comparison, Origin
+    from fairgauge.results.comparison import Change, Comparison, Origin
 
 _MOST_FINDINGS, _MOST_STEPS, _MOST_NAMED = 2, 3, 4
+_MISSING_OUTCOMES = ("missing label", "missing prediction", "missing score")
 _TIMES = Times(
     "in the old report",
     "in the new one",
@@ -91,8 +92,23 @@ def _headline(comparison: Comparison, found: list[FoundChange]) -> Sentence:
     if comparison.refused is not None:
         text = "Differences changed; whether by more than sampling variation cannot be tested"
         return Sentence(text, ("refused",))
+    untested = len(_untested(comparison))
+    tested = sum(each.moved and each.p_adjusted is not None for each in comparison.changes)
+    if untested and not tested:
+        text = "Differences changed; no change could be tested"
+        return Sentence(text, ("changes",))
     text = "No difference between groups changed statistically significantly"
+    if untested:
+        text = "No difference that could be tested changed statistically significantly"
+        text += f"; {untested:,} could not be tested"
     return Sentence(text, ("changes",))
+
+
+def _untested(comparison: Comparison) -> list[Change]:
+    """Return the changes that could not be tested, though others could."""
+    if comparison.refused is not None:
+        return []
+    return [each for each in comparison.changes if each.mirror_of is None and each.untested]
 
 
 def _verdict(comparison: Comparison) -> Iterator[Sentence]:
@@ -177,7 +193,8 @@ def _numbers(comparison: Comparison) -> str:
             (went[Direction.FURTHER], "statistically significantly further from no difference"),
             (went[Direction.CLOSER], "statistically significantly closer"),
             (otherwise, "changed statistically significantly, but not in distance"),
-            (len(moved), "changed, not statistically significantly"),
+            (len(moved) - len(_untested(comparison)), "changed, not statistically significantly"),
+            (len(_untested(comparison)), "changed, not tested"),
         ]
     one_sided = sum(each.change is None and each.moved for each in kept)
     counts += [
@@ -193,6 +210,7 @@ def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sen
     if comparison.refused is not None:
         reason = describe_reason(comparison.refused)
         yield Sentence(f"No change has a confidence interval: {reason}.", ("refused",))
+        yield from _without_outcome(comparison)
         return
     for each in found[:_MOST_FINDINGS]:
         if (interval := each.interval()) is not None:
@@ -203,7 +221,23 @@ def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sen
         if tested > 1:
             text = f"What is called significant is so with all {tested:,} changes judged together."
             yield Sentence(text, ("changes",))
+    yield from _without_outcome(comparison)
     yield Sentence(NO_CHANGE_SHOWN)
+
+
+def _without_outcome(comparison: Comparison) -> Iterator[Sentence]:
+    missing = [
+        f"{numbered(rows)} in the {name} report ({called(reason)})"
+        for name, origin in (("old", comparison.old), ("new", comparison.new))
+        for reason, rows in origin.excluded.items()
+        if rows and reason in _MISSING_OUTCOMES
+    ]
+    if missing:
+        yield Sentence(
+            "No change allows for what rows without an outcome would have shown: "
+            f"{listing(missing)}.",
+            ("old.excluded", "new.excluded"),
+        )
 
 
 def _limits(comparison: Comparison) -> Iterator[Sentence]:

@@ -58,6 +58,11 @@ QUOTED = (
     "This preset sets metrics, references and tables; it quotes its sources as of the date above. "
     "It does not state that the audit, or what was audited, meets a law."
 )
+_PROTECTED = (
+    "These tables are of protected counts, which are rounded at random: their numbers are not "
+    "those of the people who were audited. Publish tables of the exact counts, and protect the "
+    "counts that go with them."
+)
 _RATE, _RATIO = "selection_rate", "selection_rate.ratio"
 _UNKNOWN = "Unknown"
 _NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
@@ -129,7 +134,9 @@ def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> lis
         if each.class_scope.is_single
     )
     tables = [table for table in every if table is not None]
-    last = [replace(each, notes=(*each.notes, unknown_sentence(report))) for each in tables[-1:]]
+    protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
+    notes = (unknown_sentence(report), *([_PROTECTED] if protected else []))
+    last = [replace(table, notes=(*table.notes, *notes)) for table in tables[-1:]]
     return [*tables[:-1], *last]
 
 

@@ -116,7 +116,8 @@ class SortedChanges:
     ----------
     further, closer : what moved statistically significantly.
     changed : what changed statistically significantly, and is neither significantly.
-    moved : what moved otherwise.
+    moved : what moved otherwise, and was tested.
+    untested : what moved, and could not be tested.
     undefined : what has a value in one report only.
     stayed : what did not change.
     mirrored : groups that are excluded because another group mirrors them.
@@ -126,6 +127,7 @@ class SortedChanges:
     closer: tuple[Change, ...]
     changed: tuple[Change, ...]
     moved: tuple[Change, ...]
+    untested: tuple[Change, ...]
     undefined: tuple[Change, ...]
     stayed: tuple[Change, ...]
     mirrored: tuple[str, ...]
@@ -136,11 +138,17 @@ def sort_changes(comparison: Comparison) -> SortedChanges:
     kept = [each for each in comparison.changes if each.mirror_of is None]
     mirrored = [each.group for each in comparison.changes if each.mirror_of is not None]
     valued = [each for each in kept if each.change is not None]
+    refused = comparison.refused is not None  # which states for all that nothing was tested
     return SortedChanges(
         further=tuple(e for e in valued if e.significant and e.direction is Direction.FURTHER),
         closer=tuple(e for e in valued if e.significant and e.direction is Direction.CLOSER),
         changed=tuple(e for e in valued if e.changed and not e.significant),
-        moved=tuple(e for e in valued if e.moved and not e.significant and not e.changed),
+        moved=tuple(
+            e
+            for e in valued
+            if e.moved and not (e.significant or e.changed or (e.untested and not refused))
+        ),
+        untested=tuple(e for e in valued if e.untested and not refused),
         undefined=tuple(e for e in kept if e.change is None and e.moved),
         stayed=tuple(each for each in kept if not each.moved),
         mirrored=tuple(dict.fromkeys(map(called, filter(None, mirrored)))),
@@ -242,6 +250,7 @@ def _disparities(comparison: Comparison) -> Iterator[Block]:
             changes.changed,
         ),
         ("Changed" if comparison.refused else "Not statistically significant", changes.moved),
+        ("Not tested", changes.untested),
     )
     for i, (title, found) in enumerate(titles):
         if found:
@@ -275,9 +284,17 @@ def _change_row(each: Change) -> ChartRow:
         _group(each),
         _mark(each.new),
         f"{old} {ARROW} {new}",
-        below="; ".join(filter(None, [shift_words(each), _direction(each), _evidence(each)])),
+        below="; ".join(
+            filter(None, [shift_words(each), _direction(each), _evidence(each), *_untested(each)])
+        ),
         before=_mark(each.old),
     )
+
+
+def _untested(each: Change) -> Iterator[str]:
+    """Yield why a change was not tested, where that is of this change alone."""
+    if each.untested and each.reason is not None:
+        yield f"not tested: {_because(each)}"
 
 
 def _mark(side: Estimate) -> Mark:

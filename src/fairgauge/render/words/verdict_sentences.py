@@ -257,13 +257,18 @@ def rows_of_group(reason: Reason) -> tuple[str, str, str] | None:
     return f"{rounded_up(share * needed):,}", between, count(reason["of_group"])
 
 
+_SMALLEST_SHOWN = 0.001
+"""A smaller difference is stated as below it, and not as 0.0 percentage points."""
+
+
 def _detectable(reason: Reason) -> list[str]:
     gap = reason.get("detectable")
     if gap is None:
         return []
+    size = f"{100 * gap:.1f}" if gap >= _SMALLEST_SHOWN else f"below {100 * _SMALLEST_SHOWN:g}"
     ratio = reason.get("detectable_ratio")
     text = "" if ratio is None else f" (ratio {ratio:.2f})"
-    return [f"smallest detectable difference at these sizes ({_POWER}): {100 * gap:.1f} pp{text}"]
+    return [f"smallest detectable difference at these sizes ({_POWER}): {size} pp{text}"]
 
 
 def rounded_up(rows: float) -> int:

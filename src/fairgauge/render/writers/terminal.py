@@ -36,6 +36,7 @@ from fairgauge.render._document_tree import (
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import group_called, printable, shorten, width
 from fairgauge.render.words.verdict_sentences import outcome_word
+from fairgauge.results.comparison import Comparison
 from fairgauge.results.report import Report
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ def write(
         none = "No rules" if isinstance(shown, Report) else "No verdict"
         title = printable(document.title)
         if not document.verdict and not hasattr(shown, "verdict"):  # a plan decides nothing
-            return f"{title}: {printable(document.beside)}\n"
+            found = f" ({shown.brief().headline})" if isinstance(shown, Comparison) else ""
+            return f"{title}: {printable(document.beside)}{found}\n"
         line = f"{document.verdict or none}{printable(subject)}  {title}\n"
         return line + "".join(f"{each}\n" for each in _reasons(shown))
     columns = min(max(width, NARROWEST), WIDEST)

@@ -1,0 +1,54 @@
+"""A change that nobody tested is never called insignificant."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.render import render
+
+
+def report(rates, blank=0, n=300):
+    """Audit groups that differ in their rates, each compared with the best of them."""
+    rows = [
+        {"g": group, "hired": int(i < n * rate)} for group, rate in rates.items() for i in range(n)
+    ]
+    rows += [{"g": "a", "hired": None}] * blank
+    return fg.audit(
+        pl.DataFrame(rows), prediction="hired", positive=1, sensitive="g", reference="best",
+        metrics="selection_rate.ratio",
+    )  # fmt: skip
+
+
+def test_changes_to_other_references_are_not_tested():
+    old = report({"a": 0.5, "b": 0.4, "c": 0.35})
+    new = report({"a": 0.45, "b": 0.55, "c": 0.3}, n=400)
+    found = fg.compare(old, new)
+    untested = [each for each in found.changes if each.untested]
+    assert [each.group for each in untested] == ["c"]
+    assert all(each.p_value is None and each.reason for each in untested)
+    text = " ".join(render(found, "text", full=True).split())
+    assert "Not statistically significant" not in text
+    assert str(found.brief().headline) == "Differences changed; no change could be tested"
+    assert "Not tested" in text
+    assert "1 disparity changed, not tested" in text
+    quiet = render(found, "text", quiet=True)
+    assert "Differences changed; no change could be tested" in quiet
+
+
+@pytest.mark.parametrize("blank", [0, 40])
+def test_a_comparison_states_rows_without_a_decision(blank):
+    """They are in no change, whatever it was that is missing."""
+    rates = {"a": 0.5, "b": 0.4, "c": 0.35}
+    found = fg.compare(report(rates), report({**rates, "b": 0.41}, blank, n=400))
+    text = " ".join(render(found, "text", full=True).split())
+    stated = "No change allows for what rows without an outcome would have shown: 40 rows in the"
+    assert (stated in text) == bool(blank)
+
+
+def test_a_sealed_bundle_is_no_report_and_holds_one(tmp_path):
+    path = tmp_path / "audit.fairgauge"
+    path.write_bytes(b"PK")
+    with pytest.raises(fg.DataError, match=r"sealed bundle.*unzip -p .*report\.json"):
+        fg.compare(path, report({"a": 0.5, "b": 0.4}))
