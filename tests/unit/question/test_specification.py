@@ -38,7 +38,6 @@ def problems(columns=None, **options):
         ([fg.cut("age", [60, 40, 40])], [Feature("age", cuts=(40.0, 60.0))]),
         ([{"column": "age", "cuts": 40}], [Feature("age", cuts=(40.0,))]),
         ([{"column": "race", "values": [1, 2.0]}], [Feature("race", values=((1, 2),))]),
-        (["sex", "sex"], [Feature("sex")]),
     ],
 )
 def test_forms_of_sensitive_features(asked, features):
