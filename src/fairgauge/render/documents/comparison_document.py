@@ -11,6 +11,7 @@ from fairgauge.catalogue.across import Spread
 from fairgauge.enums import ClassKind, Direction, Outcome, Turn
 from fairgauge.errors import SpecError
 from fairgauge.question.rules import parse_rule
+from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import (
     Block,
     Cell,
@@ -291,9 +292,13 @@ def _change_row(each: Change) -> ChartRow:
     )
 
 
+_OF_ALL_CHANGES = (ReasonCode.SAME_ROWS, ReasonCode.ASKED_DIFFERENTLY)
+"""Reasons that are stated once, because no change of the comparison is tested."""
+
+
 def _untested(each: Change) -> Iterator[str]:
     """Yield why a change was not tested, where that is of this change alone."""
-    if each.untested and each.reason is not None:
+    if each.untested and each.reason and each.reason.code not in _OF_ALL_CHANGES:
         yield f"not tested: {_because(each)}"
 
 
