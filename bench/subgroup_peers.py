@@ -4,7 +4,7 @@ Each searches the same table in a process of its own, down to the same size of a
 ``fairgauge.find`` and SliceLine (0.3.0) conjunctions of three conditions of twelve features,
 ``fairgauge.find`` and DivExplorer (0.2.6) all conjunctions of six. With ``--rows 10000000``
 ``fairgauge.find`` alone searches a Parquet file of so many rows, and of ten features of twenty
-values, whose rows it reads in batches. Neither peer has a guarantee,
+values, whose rows it reads in batches, beside a bare scan of it. Neither peer has a guarantee,
 and their packages are no dependencies: ``pip install --target DIR --no-deps sliceline divexplorer``
 with DIR in PYTHONPATH. What is printed is CPU seconds and the memory above that before the search.
 """
@@ -17,10 +17,12 @@ import subprocess
 import sys
 import tempfile
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bench.large_tables import bare_scan
 from bench.measure import timed
 
 if TYPE_CHECKING:
@@ -112,8 +114,10 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/rows.parquet"
             write_parquet(asked.rows, path)
+            bare = bare_scan(Path(path))
             spent = timed(partial(of_parquet, path))
-        print(f"{spent['cpu']:.1f} s, {spent['memory'] / 2**20:,.0f} MiB")
+        memory, scans = spent["memory"] / 2**20, spent["cpu"] / bare
+        print(f"{spent['cpu']:.1f} s ({scans:.1f} bare scans of {bare:.1f} s), {memory:,.0f} MiB")
         return
     if asked.one:
         features, search = _runs()[asked.one]
