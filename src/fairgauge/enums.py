@@ -464,7 +464,8 @@ class DiagnosticCode(StrEnum):
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
     REFERENCE_OF_UNKNOWN = "reference_of_unknown"  # passed_over, references
     GROUP_NOT_RECORDED = "group_not_recorded"
-    # columns, people, known, random, assume; group, effective: of the least information
+    # columns, people, known, random, assume; group, effective: of the least information;
+    # best_known, most_effective: of the most; answers, shown: how many show the gap of which group
     CALIBRATION = "calibration"  # known, chi_square, degrees, p, rejected
     LACK_OF_FIT = "lack_of_fit"  # rate, p
     ROUNDED_PROBABILITIES = "rounded_probabilities"  # rows

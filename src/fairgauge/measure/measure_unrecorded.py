@@ -477,8 +477,11 @@ class _Feature:
         ends = [(end - limit) / room for limit in limits for end in row.interval]
         return min(ends, key=abs)
 
-    def _least_information(self) -> dict[str, str | int]:
-        """Return the group of the least information in the first rate, as a number of people."""
+    def _information(self) -> dict[str, str | int]:
+        """Return the groups of the least and most information in the first rate, as people.
+
+        And how many answers would show the difference of a group, of the one that needs fewest.
+        """
         rates = [
             asked.metric.of
             for asked in self._resolution.metrics
@@ -494,13 +497,18 @@ class _Feature:
         if estimator is not Estimator.VALIDATED:
             estimator = Estimator.LIKELIHOOD
         people = [rate.effective_people(g, estimator) for g in range(len(self._names))]
-        least = int(np.argmin(people))
-        if rate.mixture.unidentified.any() or not math.isfinite(people[least]):
+        least, most = int(np.argmin(people)), int(np.argmax(people))
+        if rate.mixture.unidentified.any() or not math.isfinite(people[most]):
             return {}
+        answers = {g: self._answers(rate, g) for g, _, _ in self._references}
+        fewest = min(answers, key=answers.__getitem__)
         return {
             "group": self._names[least],
             "effective": round(people[least]),
-            "answers": self._answers(rate, least),
+            "best_known": self._names[most],
+            "most_effective": round(people[most]),
+            "answers": answers[fewest],
+            "shown": self._names[fewest],
         }
 
     def _answers(self, rate: UnrecordedRate, group: int) -> int:
@@ -525,7 +533,7 @@ class _Feature:
             known=self._known_people,
             random=self._random,
             assume=str(asked.assume),
-            **self._least_information(),
+            **self._information(),
         )
         if asked.on is not None and not self._spec.strata:
             yield Diagnostic.warning(DiagnosticCode.PLACE_PROXY, counts.feature, on=asked.on)

@@ -17,6 +17,7 @@ from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Ordered
 from fairgauge.question.swap_question import named_reference
+from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.values import match, matches, name_of
 
 if TYPE_CHECKING:
@@ -183,11 +184,9 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
 
 
 def _unknown(cube: Cube, axis: Axis, question: SwapQuestion) -> NDArray[np.bool_]:
-    """Return whether every level of an axis means that a value is unknown; last, a missing one."""
-    if axis.cuts:
-        return np.array([*[False] * (len(axis.cuts) + 1), True])
-    marks = [any(matches(u, v) for u in question.spec.unknown) for v in cube.levels[axis]]
-    return np.array([*marks, True])
+    """Return whether every level of decisions means that there is none; last, a missing one."""
+    levels = cube.levels[axis]
+    return np.append(unknown_levels(axis, levels, question.spec, Role.PREDICTION), True)
 
 
 def _spelled_alike(names: Sequence[str]) -> tuple[str, ...]:

@@ -566,9 +566,11 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Gr
     return Grouping(axis, tuple(groups), group_of, reference)
 
 
-def unknown_levels(axis: Axis, levels: Sequence[Value], spec: Spec) -> NDArray[np.bool_]:
-    """Return which levels of a sensitive feature mean that the group is missing."""
-    asked = spec.unknown if axis.role is Role.FEATURE and not axis.cuts else ()
+def unknown_levels(
+    axis: Axis, levels: Sequence[Value], spec: Spec, role: Role = Role.FEATURE
+) -> NDArray[np.bool_]:
+    """Return which levels of an axis of a role mean that the value is missing; of others none."""
+    asked = spec.unknown if axis.role is role and not axis.cuts else ()
     return np.array([any(matches(value, level) for value in asked) for level in levels], dtype=bool)
 
 

@@ -351,7 +351,7 @@ class GroupMixture:
         """Return values inside their range, with the estimate, and the signed root of each."""
         inside = np.unique(values[(values >= ends[0]) & (values <= ends[1])])
         inside = inside[np.abs(inside - estimate) > _LEAST]
-        rows = constraint(inside).reshape(len(inside), 1, -1)
+        rows = constraint(inside).reshape(len(inside), 1, self.kinds * self.groups)
         start = 0.9 * self.theta.ravel() + 0.1 / self.kinds
         best = self._log_likelihoods(self._maximise(rows, start))
         drop = 2 * np.maximum(self._log_likelihood - best, 0.0)

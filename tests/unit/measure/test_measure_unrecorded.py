@@ -363,7 +363,7 @@ def test_other_questions_refuse_probabilities_by_name(tmp_path):
         fg.thresholds(
             data, label="chosen", score="score", positive=1, sensitive=feature, rules="DI >= 0.8"
         )
-    with pytest.raises(fg.SpecError, match="strata"):
+    with pytest.raises(fg.SpecError, match="a decomposition of gaps needs recorded groups"):
         fg.why(data, strata="other", **of)
     with pytest.raises(fg.SpecError, match="'race': a search of subgroups needs recorded"):
         fg.find(data, features=feature, rate="selection_rate", prediction="chosen", positive=1)
@@ -420,3 +420,28 @@ def test_the_json_has_every_estimator():
         "bracket", "likelihood", "weighted", "bounds",
     }  # fmt: skip
     assert sum(each["decides"] for each in saved["estimators"]) == 2
+
+
+def test_the_first_page_states_what_is_known_and_what_would_show_it():
+    data = people(12_000, known=0.025)
+    report = audited(data, [LIMIT], known="reported")
+    (found,) = [each for each in report.diagnostics if each.code == "group_not_recorded"]
+    assert found["effective"] < found["most_effective"] < 12_000
+    assert "not from people's own answers, as precisely as from " in found.message
+    assert "…" not in found.message
+    assert len(found.message) < 400
+    assert found["answers"] < 12_000
+    brief = " ".join(report.to_markdown().split())
+    assert "which no data can show; the answers of about" in brief
+    assert f"If the {found['known']:,} people whose race is known were drawn at random" in brief
+    few = audited(people(1_000))
+    (note,) = [each for each in few.diagnostics if each.code == "group_not_recorded"]
+    assert note["answers"] > 1_000  # more people than there are: no number is stated
+    assert "the answers of people drawn at random would show it" in note.message
+
+
+@pytest.mark.parametrize("rows", [3, 12, 40])
+def test_a_handful_of_people_has_no_verdict_and_is_no_error(rows):
+    for concentration in (0.1, 1.0, 20.0):
+        report = audited(people(rows, concentration=concentration), [LIMIT])
+        assert {str(each.outcome) for each in report.verdicts} <= {"not_evaluated"}

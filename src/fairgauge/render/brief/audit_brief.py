@@ -569,22 +569,29 @@ def _steps_of_estimated_groups(report: Report) -> Iterator[Sentence]:
     for i, each in enumerate(report.diagnostics):
         if each.code is not DiagnosticCode.GROUP_NOT_RECORDED:
             continue
-        answers = each.get("answers")
-        asked = each["known"] if each["random"] else 0
-        if answers is not None and answers <= asked:
+        answers, known = each.get("answers"), each["known"]
+        if answers is not None and answers <= (known if each["random"] else 0):
             continue
+        path = (f"diagnostics[{i}]",)
+        if known and not each["random"]:
+            yield Sentence(
+                f"If the {known:,} people whose {called(each.feature or '')} is known were drawn "
+                "at random, state it (known_drawn = random): their answers then correct the "
+                "estimate.",
+                path,
+            )
         who, so_many = "randomly drawn people", ""
-        if answers is not None:
+        if answers is not None and answers < each["people"]:
             who = f"about {rounded_up(answers):,} {who}"
             so_many = (
-                f" The answers of so many show the difference of {called(each['group'])} to within "
-                "5 of 100."
+                f" The answers of so many show the difference of {called(each['shown'])} to within "
+                "5 of 100; smaller groups need more."
             )
         yield Sentence(
             f"Ask {who} for their {called(each.feature or '')}, and name the column of their "
             f"answers (known, with known_drawn = random): it settles what probabilities "
             f"cannot.{so_many}",
-            (f"diagnostics[{i}]",),
+            path,
         )
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fairgauge.results.report import Report
     from fairgauge.results.scopes import Diagnostic
 
-_LONGEST_TEXT = 400
+_LONGEST_TEXT = 500
 _MOST_NAMED = 3
 _TWO = 2
 _MOST_WARNINGS = 3

@@ -14,6 +14,7 @@ from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import metric_words, shown_range, unit, with_unit
 from fairgauge.render.words.numbers import amount, numbered, percent, plural
 from fairgauge.render.words.question_sentences import COUNTED
+from fairgauge.render.words.verdict_sentences import rounded_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -401,31 +402,40 @@ def _reference_of_unknown(d: Diagnostic) -> str:
 
 
 _ASSUMED = {
-    "bracket": "right if, within a group, the outcome does not change with its probability or "
-    "changes in the direction in which the groups differ",
-    "given_group": "right if the outcome does not depend on the probabilities within a group",
+    "bracket": "right if, within a group, the outcome does not depend on its probability, or "
+    "changes in the direction of the gap",
+    "given_group": "right if, within a group, the outcome does not depend on the probabilities",
     "nothing": "right wherever the probabilities are",
 }
 
 
 def _group_not_recorded(d: Diagnostic) -> str:
-    least = d.get("effective")
     worth = ""
-    if least is not None:
-        worth = f"; for {d['group']} as precise as {least:,} people whose group is known"
-    people = f"{numbered(d['people'], 'people')}{worth}"
+    if d.get("effective") is not None:
+        worth = (
+            f", as precisely as from {_at_least_one(d['effective'])} people of known group "
+            f"({d['group']}) to {d['most_effective']:,} ({d['best_known']})"
+        )
     if d["random"]:
         known = numbered(d["known"], "people")
         right = f"corrected by {known} of known group, stated to be a random sample of all"
     else:
+        asked, shows = "people drawn at random", "it"
+        if d.get("answers") is not None and d["answers"] < d["people"]:
+            asked = f"about {rounded_up(d['answers']):,} {asked}"
+            shows = f"the difference of {d['shown']} to within 5 of 100"
         right = (
-            f"{_ASSUMED[d['assume']]}, which no data can show; asking randomly drawn people for "
-            "their group would settle it"
+            f"{_ASSUMED[d['assume']]}, which no data can show; the answers of {asked} would "
+            f"show {shows}"
         )
     return (
-        "its groups are not recorded: estimated from probabilities, not from people's own answers "
-        f"({people}); {right}"
+        "its groups are not recorded: estimated from probabilities, not from people's own answers"
+        f"{worth}; {right}"
     )
+
+
+def _at_least_one(people: int) -> str:
+    return f"{people:,}" if people else "fewer than 1"
 
 
 def _calibration(d: Diagnostic) -> str:
