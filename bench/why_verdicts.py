@@ -211,7 +211,7 @@ NAMED = (
 
 def designs() -> Iterator[Design]:
     """Yield a design for each law."""
-    for of, laws, read in (("verdict", LAWS, happened), ("intervals", COVERED, covered),
+    for of, laws, read in (("why", LAWS, happened), ("intervals", COVERED, covered),
                            ("strata", NAMED, named)):  # fmt: skip
         for law in laws:
             yield alone(of, law.setting, law.wanted, partial(read, law))

@@ -423,6 +423,7 @@ class DiagnosticCode(StrEnum):
     EXCLUDED = "excluded"  # rows, reason
     PROTECTED = "protected"  # min_cell
     REPEATED_ID = "repeated_id"  # column, distinct, rows, verb
+    STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, share
     MISSING_GROUPS = "missing_groups"  # rows, total, ruled, known; cases, total_cases of a count
     MISSING_OUTCOMES = "missing_outcomes"
     # what, rows, total, most, most_share, least, least_share, groups, differs, ruled

@@ -580,8 +580,13 @@ def adjusted_gap(
         found = adjusted_mean(*counts, squares, columns, z, by_side=by_side)
     else:
         found = adjusted_effect(*counts, columns, z, by_side=by_side, sampling=sampling)
+    if found is None:
+        return None
+    x_d, n_d, x_a, n_a = (float(each.sum()) for each in counts)
+    if x_d in (0, n_d) or x_a in (0, n_a):  # the sides separate the outcomes
+        found = found._replace(log_odds=math.nan)
     reach = z if sampling is None else sampling.critical(z)
-    return found and adjusted_record(found, effects, confidence, reach)
+    return adjusted_record(found, effects, confidence, reach)
 
 
 def adjusted_record(
@@ -617,6 +622,7 @@ def _parts(
 ) -> Iterator[GapPart]:
     few = WhyInconclusive.TOO_FEW if sides.common.any() else WhyInconclusive.NOT_COMPARABLE
     method = IntervalMethod.LOG_DELTA if metric.by == "ratio" else IntervalMethod.DELTA
+    bounded = sides.squares is None and metric.by == "difference"
 
     def made(
         kind: GapPartKind,
@@ -626,6 +632,8 @@ def _parts(
         method: IntervalMethod = method,
     ) -> GapPart:
         value, low, high = (float(each) for each in part)
+        if bounded and kind is not GapPartKind.NOT_COMPARABLE:
+            low, high = max(low, -1.0), min(high, 1.0)  # NaN stays
         defined = math.isfinite(value)
         known = defined and math.isfinite(low) and math.isfinite(high)
         enough = known and not found.sparse

@@ -77,6 +77,8 @@ def adjusted_by_rows(
 
 
 def _with(gap: Gap, found: AdjustedEffect, confidence: float) -> Gap:
+    if {gap.estimate.rate_group, gap.estimate.rate_reference} & {0.0, 1.0}:
+        found = found._replace(log_odds=float("nan"))  # the sides separate the outcomes
     record = adjusted_record(found, ColumnEffects.NUMBERS, confidence, critical(confidence))
     return replace(gap, adjusted=(*gap.adjusted, record))
 

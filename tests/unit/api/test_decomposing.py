@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
+from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.render import render
 
@@ -765,3 +765,35 @@ def test_an_audit_without_a_finding_names_what_it_does_not_divide():
     text = " ".join(render(protected, "text", full=True).split())
     assert pointer not in text
     assert "is composition of" not in text
+
+
+def test_sides_that_separate_the_outcomes_have_no_odds_ratio():
+    """The difference is kept."""
+    cells = [("F", "A", 40, 40), ("F", "B", 30, 30), ("M", "A", 60, 100), ("M", "B", 20, 90)]
+    (gap,) = decomposed(of_strata(cells)).gaps
+    main = gap.adjusted[0]
+    assert main.penalised
+    assert (main.odds_ratio, main.odds_ratio_interval) == (None, None)
+    assert main.value > 0.3
+
+
+def test_parts_of_a_difference_of_rates_stay_within_what_one_can_be():
+    cells = [("F", "A", 0, 2), ("F", "B", 1, 1), ("F", "C", 0, 1),
+             ("M", "A", 10, 10), ("M", "B", 3, 9), ("M", "C", 4, 5)]  # fmt: skip
+    (gap,) = decomposed(of_strata(cells)).gaps
+    for part in gap.parts:
+        assert part.interval.low >= -1
+        assert part.interval.high <= 1
+
+
+@pytest.mark.parametrize(("wrong", "warned"), [(0, True), (2, True), (40, False)])
+def test_strata_that_are_the_outcome_by_another_name_are_warned_of(wrong, warned):
+    cells = [("F", "yes", 300 - wrong, 300), ("F", "no", wrong, 200),
+             ("M", "yes", 250 - wrong, 250), ("M", "no", wrong, 300)]  # fmt: skip
+    found = decomposed(of_strata(cells))
+    codes = [each.code for each in found.diagnostics]
+    assert (DiagnosticCode.STRATUM_IS_OUTCOME in codes) == warned
+    assert (
+        "have the outcome that most rows with their 'dept' have"
+        in render(found, "text").replace("\n", " ")
+    ) == warned

@@ -485,6 +485,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "(strata, --strata)"
     ),
     DiagnosticCode.REPEATED_ID: _repeated_id,
+    DiagnosticCode.STRATUM_IS_OUTCOME: lambda d: (
+        f"{d['share']:.1%} of the rows have the outcome that most rows with their "
+        f"{quote(d['column'])} have: within its strata little is left to compare; if it is the "
+        "label or the decision by another name, or made from it, remove it from the strata"
+    ),
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
     DiagnosticCode.MISSING_OUTCOMES: _missing_outcomes,
     DiagnosticCode.CLUSTERS_SPAN_GROUPS: lambda d: (
