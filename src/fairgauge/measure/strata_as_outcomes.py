@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _ALMOST_ALL = 0.99
 _FEWEST = 10
-"""Rows of a level below which all have one outcome by chance too often."""
+"""Rows of a level below which all have one outcome often, whatever the level."""
 
 
 def strata_that_are_outcomes(gaps: Sequence[Gap]) -> Iterator[Diagnostic]:
