@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.browser.conftest import Visit
+
+import fairgauge as fg
+from fairgauge.render import render
 
 SHEET = {"width": 695, "height": 1054}
 """A4 without its margins, in CSS pixels."""
@@ -17,6 +21,9 @@ OVERLAPS = """() => {
     Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1.5
   ).map(([other]) => one.textContent.slice(0, 30) + " | " + other.textContent.slice(0, 30)));
 }"""
+CUT = """() => [...document.querySelectorAll("#summary td, #summary th")]
+  .filter(each => each.offsetParent && !each.querySelector(".unseen"))
+  .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.textContent)"""
 
 
 @pytest.mark.parametrize("name", ["small", "several", "berkeley", "crossed"])
@@ -27,6 +34,7 @@ def test_the_first_page_is_one_sheet_of_paper(visit, name):
     end = page.evaluate("document.querySelector('#summary').getBoundingClientRect().bottom")
     assert end <= SHEET["height"]
     assert page.evaluate(OVERLAPS) == []
+    assert page.evaluate(CUT) == []
 
 
 @pytest.mark.parametrize("width", [400, 1280])
@@ -56,3 +64,24 @@ def test_dots_state_their_sentence_to_screen_readers(visit):
     )
     assert names
     assert all(name.startswith("Of 100 ") for name in names)
+
+
+@pytest.mark.parametrize("rules", [1, 2])
+@pytest.mark.parametrize("width", [400, 1280])
+def test_counts_of_a_small_group_and_many_others_stay_in_their_cells(
+    chromium, tmp_path, width, rules
+):
+    """A group of ten beside three thousand: 1/10 v 1,215/3,241."""
+    counts = {
+        "Few": {"tp": 4, "fp": 1, "fn": 2, "tn": 9},
+        "Many": {"tp": 12_500, "fp": 12_150, "fn": 20_100, "tn": 20_260},
+        "More": {"tp": 15_500, "fp": 9_150, "fn": 10_100, "tn": 22_260},
+    }
+    asked = ["-0.1 <= false_positive_rate.difference <= 0.1", "selection_rate.ratio >= 0.8"]
+    report = fg.audit(fg.confusion("race", counts), rules=asked[:rules])
+    path = tmp_path / "page.html"
+    path.write_text(render(report, "html"), encoding="utf-8")
+    opened = Visit(chromium, path, viewport={"width": width, "height": 900})
+    assert opened.page.locator("td.n", has_text="/").count()
+    assert opened.page.evaluate(CUT) == []
+    opened.context.close()

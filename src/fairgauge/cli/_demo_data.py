@@ -131,7 +131,7 @@ def _berkeley(path: Path) -> Example:
     adjusted = report[metric, "Gender", "Female", POOLED]
     lesson = (
         f"Over all departments, women are admitted {_pp(overall.value)} percentage points less "
-        f"often than men. Adjusted for department the difference disappears: {_pp(adjusted.value)} "
+        f"often than men. Adjusted for department no difference is shown: {_pp(adjusted.value)} "
         f"percentage points more often (95% CI {_range(adjusted)}). Women applied more to "
         "departments that reject most applicants."
     )

@@ -377,14 +377,14 @@ class GridCell:
     counts : the rates of both sides, "36 v 53"; the value where there are no counts.
     mark, interval : the number on the axis, and its interval in words.
     outcome : what it comes to.
-    alone : whether it fails alone and no longer with all comparisons judged together.
+    notes : the letters of the notes below that are of it.
     """
 
     counts: str
     mark: Mark
     interval: str
     outcome: Outcome
-    alone: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.enums import AfterAdjusting
+from fairgauge.enums import AfterAdjusting, Status
+from fairgauge.values import are_years
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.estimates import Estimate
@@ -102,6 +105,27 @@ def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | N
     before, after = (_distance(value, neutral, log) for value in (overall.value, adjusted.value))
     little = math.isfinite(before) and abs(after - before) <= _LITTLE * abs(before)
     return AfterAdjusting.CHANGES_LITTLE if little else AfterAdjusting.NOT_SIGNIFICANT
+
+
+def significant_strata(inside: Sequence[Estimate]) -> list[Estimate]:
+    """Return the strata in which a comparison is statistically significant, adjusted for all.
+
+    The adjustment is for their number (Bonferroni). Years are not tested one by one: they have a
+    trend.
+
+    Parameters
+    ----------
+    inside : one comparison in each of the strata.
+    """
+    if are_years(str(each.stratum) for each in inside):
+        return []
+    return [
+        each
+        for each in inside
+        if each.status is Status.OK
+        and each.p_value is not None
+        and len(inside) * each.p_value <= 1 - (each.confidence or 1)
+    ]
 
 
 def _distance(value: float, neutral: float, log: bool) -> float:

@@ -170,6 +170,27 @@ class FoundChange:
         return (self.shares.row.name, self.change.feature, self.shares.subject, self.shares.other,
                 self.change.threshold)  # fmt: skip
 
+    @property
+    def is_shown(self) -> bool:
+        """Return whether the change is statistically significant."""
+        change = self.change
+        return change.significant or bool(getattr(change, "changed", False))
+
+    def in_short(self) -> str:
+        """Return what becomes of a difference that has no numbers of its own on the page."""
+        change = self.change
+        what = subject_words(self.words, change)
+        if self.shares is not None:
+            rate = self.shares.words
+            pair = rate.pair(self.shares.subject, self.shares.other)
+            what = f"The difference between {pair} in {rate.how_often}"
+        if not self.is_shown:
+            return f"{what}: no statistically significant change."
+        if not change.significant:
+            return f"{what}: a statistically significant change, neither to closer nor further."
+        further = change.direction is Direction.FURTHER
+        return f"{what}: statistically significantly {'larger' if further else 'smaller'}."
+
     def headline(self, times: Times) -> str:
         """Return it in words without numbers."""
         if self.shares is not None:

@@ -215,6 +215,14 @@ class ComparedShares:
         level = f"{100 * contrast.interval.level:.4g}% CI{together_words(contrast)}"
         return f"{range_words(ends, _PER_HUNDRED)} {self.event.happened} ({level})"
 
+    def rates_in(self, contrast: Estimate) -> str:
+        """Return the shares of the same people elsewhere, in brackets: " (82 v 62 of 100)"."""
+        sides = [contrast.rate_group, contrast.rate_reference]
+        if None in sides:
+            return ""
+        mine, theirs = (f"{100 * (side or 0.0):.0f}" for side in sides[:: -1 if self.turned else 1])
+        return f" ({mine} v {theirs} of 100)"
+
     def headline(self) -> str | None:
         """Return the comparison in words without numbers."""
         if not self.rate.known:

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import AfterAdjusting, ClassKind, Outcome, ScopeKind, Status
+from fairgauge.enums import AfterAdjusting, ClassKind, Outcome, ScopeKind
 from fairgauge.render.brief._compared_means import ComparedMeans
 from fairgauge.render.brief._compared_shares import ComparedShares, event_of
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
 from fairgauge.render.words.metric_words import compared_rate
-from fairgauge.render.words.numbers import plural
-from fairgauge.results.disparities import after_adjusting, gap, singled_out
+from fairgauge.render.words.numbers import listing
+from fairgauge.results.disparities import after_adjusting, gap, significant_strata, singled_out
 from fairgauge.results.verdicts import before_counting
-from fairgauge.values import are_years
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -133,42 +132,37 @@ class StatedFinding:
         if change not in _ADJUSTED or interval is None:
             return f"{text} {adjusted_sentence(finding.estimate, finding.adjusted, column)}"
         within = f"On average within {column} {_ADJUSTED[change]}: {interval}."
-        return f"{text} {within}{self._reverse_strata()}"
+        return f"{text} {within}{self._strata(column)}"
 
-    def _reverse_strata(self) -> str:
-        """Return in which strata the reverse of the difference is statistically significant.
-
-        Their tests are adjusted for the number of strata (Bonferroni). Years are not tested one by
-        one: they have a trend.
-        """
+    def _strata(self, column: str) -> str:
+        """Return in which strata the reverse of the difference is statistically significant."""
         finding, shares = self.finding, self.shares
-        if self.after_adjusting is AfterAdjusting.REVERSES:
+        if self.after_adjusting is AfterAdjusting.REVERSES or shares is None:
             return ""
-        of = [
+        inside = [
             each
             for each in self._estimates
             if each.scope.kind is ScopeKind.STRATUM
             and each.key == replace(finding.estimate, scope=each.scope).key
         ]
-        reverse = [
-            each
-            for each in ([] if are_years(str(each.stratum) for each in of) else of)
-            if gap(each) * gap(finding.estimate) < 0
-            and each.status is Status.OK
-            and each.p_value is not None
-            and len(of) * each.p_value <= 1 - (each.confidence or 1)
-        ]
-        stated = [
-            f"{called(each.stratum)}: {text}"
-            for each in sorted(reverse, key=lambda each: -abs(gap(each)))[:_MOST_STRATA]
-            if shares is not None and (text := shares.of_interval(each))
-        ]
-        if not stated:
+        differ = significant_strata(inside)
+        reverse = [each for each in differ if gap(each) * gap(finding.estimate) < 0]
+        if not reverse:
             return ""
-        more = [f"{left:,} more"] if (left := len(reverse) - len(stated)) else []
-        which = plural(len(reverse), "stratum", "strata")
-        named = "; ".join([*stated, *more])
-        return f" The reverse is statistically significant in {which} {named}."
+        reverse.sort(key=lambda each: -abs(gap(each)))
+        stated = [
+            f"{called(each.stratum)}{shares.rates_in(each)}" for each in reverse[:_MOST_STRATA]
+        ]
+        more = [f"{left:,} more" if (left := len(reverse) - len(stated)) else ""]
+        text = f"In {column} {listing([*stated, *filter(None, more)])} the reverse is"
+        same, others = len(differ) - len(reverse), len(inside) - len(reverse)
+        beside = ""
+        if same:
+            beside = f"; in {same:,} of the other {others:,} the difference is as overall"
+        elif others:
+            rest = "the other one no" if others == 1 else f"none of the other {others:,} a"
+            beside = f"; in {rest} difference is shown"
+        return f" {text} statistically significant{beside} (adjusted for all {len(inside):,})."
 
 
 def _compared(report: Report, words: Vocabulary, contrast: Estimate) -> ComparedShares | None:

@@ -43,13 +43,14 @@ from fairgauge.render.words.question_sentences import (
 )
 from fairgauge.render.words.verdict_sentences import rounded_up, rows_of_group
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.disparities import gap, is_significant
+from fairgauge.results.disparities import gap, is_ratio, is_significant
 from fairgauge.results.verdicts import before_counting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from fairgauge.render.brief._compared_shares import ComparedShares
+    from fairgauge.results.estimates import Estimate
     from fairgauge.results.report import Report
 
 _CHOSEN = (ReferenceKind.BEST, ReferenceKind.LARGEST)
@@ -137,7 +138,35 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
         text += f", but the reverse holds on average within {column}"
     elif change is AfterAdjusting.DISAPPEARS:
         text += f", but on average within {column} the difference is not statistically significant"
+    if not report.verdicts:
+        text += _chosen_from(report, first.finding.estimate)
     return Sentence(text, source)
+
+
+def _chosen_from(report: Report, first: Estimate) -> str:
+    """Return of how many comparisons the one of the headline was chosen, where no rule chose it."""
+    of = [
+        each
+        for each in report.estimates
+        if (each.metric, each.scope, each.class_scope, each.threshold)
+        == (first.metric, first.scope, first.class_scope, first.threshold)
+        and each.value is not None
+        and each.interval is not None
+        and each.status is Status.OK
+        and each.mirror_of is None
+    ]
+    if len(of) == 1:
+        return ""
+    furthest = max(map(_distance, of))
+    which = "the largest" if _distance(first) == furthest else "one"
+    return f": {which} of {len(of):,} gaps compared"
+
+
+def _distance(each: Estimate) -> float:
+    """Return how far a comparison is from no difference."""
+    if not is_ratio(each.definition):
+        return abs(gap(each))
+    return abs(math.log(each.value)) if each.value else math.inf
 
 
 def _failed_alone(
@@ -287,7 +316,10 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
             if each.class_scope.kind is ClassKind.CLASS
         )
         named = f": {listing(list(classes), 'or')}" if classes else ""
-        text = f"The class predicted ({prediction}{named}) was compared with {label}, {by}."
+        text = (
+            f"The class predicted ({prediction}{named}) was compared with {label}, {by}; it is "
+            f"right where it is that of {label}."
+        )
         if not (decided and labelled):
             text = f"The class of {prediction if decided else label}{named} was compared {by}."
     elif decided and labelled:
@@ -317,9 +349,9 @@ def _worse_off(
             yield Sentence(text, each.source)
     every = sum(each.differences for each in disparities)
     if (more := every - sum(each.stated for each in led_by(disparities))) > 0:
-        differences = plural(more, "difference is", "differences are")
         yield Sentence(
-            f"{more:,} more statistically significant {differences} among the findings.",
+            f"All {every:,} statistically significant differences are under Findings; "
+            f"{every - more:,} of them {plural(every - more, 'is', 'are')} stated here.",
             ("findings",),
         )
     pairs = [pair for pair in report.pairs if pair.significant] if not disparities else []
@@ -390,8 +422,8 @@ def _people_affected(shares: ComparedShares) -> str | None:
         return None
     others = shares.rate.among(shares.other)
     return (
-        f"In these data {wrongly:,} {people} {decided}; at the rate of {others} it would have been "
-        f"about {expected:,}."
+        f"In these data, {wrongly:,} of the {mine.size:,} {people} {decided}; at the rate of "
+        f"{others}, it would have been about {expected:,}."
     )
 
 
@@ -522,7 +554,17 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         label, prediction = columns_of(spec)
         yield Sentence(
             f"Whether a higher {label if spec.get('label') else prediction} is better or worse for "
-            "people: nobody stated it (words: favourable = lower, or higher)."
+            "people: nobody stated it (words, favourable)."
+        )
+    if report.task is Task.REGRESSION and spec.get("label") and spec.get("prediction"):
+        label, _ = columns_of(spec)
+        yield Sentence(
+            f"Whether errors of this size are large: compare them with {label} of the people "
+            "concerned, whose average is a metric of its own (mean_label)."
+        )
+    if report.task is Task.MULTICLASS and not spec.get("positive"):
+        yield Sentence(
+            "Which class is the better one for people: nobody stated it.", ("spec.positive",)
         )
     strata = strata_named(spec.get("strata"))
     besides = f" besides {called(strata)}" if strata else ""
@@ -535,8 +577,7 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     if decided and spec.get("label") and report.task is Task.BINARY and refused is not None:
         people = joined(words.noun, refused.among)
         yield Sentence(
-            f"How {people} would have fared: the data state an outcome for them. Ask where it "
-            "comes from.",
+            f"Where the outcome of {people} comes from: the data state one for them, too. Ask.",
             ("spec.label",),
         )
     columns = [called(each["column"]) for each in spec.get("sensitive", ())]
@@ -559,8 +600,8 @@ def _explaining_steps(spec: Mapping[str, Any], *, differs: bool) -> Iterator[Sen
     """Yield what would show where a difference arises, or whether there is one."""
     if differs and not (spec.get("probabilities") or spec.get("strata")):
         yield Sentence(
-            "Find where the difference arises: compare alike with alike, by another column "
-            "(strata)."
+            "Find where the difference arises: compare people who are alike in another column of "
+            "the data (strata)."
         )
 
 
@@ -593,6 +634,14 @@ def _steps_of_estimated_groups(report: Report) -> Iterator[Sentence]:
             f"cannot.{so_many}",
             path,
         )
+
+
+def _missing_statements(report: Report) -> Iterator[Sentence]:
+    """Yield what nobody stated, without which it is not known who is worse off."""
+    if _is_positive_assumed(report):
+        yield Sentence("State which value is the favourable outcome (positive).")
+    if report.task is Task.MULTICLASS and not report.spec.get("positive"):
+        yield Sentence("State which class is favourable, if one is (positive).")
 
 
 def _recoding_steps(report: Report) -> Iterator[Sentence]:
@@ -636,8 +685,7 @@ def _steps(
         before_counting(each) is Outcome.FAIL and each.remains is not False
         for each in report.verdicts
     )
-    if _is_positive_assumed(report):
-        yield Sentence("State which value is the favourable outcome (positive).")
+    yield from _missing_statements(report)
     yield from _recoding_steps(report)
     for each in report.diagnostics:
         if each.code is DiagnosticCode.MISSING_GROUPS and (
@@ -657,7 +705,9 @@ def _steps(
         joint = "and" if f" {words.which} " in people else words.which
         yield Sentence(f"Read cases: a sample of the {number:,} {people} {joint} {decided}.")
     if subgroups_not_examined(report):
-        yield Sentence("Search subgroups of several features: fairgauge find.")
+        yield Sentence(
+            "Look for smaller groups, of several columns together, that fare worse: fairgauge find."
+        )
     if remaining and spec.get("score") and spec.get("label"):
         yield Sentence(
             "See what another threshold than "

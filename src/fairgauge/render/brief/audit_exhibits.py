@@ -73,12 +73,13 @@ def rule_grid(report: Report, words: Vocabulary) -> RuleGrid | None:
             for key, row in of_feature
         )
         parts.append((title, lines))
+    cells = [cell for _, lines in parts for _, row in lines for cell in row if cell]
     numbers = {each.rule: i for i, each in enumerate(report.by_rule, 1)}
     return RuleGrid(
         "Every rule, every group" if len(kept) == len(rows) else "The groups that fare worst",
         tuple(_rule(report, words, each, numbers[each.rule]) for each in rules),
         tuple(parts),
-        tuple(_notes(report, rules, kept, rows)),
+        tuple(_notes(report, cells, rules, kept, rows)),
     )
 
 
@@ -167,7 +168,10 @@ def _cell(report: Report, words: Vocabulary, verdict: Verdict | None) -> GridCel
             counts = " v ".join(f"{n:,}/{size:,}" for n, size in zip(sides, of, strict=True))
     outcome = before_counting(verdict)
     mark = Mark(verdict.value, low, high, sparse=outcome is not Outcome.FAIL)
-    return GridCell(counts, mark, interval, outcome, alone=verdict.remains is False)
+    notes: tuple[str, ...] = ("a",) if verdict.remains is False else ()
+    if outcome is Outcome.FAIL and shares is not None:
+        notes += ("b",) if shares.rate.worse(gap(shares.contrast)) is False else ()
+    return GridCell(counts, mark, interval, outcome, notes)
 
 
 def _rule(report: Report, words: Vocabulary, rule: RuleResult, number: int) -> GridRule:
@@ -181,6 +185,7 @@ def _rule(report: Report, words: Vocabulary, rule: RuleResult, number: int) -> G
 
 def _notes(
     report: Report,
+    cells: Sequence[GridCell],
     rules: Sequence[RuleResult],
     kept: Sequence[object],
     rows: Mapping[tuple[str | None, str | None], Sequence[Verdict | None]],
@@ -188,12 +193,16 @@ def _notes(
     shown_verdicts = [each for rule in rules for each in rule.verdicts]
     levels = {each.interval.level for each in shown_verdicts if each.interval is not None}
     if levels:
+        counted = any(" v " in cell.counts for cell in cells)
         yield (
-            f"Lines: the {100 * min(levels):.4g}% CI of each comparison by itself, not of all "
-            "comparisons together."
+            f"Green: allowed. Dot and line: value and {100 * min(levels):.4g}% CI of each "
+            f"comparison by itself.{' 36 v 53: of 100 in the group v of 100 others.' * counted}"
         )
-    if any(each.remains is False for each in shown_verdicts):
+    letters = {letter for cell in cells for letter in cell.notes}
+    if "a" in letters:
         yield "a fails alone, but not when all comparisons are judged together."
+    if "b" in letters:
+        yield "b outside the limit because the group is better off, not worse."
     if any(each.class_scope.kind is ClassKind.SELECTION for each in shown_verdicts):
         yield "Each cell is of the cut of the order that decides, which Rules names."
     more_rules, more_rows = len(report.by_rule) - len(rules), len(rows) - len(kept)

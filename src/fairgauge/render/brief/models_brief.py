@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from fairgauge.results.model_comparison import ModelComparison, Reclassified
 
-_MOST_FINDINGS, _MOST_GROUPS, _MOST_STEPS, _MOST_CANDIDATES = 2, 3, 3, 3
+_MOST_FINDINGS, _MOST_OTHERS, _MOST_GROUPS, _MOST_STEPS, _MOST_CANDIDATES = 2, 2, 3, 3, 3
 
 
 def models_brief(comparison: ModelComparison) -> Brief:
@@ -70,7 +70,7 @@ class _ModelsBrief:
             [(feature, group, None, None) for feature, group in sorted(groups, key=str) if feature],
             decisions=ANY_DECISION,
         )
-        self.changes = each_once(
+        tested = each_once(
             FoundChange(
                 self.words,
                 one,
@@ -78,8 +78,10 @@ class _ModelsBrief:
                 f"{self.place}.disparities[{i}]",
             )
             for i, one in enumerate(self.best.disparities)
-            if one.outcome is not None and (one.significant or one.changed)
+            if one.outcome is not None
         )
+        self.changes = [each for each in tested if each.is_shown]
+        self.others = [each for each in tested if not each.is_shown]
         before, after = f"under {self.current}", f"under {self.name}"
         self.times = Times(
             before, after, f"{after} than {before}", f"{after}, the reverse of {self.current}"
@@ -138,6 +140,12 @@ class _ModelsBrief:
         """Yield the largest changes as counts, and who is decided otherwise."""
         for each in self.changes[:_MOST_FINDINGS]:
             yield Sentence(each.sentence(self.times), each.source)
+        rest = [*self.changes[_MOST_FINDINGS:], *self.others]
+        for each in rest[:_MOST_OTHERS]:
+            yield Sentence(each.in_short(), each.source)
+        if (more := len(rest) - _MOST_OTHERS) > 0:
+            differences = plural(more, "difference", "differences")
+            yield Sentence(f"{more:,} more {differences} under All changes.", (self.place,))
         yield from self._decided_otherwise()
 
     def _decided_otherwise(self) -> Iterator[Sentence]:
@@ -216,8 +224,8 @@ class _ModelsBrief:
         verdict = best.verdict
         if best.performance is Performance.NO_MARGIN:
             yield Sentence(
-                "State by how much rates and disparities may be worse, such as accuracy=0.01 and "
-                "disparity=0.05 (margins)."
+                "Decide by how much accuracy and the differences between groups may be worse, such "
+                "as 1 of 100 and 5 of 100, and state it: accuracy=0.01, disparity=0.05 (margins)."
             )
         for text in needed_sentences(best):
             yield Sentence(text, (f"{self.place}.needed",))

@@ -31,7 +31,7 @@ from fairgauge.results.monitor_results import Currently, MonitorState, mirror_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport
+    from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport, PooledPeriods
 
 _MOST_ALARMS, _MOST_STEPS, _MOST_NAMED, _MOST_LIMITS = 2, 3, 4, 4
 
@@ -89,6 +89,19 @@ class _Alarmed:
             return False
         return bool(self.rate.worse(mine - theirs))
 
+    @property
+    def since(self) -> PooledPeriods:
+        """Return the periods after the change: those that the alarm did not choose, if any."""
+        now = self.alarm.now
+        lasts = self.alarm.currently in (Currently.OUTSIDE, Currently.BOTH)
+        return now if now is not None and now.rate_group is not None and lasts else self.alarm.after
+
+    @property
+    def chosen_how(self) -> str:
+        """Return what the periods are whose rates are stated."""
+        chosen = self.since is self.alarm.after
+        return "where the evidence is strongest" if chosen else "after the alarm"
+
     def when_words(self) -> str:
         """Return since when, and until when where it has passed."""
         after = self.alarm.after
@@ -128,7 +141,7 @@ class _Alarmed:
 
     def counts(self) -> str | None:
         """Return the rates of both sides as counts, before and after."""
-        before, after, rate = self.alarm.before, self.alarm.after, self.rate
+        before, after, rate = self.alarm.before, self.since, self.rate
         if before is None or rate is None:
             return None
         mine = _shares((before.rate_group, before.n_group), (after.rate_group, after.n_group))
@@ -147,12 +160,12 @@ class _Alarmed:
         if found is None:
             return None
         of, counts = found
-        when = "in the baseline" if before.first is None else "before"
+        when = "in the baseline" if before.first is None else "before the change"
         then = within_period(after.last or "")
         if after.first != after.last:
             then = f"over {after.first} to {after.last}"
         text = f"{rate.counted(f'{of:,}', self.subject, f'{counts[0]:,}', when)} and {counts[1]:,} "
-        text += f"{then}, where the evidence is strongest"
+        text += f"{then}, {self.chosen_how}"
         if theirs is None:
             return f"{text}."
         others = rate.counted_beside(f"{of:,}", self.other, f"{counts[2]:,} and {counts[3]:,}")
@@ -272,7 +285,7 @@ def _limits(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]
     if any(each.alarm.decomposition is not None and not each.alarm.decomposition.by
            for each in alarms):  # fmt: skip
         yield Sentence("Why it changed: without strata the counts hold no mix of cases.")
-    if any(each.each.threshold is not None for each in alarms):
+    if any(each.each.threshold is not None and each.since is each.alarm.after for each in alarms):
         yield Sentence(
             "The size of the change: an alarm's periods are chosen by their values, which "
             "overstate it."

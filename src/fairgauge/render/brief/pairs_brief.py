@@ -95,15 +95,16 @@ def _earlier(audit: PairsAudit) -> str:
 
 def _counted(by: dict[SwapVerdict, list[SwapDifference]], *, changed: bool = False) -> str:
     """Return how many comparisons, or changes, came to what."""
-    differ, equal = (plural(len(by[v]), *verbs) for v, verbs in (
+    differ, equal, are = (plural(len(by[v]), *verbs) for v, verbs in (
         (SwapVerdict.DIFFERS, ("differs", "differ")), (SwapVerdict.EQUIVALENT, ("is", "are")),
+        (SwapVerdict.CANNOT_TELL, ("is", "are")),
     ))  # fmt: skip
     margin = next((words.margin_text(d) for d in by[SwapVerdict.EQUIVALENT]), "")
     alike = f"{'unchanged' if changed else 'equivalent'} within {margin}"
     verbs = {
         SwapVerdict.DIFFERS: "changed" if changed else differ,
         SwapVerdict.EQUIVALENT: f"{equal} {alike}",
-        SwapVerdict.CANNOT_TELL: "cannot be decided",
+        SwapVerdict.CANNOT_TELL: f"{are} inconclusive",
     }
     several = len({each.model for found in by.values() for each in found}) > 1
     return listing(
@@ -175,7 +176,7 @@ def _certainty(
     few = [each for each in undecided if each.reason is not SwapReason.IMPRECISE]
     if len(few) < len(undecided):
         yield Sentence(
-            "A comparison that cannot be decided does not show that there is no difference: the "
+            "An inconclusive comparison does not show that there is no difference: the "
             "answers vary too much."
         )
     if few:

@@ -112,7 +112,8 @@ def _certainty(found: SubgroupSearch) -> Iterator[Sentence]:
         return
     undecided, not_worse = found.undecided_count, found.not_worse_count
     yield Sentence(
-        f"{numbered(undecided, 'subgroups')} cannot be decided; {count(not_worse)} "
+        f"{numbered(undecided, 'subgroups')} {plural(undecided, 'is', 'are')} inconclusive; "
+        f"{count(not_worse)} "
         f"{plural(not_worse, 'is', 'are')} shown not to be {bad_words(found.question)}.",
         ("undecided_count", "not_worse_count"),
     )
@@ -128,4 +129,4 @@ def _steps(found: SubgroupSearch) -> Iterator[Sentence]:
         if not of_scores(found.question):
             yield Sentence("Find where the difference arises: fairgauge why (strata).")
     elif found.undecided:
-        yield Sentence("Collect more rows of the subgroups that cannot be decided.", ("undecided",))
+        yield Sentence("Collect more rows of the subgroups that are inconclusive.", ("undecided",))

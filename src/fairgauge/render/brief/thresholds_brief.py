@@ -97,14 +97,14 @@ class _ThresholdsBrief:
         goal = {
             Outcome.PASS: f"the goal{of} is met",
             Outcome.FAIL: f"the goal{of} is missed",
-            Outcome.INCONCLUSIVE: f"the data cannot decide whether the goal{of} is met",
+            Outcome.INCONCLUSIVE: f"whether the goal{of} is met is inconclusive",
         }[effect.goal_outcome]
         if not changes_decisions(choice, effect):
             return Sentence(f"{at} {goal}", source)
         price = {
             Outcome.PASS: f", and {kept} is kept",
             Outcome.FAIL: f", and {kept} is not kept",
-            Outcome.INCONCLUSIVE: f"; whether {kept} is kept is undecided",
+            Outcome.INCONCLUSIVE: f"; whether {kept} is kept is inconclusive",
         }[effect.kept_outcome]
         return Sentence(f"{at} {goal}{price}", source)
 
@@ -246,4 +246,4 @@ class _ThresholdsBrief:
         elif effect.outcome is Outcome.PASS:
             yield Sentence("Follow the same rule over time: fairgauge monitor.")
         else:
-            yield Sentence(f"Decide what is open with new rows: fairgauge audit {at}.")
+            yield Sentence(f"Decide what is inconclusive with new rows: fairgauge audit {at}.")

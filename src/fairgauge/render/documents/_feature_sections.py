@@ -52,7 +52,7 @@ from fairgauge.render.words.metric_words import (
     rate_value,
     unit,
 )
-from fairgauge.results.disparities import after_adjusting, singled_out
+from fairgauge.results.disparities import after_adjusting, significant_strata, singled_out
 from fairgauge.results.sections import adjustments, conditional
 from fairgauge.values import are_years
 
@@ -284,6 +284,17 @@ def strata_blocks(section: FeatureResults, i: int, column: str, elsewhere: str) 
         yield Section(f"strata-{i}", f"By {column}, rate by rate", tuple(single), folded=True)
 
 
+def _tested_strata(inside: Sequence[Estimate]) -> str:
+    """Return which strata differ by themselves, by the test of the first page."""
+    if are_years(str(each.stratum) for each in inside):
+        return "Years are not tested one by one: they have a trend."
+    of = f"adjusted for all {len(inside):,} strata, Bonferroni"
+    if not (found := significant_strata(inside)):
+        return f"No single stratum is statistically significant ({of})."
+    named = numbers.listing([called(each.stratum) for each in found])
+    return f"Statistically significant by itself ({of}): {named}."
+
+
 def _in_strata(
     section: FeatureResults,
     rate: str,
@@ -326,7 +337,7 @@ def _in_strata(
                 if any(map(holds_with_others, map(singled_out, (overall, adjusted))))
                 else []
             ),
-            "Single strata are not tested one by one.",
+            _tested_strata(inside),
         ),
     )
     row = section.rate_row(rate)

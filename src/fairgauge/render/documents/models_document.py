@@ -34,6 +34,8 @@ from fairgauge.render.words.change_words import (
     DIRECTIONS,
     NOT_SURELY,
     before_after,
+    change_ci_words,
+    change_interval,
     change_words,
     changed_sides,
     describe_disparity_shift,
@@ -89,7 +91,7 @@ _MOST_UNTESTED = 8
 _MOST_ROWS = 200
 _TONES = {
     CandidateVerdict.DOMINATES: Tone.GOOD,
-    CandidateVerdict.BETTER_WHERE_TESTED: Tone.UNSURE,
+    CandidateVerdict.BETTER_WHERE_TESTED: Tone.PLAIN,
     CandidateVerdict.TRADE_OFF: Tone.UNSURE,
     CandidateVerdict.WORSE: Tone.BAD,
     CandidateVerdict.CANNOT_TELL: Tone.UNSURE,
@@ -286,6 +288,8 @@ def _by_how_much(one: DisparityChange) -> str:
     """
     if one.distance is None or one.distance_adjusted is None:
         return ""
+    if change_interval(one) is not one.interval:
+        return ""  # the interval of the change is that of its distance
     low, high = one.distance_adjusted
     far = one.distance
     if one.direction is Direction.CLOSER:
@@ -484,9 +488,9 @@ def _details(place: int, each: Candidate) -> Section:
 
 
 def _change_row(one: DisparityChange) -> ChartRow:
-    low, high = one.interval or (None, None)
+    low, high = change_interval(one) or (None, None)
     of = scope_words(one.scope, one.class_scope, one.threshold)
-    ends = ci_words(one.interval, unit(one.definition), sign=one.by != "ratio")
+    ends = change_ci_words(one)
     return ChartRow(
         f"{_of_whom(one)}{of}",
         Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),

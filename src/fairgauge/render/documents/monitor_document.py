@@ -211,12 +211,16 @@ def name_of(each: MonitoredComparison) -> str:
     return f"{metric_words(each.definition)}, {called(each.feature)}: {sides}{class_}"
 
 
+_MOST_EVIDENCE = 1_000_000
+"""Beyond it nobody reads a number: an alarm needs some thousands."""
+
+
 def evidence_text(value: float | None) -> str:
     """Return evidence in few digits."""
     if value is None:
         return "-"
-    if value >= 1e7:
-        return f"{value:.0e}"
+    if value >= _MOST_EVIDENCE:
+        return f"over {_MOST_EVIDENCE:,}"
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 

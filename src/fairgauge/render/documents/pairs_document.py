@@ -60,7 +60,7 @@ OF_CHANGES = (
     "less each other; names, items and irrelevant edits are held against it likewise. p-values of "
     "changes are adjusted for all groups and releases (Holm), apart from those of differences. "
     "With every further release there are more comparisons, so that the verdict on an earlier one "
-    "may become that it cannot be decided."
+    "may become inconclusive."
 )
 
 

@@ -50,7 +50,7 @@ _GRAVEST_FIRST = (
 )
 """Warnings about the whole audit, then about its rules; the others are about details."""
 _ADJUSTED = {
-    DiagnosticCode.DISAPPEARS: "disappears when",
+    DiagnosticCode.DISAPPEARS: "is not shown when",
     DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: "is no longer statistically significant when",
 }
 

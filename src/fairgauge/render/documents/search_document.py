@@ -160,7 +160,7 @@ def _bounds(found: SubgroupSearch) -> Iterator[Block]:
     bad = bad_words(found.question)
     yield Paragraph(
         f"{not_worse:,} {numbers.plural(not_worse, 'is', 'are')} shown not to be {bad}; "
-        f"{undecided:,} cannot be decided."
+        f"{undecided:,} inconclusive."
     )
     largest = found.largest
     if largest.by_at_most is not None:
@@ -185,7 +185,7 @@ def _record(found: SubgroupSearch) -> Iterator[Section]:
     if undecided:
         yield listed(
             "undecided",
-            "What cannot be decided",
+            "What is inconclusive",
             Paragraph("The largest differences among them, and how many rows would be needed."),
             _table(found, "Undecided", undecided, needed=True),
             *more_in_json(found.undecided, _MOST_UNDECIDED),

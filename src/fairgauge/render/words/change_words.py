@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.results.comparison import Change
     from fairgauge.results.model_comparison import DisparityChange, RateChange
-    from fairgauge.results.scopes import ClassScope, Reference, Scope
+    from fairgauge.results.scopes import ClassScope, Interval, Reference, Scope
 
 ARROW = "→"
 """Between a value before and after."""
@@ -68,8 +69,28 @@ def shift_words(each: Change | DisparityChange) -> str:
     """Return a change with its interval: ``change +15.0 pp, 95% CI +11.0 to +19.0``."""
     if each.change is None:
         return ""
-    ends = ci_words(each.interval, _unit_of_change(each), sign=each.by != "ratio")
-    return ", ".join(filter(None, [f"change {change_words(each)}", ends]))
+    return ", ".join(filter(None, [f"change {change_words(each)}", change_ci_words(each)]))
+
+
+def change_ci_words(each: Change | DisparityChange) -> str:
+    """Return the interval of a change, the one that decides: ``adjusted 95% CI +6.0 to +11.5``."""
+    interval = change_interval(each)
+    adjusted = "adjusted " if interval is not each.interval else ""
+    return adjusted + ci_words(interval, _unit_of_change(each), sign=each.by != "ratio")
+
+
+def change_interval(each: Change | DisparityChange) -> Interval | None:
+    """Return the interval of a change: that of its distance, adjusted, where this is tested.
+
+    Of a difference that stays on its side both are the same interval but for the sign.
+    """
+    adjusted: Interval | None = getattr(each, "distance_adjusted", None)
+    old: float | None = getattr(each, "old", None)
+    if adjusted is None or each.by == "ratio" or each.crossed or old is None:
+        return each.interval
+    if old >= 0:
+        return adjusted
+    return replace(adjusted, low=-adjusted.high, high=-adjusted.low)
 
 
 def change_words(each: Change | DisparityChange) -> str:

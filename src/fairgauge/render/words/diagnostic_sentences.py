@@ -179,7 +179,7 @@ def _composition(d: Diagnostic) -> str:
     text = (
         f"{called(d['group'])}: of the {metric_words(metric)} of "
         f"{with_unit(d['gap'], kind, sign=True)}, {size('composition')} is composition of "
-        f"{strata}, which does not show that it is justified; {size('within')} lies within"
+        f"{strata}, which does not show that it is justified"
     )
     if d.get("trend") is not None:
         change = size("trend", " a year")
@@ -514,7 +514,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.COMPOSITION: _composition,
     DiagnosticCode.DISAPPEARS: lambda d: (
-        f"{d['group']}: the difference disappears when adjusted for the strata: "
+        f"{d['group']}: no difference is shown when adjusted for the strata: "
         f"{_before_and_after(d)} (not statistically significant{_adjusted_p(d)})"
     ),
     DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: lambda d: (

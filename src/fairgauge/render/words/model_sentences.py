@@ -22,17 +22,14 @@ _MOST_NEEDED = 1e6
 _PERFORMANCE = {
     Performance.NON_INFERIOR: "{rates} {are} not worse by more than {margin}",
     Performance.INFERIOR: "{rates} {are} worse by more than {margin}",
-    Performance.CANNOT_TELL: "whether {rates} {are} worse by more than {margin} is undetermined",
+    Performance.CANNOT_TELL: "it is inconclusive whether {rates} {are} worse by more than {margin}",
 }
 _MARGINS = {
     Performance.INFERIOR: "Worse by more than the margin",
-    Performance.CANNOT_TELL: "Not shown to be within the margin",
-    Performance.NO_MARGIN: "Not tested, without a margin",
+    Performance.CANNOT_TELL: "Inconclusive, by the margin",
+    Performance.NO_MARGIN: "Tested for a change, but by no margin, as none is stated",
 }
-_NOT_TESTED = (
-    "no margin of a rate is stated, so that it is not tested whether it is as good (margins, "
-    "--margin accuracy=0.01)"
-)
+_NOT_TESTED = "whether it is as accurate is not tested, because no margin is stated"
 
 
 def at_one_threshold(comparison: ModelComparison) -> ModelComparison:
@@ -66,8 +63,8 @@ def describe_candidate(each: Candidate, current: str) -> str:
         "what could be tested",
         CandidateVerdict.TRADE_OFF: f"{called(each.name)} is a trade-off against {current}",
         CandidateVerdict.WORSE: f"{called(each.name)} is worse than {current}",
-        CandidateVerdict.CANNOT_TELL: f"Whether {called(each.name)} dominates {current} cannot be "
-        "determined",
+        CandidateVerdict.CANNOT_TELL: f"Whether {called(each.name)} dominates {current} is "
+        "inconclusive",
         CandidateVerdict.NONE: f"{called(each.name)} against {current}",
     }[each.verdict]
     fairness, performance = _fairness(each), _performance(each)
@@ -179,7 +176,7 @@ def margin_sentence(test: MarginTest, candidates: int) -> str:
     outcome = {
         Performance.NON_INFERIOR: f"not worse by more than {margin}",
         Performance.INFERIOR: f"worse by more than {margin}",
-        Performance.CANNOT_TELL: f"whether it is worse by more than {margin} is undetermined",
+        Performance.CANNOT_TELL: f"inconclusive whether it is worse by more than {margin}",
         Performance.NO_MARGIN: "",
     }[test.outcome]
     if test.better:

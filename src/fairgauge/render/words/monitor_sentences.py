@@ -48,6 +48,8 @@ _CLEAR = 2.0
 _POINT_DIGITS = 3
 """The digits of a share that percentage points show."""
 
+_MOST_EVIDENCE = 1_000_000
+
 
 def describe_comparison(each: MonitoredComparison) -> str:
     """Describe what a rule came to for a group: its alarm, or how far the evidence is from one."""
@@ -393,6 +395,6 @@ def _points(value: float) -> str:
 
 
 def _evidence(value: float) -> str:
-    if value >= 1e9:
-        return f"{value:.1e}"
+    if value >= _MOST_EVIDENCE:
+        return f"over {_MOST_EVIDENCE:,}"
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"

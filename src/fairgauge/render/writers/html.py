@@ -40,7 +40,7 @@ def write(document: DocumentTree, shown: object = None, *, tight: str = "") -> s
     report = shown if isinstance(shown, Report) else None
     scores = scored(report) if report else []
     explorer = slider(report) if report and scores else None
-    style = asset("style.css") + asset("first_page.css")
+    style = css("style.css") + css("first_page.css")
     parts = ("script.js", "counts.js", "slider.js") if explorer else ("script.js",)
     script = "".join(map(asset, parts))
     return environment().get_template("page.html.j2").render(
@@ -89,7 +89,7 @@ def environment() -> Environment:
         "anchor": anchor,
         "answered": _answered,
         "by_key": lambda drawn: [(k, list(run)) for k, run in groupby(drawn, lambda d: d.key)],
-        "first_page_style": lambda: Markup(asset("first_page.css")),  # noqa: S704 - our own file
+        "first_page_style": lambda: Markup(css("first_page.css", screen=True)),  # noqa: S704 - ours
         "dotted": _dotted,
         "grid_axes": charts.grid_axes,
         "runs": _runs,
@@ -223,6 +223,15 @@ def _short_row(row: Sequence[Cell], link: str) -> Markup:
 def asset(name: str) -> str:
     """Return one of the files that pages are made of."""
     return files("fairgauge.render").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def css(name: str, *, screen: bool = False) -> str:
+    """Return a style sheet without what only its readers need; for a screen alone without print."""
+    text = re.sub(r"/\*.*?\*/", "", asset(name), flags=re.DOTALL)
+    if screen:
+        text = text.partition("@media print")[0]
+    return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", text)).replace(";}", "}").strip()
 
 
 def policy(style: str, script: str) -> str:

@@ -95,11 +95,10 @@ def _first_page(first: FirstPage, document: DocumentTree) -> Iterator[str]:
     if brief.verdict:
         opening, *others = map(escape, brief.verdict)
         yield from ["", " ".join([f"**{_MARKS[document.tone]} {opening}**", *others])]
-    for text in document.warnings:
-        yield from ["", f"> {escape(text)}"]
     for question, sentences in brief.answers:
+        beside = document.warnings if sentences is brief.looked_at else ()
         yield from ["", f"**{escape(question)}**", ""]
-        yield from (f"- {escape(each)}" for each in sentences)
+        yield from (f"- {escape(each)}" for each in (*sentences, *beside))
     for each in first.exhibits:
         yield from _block(each)
 
@@ -178,7 +177,7 @@ def _(block: RuleGrid) -> Iterator[str]:
 def _judged(cell: GridCell | None) -> str:
     if cell is None:
         return "–"
-    alone = " (a)" if cell.alone else ""
+    alone = "".join(f" ({letter})" for letter in cell.notes)
     return escape(f"{outcome_word(cell.outcome)}{alone}, {cell.counts}", cell=True)
 
 

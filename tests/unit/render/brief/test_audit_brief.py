@@ -79,7 +79,7 @@ def test_both_sides_of_a_comparison_are_under_its_condition() -> None:
     text, women, men = str(brief), "women who repaid", "men who repaid"
     assert str(brief.headline) == f"Women who repaid were approved less often than {men}"
     assert re.search(rf"Of 100 {women}, \d+ were approved; of 100 {men}, \d+\.", text)
-    assert f"at the rate of {men} it would have been about" in text
+    assert f"at the rate of {men}, it would have been about" in text
     assert f"Women who repaid, compared with {men}: between" in text
     assert f"of 100 {men}<" in render(audit(metrics="true_positive_rate.difference"), "html")
     ratio = str(audit(metrics="true_positive_rate.ratio").brief())
@@ -434,9 +434,20 @@ def test_an_average_over_strata_is_not_stated_as_each_of_them() -> None:
         "and 5 more of 100 had Admit = Admitted (95% CI, for all comparisons together)." in first
     )
     assert first.endswith(
-        "The reverse is statistically significant in stratum A: between 11 and 27 more of 100 had "
-        "Admit = Admitted (95% CI)."
+        "In Dept A (82 v 62 of 100) the reverse is statistically significant; in none of the other "
+        "5 a difference is shown (adjusted for all 6)."
     )
+
+
+def test_berkeley_has_one_statement_and_one_interval_of_what_is_within() -> None:
+    """Every part of the page tests the same strata, and none claims more than its interval."""
+    text = " ".join(render(sample_reports.berkeley(), "text", full=True).split())
+    assert "Statistically significant by itself (adjusted for all 6 strata, Bonferroni): A." in text
+    assert "not tested one by one" not in text
+    assert "disappears" not in text
+    for low, high in re.findall(r"CI (\S+) to (\S+)", text.split("adjusting for Dept")[1][:200]):
+        assert (low, high) == ("−1.5", "+5.1,")
+    assert "lies within" not in text
 
 
 def test_a_rule_beside_strata_is_stated_as_not_adjusted_for_them() -> None:

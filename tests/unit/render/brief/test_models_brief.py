@@ -62,7 +62,19 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
 
 def test_without_a_margin_the_next_step_is_to_state_one() -> None:
     brief = compared(margins=None).brief()
-    assert "such as accuracy=0.01" in str(brief.steps[0])
+    assert "such as 1 of 100 and 5 of 100, and state it: accuracy=0.01" in str(brief.steps[0])
+
+
+def test_every_disparity_is_named_and_a_change_has_one_interval() -> None:
+    """Those of which nothing is stated in numbers are named with what became of them."""
+    made = compared()
+    found = "\n".join(map(str, made.brief().found))
+    for words in ("women", "women who repaid", "who did not repay"):
+        assert words in found
+    assert len(made["boosted"].disparities) == 3
+    page = " ".join(render(made, "text", full=True).split())
+    for sentence in re.findall(r"difference, F vs others.*?adjusted p", page):
+        assert sentence.count(" CI ") == 1
 
 
 def test_of_several_candidates_the_headline_names_those_that_dominate() -> None:
@@ -158,9 +170,9 @@ def test_a_verdict_names_its_margins_and_counts_what_is_not_within_them(seed: in
     stated = [str(each).replace("\N{NO-BREAK SPACE}", " ") for each in brief.certainty]
     undecided = sum(one.outcome == "cannot tell" for one in best.disparities)
     assert undecided
-    (sentence,) = (each for each in stated if each.startswith("Not shown to be within the margin"))
+    (sentence,) = (each for each in stated if each.startswith("Inconclusive, by the margin"))
     assert sentence.startswith(
-        f"Not shown to be within the margin (4.0 pp): {undecided} of 18 disparities"
+        f"Inconclusive, by the margin (4.0 pp): {undecided} of 18 disparities"
     )
     worse = sum(one.outcome == "inferior" for one in (*best.disparities, *best.groups))
     assert ("Worse by more than the margin (4.0 pp): " in verdict) is bool(worse)
@@ -168,7 +180,9 @@ def test_a_verdict_names_its_margins_and_counts_what_is_not_within_them(seed: in
 
 def test_disparities_without_a_margin_are_stated_not_to_be_tested() -> None:
     brief = compared(margins={"accuracy": 0.02}).brief()
-    assert "Not tested, without a margin: 3 of 3 disparities." in list(map(str, brief.certainty))
+    assert "Tested for a change, but by no margin, as none is stated: 3 of 3 disparities." in list(
+        map(str, brief.certainty)
+    )
 
 
 @pytest.mark.parametrize("most", ["White", "Hispanic"])

@@ -49,9 +49,12 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
     assert str(brief.verdict[0]) == (
         f"The monitored comparison raised an alarm, on {alarmed.alarm.period}."
     )
-    assert "Of 100 women, 38 were approved before and 20 over 2026-01-26 to" in str(brief.found[0])
+    found = str(brief.found[0])
+    assert "Of 100 women, 38 were approved before the change and 18 over 2026-02-03 to" in found
     assert "the probability of any alarm within 365 days is at most 5%" in str(brief.certainty[0])
-    assert "overstate it" in str(brief)
+    assert "overstate it" not in str(brief)  # these periods the alarm did not choose
+    assert "over 2026-02-03 to 2026-02-09, after the alarm" in found
+    assert "Over 2026-02-03 to 2026-02-09, after the alarm" in str(brief.certainty[1])
     assert str(brief.steps[0]).endswith("(strata).")
 
 
@@ -66,7 +69,7 @@ def test_who_is_named_left_the_limit_to_that_side(selected: int) -> None:
     assert alarmed.alarm is not None
     assert alarmed.alarm.after.value is not None
     assert (alarmed.alarm.after.value < 0.8) is (selected < 40)
-    stated = re.match(r"Of 100 women, (\d+) were approved before and (\d+) ",
+    stated = re.match(r"Of 100 women, (\d+) were approved before the change and (\d+) ",
                       str(made.brief().found[0]))  # fmt: skip
     assert stated is not None
     assert list(map(int, stated.groups())) == [40, selected]
