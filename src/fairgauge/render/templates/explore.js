@@ -210,14 +210,14 @@
   // the cells of the overview are made once; what is drawn again is what has changed
   const set = (element, name, value) => { if (element[name] !== value) element[name] = value; };
   const cellOf = (i) => {
-    const strip = make("i", { className: "strip" }), value = make("data"), without = make("span", { className: "soft" });
+    const strip = make("i", { className: "strip" }), text = new Text(), value = make("data", {}, text), without = make("span", { className: "soft" });
     const button = make("button", { type: "button", tabIndex: -1 });
     button.dataset.rate = String(i);
-    return { td: make("td", {}, button), button, value, strip, without, drawn: null };
+    return { td: make("td", {}, button), button, value, text, strip, without, drawn: null };
   };
   const lineOf = () => {
-    const name = bdi(""), size = make("small"), cells = rates.map((_, i) => cellOf(i));
-    return { tr: make("tr", {}, make("th", { scope: "row" }, name, size), ...cells.map(({ td }) => td)), name, size, cells };
+    const name = new Text(), size = new Text(), cells = rates.map((_, i) => cellOf(i));
+    return { tr: make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, name), make("small", {}, size)), ...cells.map(({ td }) => td)), name, size, cells };
   };
   // the part of an axis within the limits: its place and its width
   const zoneOf = ([limit], axis) => {
@@ -243,21 +243,21 @@
       const text = number(result.value, state.show, rate) + unit(state.show, rate) + (judged && ` ${judged}`);
       words = `${text}, ${bounds(result, state.show, rate)}${Number.isNaN(result.low) ? "" : "confidence interval "}${ends(result, state.show, rate)}`;
       if (result.few) words += ", insufficient data";
-      state_ += `${excludes(state.show, result) ? " clear" : " open"}${result.few ? " few" : ""}`;
+      const isClear = excludes(state.show, result);
+      state_ += `${isClear ? " clear" : " open"}${result.few ? " few" : ""}`;
       if (button.firstChild !== value) button.replaceChildren(value, strip);
-      set(value, "textContent", text);
+      set(cell.text, "data", text);
       set(value, "value", String(result.value));
       button.dataset.low = String(result.low);
       button.dataset.high = String(result.high);
       button.dataset.bounds = String(result.bounds);
       const at = (end) => clamp(axis.at(end)), other = state.show === "rate" && found[i].other;
       const known = !Number.isNaN(result.low), low = known ? at(result.low) : 0, width = known ? at(result.high) - low : 0;
-      const drawn = [at(result.value), width < 100 ? low / (1 - width / 100) : 0, width, other ? at(other.value) : -999,
-        state.show === "rate" ? -999 : 50, ...zoneOf(limits, axis)].map((n) => Math.round(n * 10) / 10);
-      if (cell.drawn !== drawn.join()) {
-        cell.drawn = drawn.join();
-        strip.style.cssText = ["v", "p", "w", "o", "a", "z", "y"].map((name, k) => `--${name}:${drawn[k]}%`).join(";");
-      }
+      const [zone, within] = zoneOf(limits, axis), tenths = (n) => Math.round(n * 10) / 10;
+      const places = [at(result.value), other ? at(other.value) : -999, width < 100 ? low / (1 - width / 100) : 0,
+        state.show === "rate" ? -999 : 50, zone].map((place) => `${tenths(place)}% 50%`);
+      const drawn = `background-position:${places};background-size:2.5px 8px,2px 10px,${tenths(width)}% ${isClear ? 4 : 2}px,1px 12px,${tenths(within)}% 12px`;
+      if (cell.drawn !== drawn) strip.style.cssText = cell.drawn = drawn;
     }
     set(cell.td, "className", state_);
     set(button, "tabIndex", isPicked ? 0 : -1);
@@ -283,17 +283,31 @@
       if (state.sort === i) cell.setAttribute("aria-sort", "ascending"); else cell.removeAttribute("aria-sort");
     });
   };
-  // what is not in sight is drawn after the answer to a click, a part in each frame
+  // the picked rate is drawn at once, and the others in the next frames, as much in each as fits
+  const FITS = 4, LINES = 12;  // milliseconds of script, which style and layout take about twice more of
   let queue = [], frame = 0;
-  const flush = () => { cancelAnimationFrame(frame); queue.splice(0).forEach((part) => part()); };
+  const isDrawn = () => one("grid").setAttribute("aria-busy", String(queue.length > 0));
+  const flush = () => { cancelAnimationFrame(frame); queue.splice(0).forEach((part) => part()); isDrawn(); };
+  const step = () => {
+    const end = performance.now() + FITS;
+    do queue.shift()(); while (queue.length && performance.now() < end);
+    if (queue.length) frame = requestAnimationFrame(step); else isDrawn();
+  };
   const later = (parts) => {
-    const step = () => { (queue.shift() || (() => {}))(); if (queue.length) frame = requestAnimationFrame(step); };
     cancelAnimationFrame(frame);
     queue = parts;
-    frame = requestAnimationFrame(step);
+    isDrawn();
+    frame = requestAnimationFrame(() => { frame = requestAnimationFrame(step); });
   };
   const lines = [];
-  const AT_ONCE = 12;
+  // what was picked is so no more, in cells too that are drawn again later
+  let columnOn = 0;
+  const unmark = () => {
+    if (picked) { picked.setAttribute("aria-pressed", "false"); picked.tabIndex = -1; picked = null; }
+    if (columnOn === state.rate) return;
+    lines.forEach(({ cells }) => { cells[columnOn].td.classList.remove("on"); cells[state.rate].td.classList.add("on"); });
+    columnOn = state.rate;
+  };
   const drawGrid = () => {
     const { rows } = shown, body = one("grid").tBodies[0];
     const all = rows.flatMap(({ found }) => found.map((f, i) => ({ found: f, rate: rates[i] })));
@@ -308,7 +322,8 @@
       sorted.sort((a, b) => (Number.isNaN(by(a)) ? 1 : Number.isNaN(by(b)) ? -1 : by(a) - by(b)));
     }
     drawHead(axes);
-    const height = body.rows.length ? body.offsetHeight / body.rows.length : innerHeight / AT_ONCE;
+    unmark();
+    const height = body.rows.length ? body.offsetHeight / body.rows.length : innerHeight / LINES;
     const top = body.rows.length ? body.getBoundingClientRect().top : 0;
     const first = Math.max(0, Math.floor(-top / height)), last = Math.max(first + 8, Math.ceil((innerHeight - top) / height));
     const inSight = (k) => k >= first && k < last;
@@ -317,14 +332,15 @@
       while (lines.length <= k) lines.push(lineOf());
       for (let i = body.rows.length; i <= k; i++) body.append(lines[i].tr);
       const { tr, name, size, cells } = lines[k], { group, found } = sorted[k];
-      set(name, "textContent", group.name);
-      set(size, "textContent", people(group.n) + (found[state.rate].reference === null ? ", reference" : ""));
+      set(name, "data", group.name);
+      set(size, "data", people(group.n) + (found[state.rate].reference === null ? ", reference" : ""));
       if (tr.dataset.group !== group.key) tr.dataset.group = group.key;
-      cells.forEach((cell, i) => drawCell(cell, sorted[k], i, axes[i]));
+      drawCell(cells[state.rate], sorted[k], state.rate, axes[state.rate]);
     };
-    const rest = range(sorted.length).filter((k) => !inSight(k));
-    range(sorted.length).filter(inSight).forEach(drawLine);
-    return range(Math.ceil(rest.length / AT_ONCE)).map((i) => () => rest.slice(i * AT_ONCE, (i + 1) * AT_ONCE).forEach(drawLine));
+    const drawRest = (k) => lines[k].cells.forEach((cell, i) => (i === state.rate ? null : drawCell(cell, sorted[k], i, axes[i])));
+    const near = range(sorted.length).filter(inSight), far = range(sorted.length).filter((k) => !inSight(k));
+    near.forEach(drawLine);
+    return [near.map((k) => () => drawRest(k)), far.map((k) => () => { drawLine(k); drawRest(k); })];
   };
 
   const drawSentence = () => {
@@ -615,16 +631,18 @@
     ...values.map(([value, text]) => make("option", { value, textContent: text })));
   let referencesListed = "";
   // what cannot be chosen states why: on pointing, in a line of the page, and as its description
-  const because = (text) => {
-    const line = make("li", { id: `why-${one("why").children.length}` }, bdi(text));
-    one("why").append(line);
-    return line;
-  };
+  let reasons = [], reasonsDrawn = "";
+  const because = (text) => `why-${reasons.push(text) - 1}`;
   const explain = (control, text) => {
-    const part = control.closest("label, div"), line = text && because(text);
-    part.title = text;
-    control.removeAttribute("aria-describedby");
-    if (text) control.setAttribute("aria-describedby", line.id);
+    const id = text && because(text);
+    set(control.closest("label, div"), "title", text);
+    if (!id) control.removeAttribute("aria-describedby");
+    else if (control.getAttribute("aria-describedby") !== id) control.setAttribute("aria-describedby", id);
+  };
+  const drawReasons = () => {
+    if (reasonsDrawn === reasons.join("\n")) return;
+    reasonsDrawn = reasons.join("\n");
+    one("why").replaceChildren(...reasons.map((text, i) => make("li", { id: `why-${i}` }, bdi(text))));
   };
   const crossed = (s) => needed(s).map((i) => columns[i].name).join("*");
   const apart = (s) => `Counted without ${crossed(s)}; fairgauge count --intersect '${crossed(s)}'`;
@@ -636,7 +654,7 @@
     return { both, found: others.find((s) => fitting(s).length) };
   };
   const sync = () => {
-    one("why").replaceChildren();
+    reasons = [];
     one("metric").value = String(state.rate);
     one("model").value = String(state.model);
     for (const input of document.querySelectorAll("#show input")) input.checked = input.value === state.show;
@@ -674,18 +692,18 @@
     const audited = state.threshold === data.audited ? "as audited" : `audited at ${scoreOf(data.audited)}`;
     one("threshold-note").textContent = one("threshold-part").title = audited + (all ? thresholds.length > 1 ? "" : "; scores were counted at this threshold alone"
       : "; by these columns together, scores were counted at audited thresholds alone");
+    drawReasons();
   };
   const update = (keep = false) => {
     const asked = state.threshold;  // where these columns were not counted at it, the nearest
     state.threshold = nearest(state, (i) => Math.abs(i - asked));
     shown = look();
     const inGrid = keep && document.activeElement && document.activeElement.closest("#grid td, #detail");
-    const outOfSight = drawGrid();
+    const [inSight, outOfSight] = drawGrid();
     drawSentence();
-    drawMatrices();
     sync();
-    if (inGrid && picked) picked.focus({ preventScroll: true });
-    later([drawDetail, ...outOfSight]);
+    if (inGrid && picked && document.activeElement !== picked) picked.focus({ preventScroll: true });
+    later([drawDetail, ...inSight, ...outOfSight, drawMatrices]);
     clearTimeout(waiting);
     waiting = setTimeout(settle, 350);
   };
