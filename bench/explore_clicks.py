@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).resolve().parent.parent
 _PHONE = 4
 _ROUNDS = 9
+_PARTS = ("TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration")
 _METRICS = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision", "f1",
             "accuracy", "balanced_accuracy", "base_rate")  # fmt: skip
 _VIEWPORTS = {"phone": {"width": 400, "height": 850}, "desktop": {"width": 1280, "height": 900}}
 _CLICKS = {
-    "cell": "n => document.querySelectorAll('#grid tbody tr')[n % 8].querySelector('td.on button').click()",
+    "cell": "n => document.querySelectorAll('#grid tbody td.on button')[n % 8].click()",
     "show": "n => document.querySelectorAll('#show input')[n % 3].click()",
     "metric": """n => { const all = document.getElementById('metric'); all.selectedIndex = n % 5;
       all.dispatchEvent(new Event('change')); }""",
@@ -38,7 +39,7 @@ _CLICKS = {
       at.value = String((30 + 3 * n) / 100); at.dispatchEvent(new Event('change')); }""",
     "filter": """n => { const of = document.querySelector('#filters select:enabled');
       of.selectedIndex = n % 3; of.dispatchEvent(new Event('change')); }""",
-    "groups by": "n => document.querySelector('#by input:enabled:not(:checked), #by input:enabled').click()",
+    "groups by": "n => document.querySelectorAll('#by input:enabled')[n % 2].click()",
 }
 _TO_THE_FRAME = """(n) => new Promise((done) => {
   (CLICK)(n);
@@ -117,8 +118,7 @@ def _of_page(page: Any, file: Path) -> str:
             before = spent()
             page.evaluate(_TO_THE_FRAME.replace("CLICK", click), n)
             after = spent()
-            of = [after[k] - before[k] for k in
-                  ("TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration")]  # fmt: skip
+            of = [after[name] - before[name] for name in _PARTS]
             totals.append(of[0])
             parts.append(of[1:])
             page.wait_for_timeout(450)  # what follows a settled view

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import json
 import sys
+import tempfile
 from pathlib import Path
 
 import mlflow
@@ -55,7 +56,10 @@ question = {"label": "label", "prediction": "prediction", "positive": 1, "sensit
 rule = {"metric": "selection_rate.ratio", "at_least": 0.8, "groups": "F"}
 days = {f"2026-11-{d:02d}": day(40 if d < 12 else 15) for d in range(1, 25)}
 with mlflow.start_run() as watched:
-    monitored = fg.monitor(days, question | {"monitor": {"rules": [rule]}})
+    history = fg.History(tempfile.mkdtemp())
+    for period, counts in days.items():
+        history.add(period, counts)
+    monitored = fg.monitor(history, question | {"monitor": {"rules": [rule]}})
     last = fg.mlflow.log_monitor(monitored)
 with mlflow.start_run() as explored:
     fg.mlflow.log_report(fg.audit(day(40), **question))
@@ -76,18 +80,24 @@ def followed() -> dict:
         "last": last,
         "verdict": stored.data.tags["fairgauge.verdict"],
         "report": json.loads(mlflow.artifacts.load_text(at)),
+        "artifacts": artifacts_of(watched),
     }
+
+
+def artifacts_of(run: mlflow.ActiveRun) -> list[str]:
+    """Return the paths of what a run holds."""
+    held_ = client.list_artifacts(run.info.run_id, "fairgauge")
+    return sorted({each.path for each in held_})
 
 
 def held(run: mlflow.ActiveRun) -> dict:
     """Return what the store holds of a run."""
     stored = client.get_run(run.info.run_id)
-    artifacts = {each.path for each in client.list_artifacts(run.info.run_id, "fairgauge")}
     text = mlflow.artifacts.load_text(f"{stored.info.artifact_uri}/fairgauge/report.json")
     return {
         "metrics": stored.data.metrics,
         "verdict": stored.data.tags["fairgauge.verdict"],
-        "artifacts": sorted(artifacts),
+        "artifacts": artifacts_of(run),
         "report": json.loads(text),
     }
 

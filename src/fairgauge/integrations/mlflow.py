@@ -6,11 +6,12 @@ import math
 import re
 import time
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.api.audit import audit
 from fairgauge.enums import Outcome, ScopeKind
-from fairgauge.errors import CubeError, MissingExtra, Problem, SpecError
+from fairgauge.errors import CubeError, DataError, MissingExtra, Problem, SpecError
 
 try:
     import mlflow
@@ -83,18 +84,16 @@ def log_report(
     client.set_tag(run, f"{name}.verdict", str(report.verdict))
     for suffix, format_ in _FORMATS.items():
         client.log_text(run, render(report, format_), f"{name}/report.{suffix}")
-    explored = _explored(report)
-    if explored:
-        client.log_text(run, explored, f"{name}/explore.html")
+    _log_explored(client, run, report, name)
     return metrics
 
 
-def _explored(report: Report) -> str | None:
-    """Return the page of the counts; None where they have none, or small ones would be in it."""
-    try:
-        return str(report.explore().html)
-    except (CubeError, SpecError):
-        return None
+def _log_explored(
+    client: mlflow.MlflowClient, run: str, report: Report | MonitorReport, name: str
+) -> None:
+    """Log the page of the counts, unless there are none or small ones would be in it."""
+    with suppress(CubeError, SpecError, DataError):
+        client.log_text(run, report.explore().html, f"{name}/explore.html")
 
 
 def log_monitor(
@@ -104,8 +103,9 @@ def log_monitor(
 
     Logged are the value of every comparison in every period (metrics
     ``NAME/METRIC/FEATURE/GROUP``) and its evidence (``.../evidence``), with the number of the
-    period as the step, the dashboard and the JSON (artifacts ``NAME/monitor.html`` and ``.json``)
-    and the verdict (tag ``NAME.verdict``).
+    period as the step, the dashboard and the JSON (artifacts ``NAME/monitor.html`` and ``.json``),
+    the page of `report.explore` where the history is at hand and has no counts of fewer than ten
+    persons (``NAME/explore.html``), and the verdict (tag ``NAME.verdict``).
 
     Parameters
     ----------
@@ -148,6 +148,7 @@ def log_monitor(
     client.set_tag(run, f"{name}.verdict", str(report.verdict))
     for format_ in ("html", "json"):
         client.log_text(run, render(report, format_), f"{name}/monitor.{format_}")
+    _log_explored(client, run, report, name)
     return {each.key: each.value for each in steps}
 
 

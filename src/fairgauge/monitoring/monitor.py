@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
+from fairgauge.api.exploring import explore
 from fairgauge.catalogue.facts import described
 from fairgauge.catalogue.statistics import none_of
 from fairgauge.enums import Outcome, ReferenceRule
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from fairgauge.api.exploring import Exploration
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId
     from fairgauge.monitoring._detection import Detected
@@ -202,6 +204,20 @@ def monitor(
         largest_groups=largest,
         inconclusive=Outcome(asked.question.inconclusive or Outcome.INCONCLUSIVE),
     )
+
+
+def explore_periods(
+    report: MonitorReport,
+    history: History | str | Path | Mapping[str, Cube] | None = None,
+    *,
+    exact: bool = False,
+) -> Exploration:
+    """Make the page of the counts of all periods of a report together, as `explore` does."""
+    if not report.periods:
+        raise DataError(f"the history {quote(report.history)} has no period to explore")
+    held = _held(report.history if history is None else history)
+    counts = held.cubes([parse_period(name) for name in report.periods])
+    return explore(counts.together(range(len(report.periods))), exact=exact)
 
 
 class _Cubes:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import takewhile
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
@@ -17,7 +17,7 @@ from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
-from fairgauge.results.describers import in_words
+from fairgauge.results.describers import function_at, in_words
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult, as_before
 from fairgauge.results.verdicts import exit_code
 from fairgauge.values import Saved
@@ -486,6 +486,25 @@ class MonitorReport(ResultOfMetrics):
     def verdict(self) -> Outcome:
         """Return fail with an alarm, pass where all is decided, inconclusive otherwise."""
         return self.outcome(self.state)
+
+    def explore(self, history: object = None, *, exact: bool = False) -> Any:
+        """Make a page that computes every view of all periods together, as `explore` does.
+
+        Parameters
+        ----------
+        history : History, path or URL, or the counts by period, optional
+            What the monitor was asked about; by default the history that the report names.
+        exact : bool
+            Whether the page may hold counts of fewer than ten persons, which people who have the
+            file can read.
+
+        Raises
+        ------
+        CubeError, DataError
+            A page cannot hold the counts, or the history is not there.
+        """
+        explored = function_at("fairgauge.monitoring.monitor:explore_periods")
+        return explored(self, history, exact=exact)
 
     def outcome(self, state: MonitorState) -> Outcome:
         """Return the outcome of a state, that of the report or of one of its comparisons."""

@@ -46,7 +46,12 @@ def command() -> None:
 def _shown(to: Callable[..., object]) -> Callable[..., object]:
     """Give a command the options of its output, and those that may override the specification."""
     mlflow = click.option("--mlflow", is_flag=True, help="Log to MLflow, a step for each period.")
-    return shows_result("monitor")(flags_for(*_OVERRIDES)(mlflow(to)))
+    explore = click.option(
+        "--explore",
+        metavar="FILE",
+        help="Write the page of explore of all periods together, an .html file.",
+    )
+    return shows_result("monitor")(flags_for(*_OVERRIDES)(explore(mlflow(to))))
 
 
 @command.command("run", short_help="Add a period, and decide.")
@@ -72,6 +77,7 @@ def run(
     outputs: tuple[str, ...],
     full: bool,
     quiet: bool,
+    explore: str | None,
     mlflow: bool,
     **flags: Texts,
 ) -> int:
@@ -83,7 +89,7 @@ def run(
     fairgauge monitor run history today.parquet --period 2026-11-20 -c monitor.toml
     """  # noqa: D301 - the paragraph mark of click
     shown = shown_options(format_, full=full, quiet=quiet)
-    check_outputs(outputs, [*data, *([config] if config else [])])
+    check_outputs(_pages(outputs, explore), [*data, *([config] if config else [])])
     overrides = given_options(flags)
 
     from fairgauge.monitoring.history import History
@@ -108,7 +114,7 @@ def run(
         _keep(held, spec)
     draft.store_decided(held)
     _warn_of_rows(report, str(named), allow_duplicates=allow_duplicates)
-    return _show(report, shown, outputs, mlflow=mlflow)
+    return _show(report, shown, outputs, explore=explore, mlflow=mlflow)
 
 
 @command.command("status", short_help="Show what a history comes to.")
@@ -128,6 +134,7 @@ def status(
     table: str | None,
     full: bool,
     quiet: bool,
+    explore: str | None,
     mlflow: bool,
     **flags: Texts,
 ) -> int:
@@ -139,12 +146,13 @@ def status(
     if table is not None and Path(table).suffix.lower() not in (".parquet", ".csv"):
         raise DataError(f"the table {quote(table)} is neither .parquet nor .csv")
     shown = shown_options(format_, full=full, quiet=quiet)
-    check_outputs([*outputs, *([table] if table else [])], [config] if config else [])
+    more = [table] if table else []
+    check_outputs([*_pages(outputs, explore), *more], [config] if config else [])
 
     from fairgauge.monitoring.monitor import monitor
 
     report = monitor(history, config, at=at, **given_options(flags))
-    return _show(report, shown, outputs, table=table, mlflow=mlflow)
+    return _show(report, shown, outputs, table=table, explore=explore, mlflow=mlflow)
 
 
 @command.command("doctor", short_help="Check a history for rows that may be wrong.")
@@ -339,6 +347,7 @@ def _show(
     outputs: tuple[str, ...],
     *,
     table: str | None = None,
+    explore: str | None,
     mlflow: bool,
 ) -> int:
     tables = {}
@@ -346,11 +355,17 @@ def _show(
         outputs = (*outputs, table)  # the CSV of a monitor is this table
     elif table is not None:
         tables[table] = _parquet(report)
+    if explore is not None:
+        report.explore().save(explore)
     show_result(report, shown, outputs, tables)
     if mlflow:
         # by its name, as a user would: integrations stand above the command line
         import_module("fairgauge.integrations.mlflow").log_monitor(report)
     return report.exit_code
+
+
+def _pages(outputs: tuple[str, ...], explore: str | None) -> list[str]:
+    return [*outputs, *([explore] if explore else [])]
 
 
 def _parquet(report: MonitorReport) -> bytes:

@@ -88,6 +88,20 @@ def test_the_alarm_comes_once_after_the_shift_and_stays(sixty_days):
     assert alarmed == [day for day in codes if day >= alarmed[0]]
 
 
+def test_the_page_of_explore_is_of_all_periods_together(sixty_days, tmp_path):
+    folder, _ = sixty_days
+    page = tmp_path / "page.html"
+    result = fairgauge("monitor", "status", folder / "history", "-q", "--explore", page)
+    assert result.exit_code == 1
+    assert "18,000 rows, counted by sex." in page.read_text("utf-8")
+    report = fg.monitor(folder / "history", at="2026-09-02")
+    assert "600 rows" in str(report.explore())
+    again = type(report).from_dict({**report.to_dict(), "history": str(tmp_path / "elsewhere")})
+    with pytest.raises(fg.DataError, match="has no period 2026-09-01"):
+        again.explore()
+    assert again.explore(folder / "history").html == report.explore().html
+
+
 def test_status_shows_what_run_decided_in_every_format(sixty_days, tmp_path):
     folder, codes = sixty_days
     names = ("d.html", "r.json", "p.csv", "j.xml", "m.prom", "s.md")
