@@ -223,7 +223,7 @@ def compare(grid, expected, rates, state):
             assert cell[3] == (str(each.status) == "too_few"), (state, key, name, each.status)
             bounds = cell[4].split(",") if each.bounds else [cell[4]]
             for shown, bound in zip(bounds, each.bounds or [None], strict=True):
-                assert shown == "undefined" if bound is None else same(as_number(shown), bound)
+                assert shown is None if bound is None else same(as_number(shown), bound)
             compared += 1
     return compared
 
@@ -244,7 +244,7 @@ class Clicks:
         kinds = [self.show, self.by, self.filter, self.reference, self.cell]
         self.chance.choice(kinds + [self.threshold] * self.data["scored"])()
         self.state["threshold"] = self.at()
-        value = self.page.locator("#reference").input_value()
+        value = drawn(self.page).locator("#reference").input_value()
         if value in RULES:  # a reference without rows in the view gives way
             self.state["reference"] = value
 
@@ -291,6 +291,19 @@ class Clicks:
     def cell(self):
         buttons = self.page.locator("#grid td button:visible")
         buttons.nth(self.chance.randrange(buttons.count())).click()
+
+
+def drawn(page):
+    """Return the page, once all of its view is drawn."""
+    page.wait_for_selector("#grid[aria-busy=false]")
+    return page
+
+
+def exported(page):
+    """Return the specification of what was looked at, once nothing moves below the pointer."""
+    drawn(page)
+    page.locator("#export").click()
+    return page.locator("#text").input_value()
 
 
 def data_of(page):
@@ -425,12 +438,15 @@ def test_models_stand_side_by_side_with_the_numbers_of_an_audit_of_each(opened, 
         [f"{r['name']}.difference" for r in data["rates"]],
     )
     assert [each["name"] for each in data["models"]] == models
-    first = page.evaluate(READ)
+    first, axes = page.evaluate(READ), None
     for i, model in enumerate(models):
         page.locator("#model").select_option(str(i))
         report = fg.audit(table, prediction=model, metrics=metrics, **question)
         shown = page.evaluate(READ)
         assert (shown == first) == (i == 0)
+        ticks = page.locator("#grid .ticks").all_inner_texts()
+        axes = axes if i else ticks
+        assert ticks == axes
         expected = {
             (str(names.index(e.group)), e.metric.removesuffix(".difference")): e
             for e in report.estimates
@@ -444,8 +460,7 @@ def test_models_stand_side_by_side_with_the_numbers_of_an_audit_of_each(opened, 
             if group.feature == "g":
                 counts = cells[f"{group.group}, by {model}"]
                 assert counts[:4] == [group.counts[c] for c in ("tp", "fp", "fn", "tn")]
-        page.locator("#export").click()
-        (tmp_path / "audit.toml").write_text(page.locator("#text").input_value(), "utf-8")
+        (tmp_path / "audit.toml").write_text(exported(page), "utf-8")
         again = fg.audit(tmp_path / "rows.parquet", config=tmp_path / "audit.toml")
         assert again.spec["prediction"] == model
         for each in again.estimates:
@@ -479,8 +494,7 @@ def test_what_was_looked_at_is_a_question_with_the_same_numbers(opened, tmp_path
         for _ in range(12):
             clicks.click()
         clicks.page.locator("#show input[value=difference]").check()
-        clicks.page.locator("#export").click()
-        text = clicks.page.locator("#text").input_value()
+        text = exported(clicks.page)
         (tmp_path / "audit.toml").write_text(text, encoding="utf-8")
         asked = tomllib.loads(text)
         report = fg.audit(path, config=tmp_path / "audit.toml")
@@ -517,12 +531,11 @@ def test_every_interval_that_was_on_the_page_was_looked_at(opened):
 
     def counted(view):
         page.locator(f"#show input[value={view}]").check()
-        page.locator("#export").click()
-        text = page.locator("#text").input_value()
+        text = exported(page)
         assert page.locator("#seen").inner_text().split(" Ordinary")[0] in text
         return int(re.search(r"shown ([\d,]+) interval", text)[1].replace(",", ""))
 
-    assert page.evaluate(intervals) == groups * rates
+    assert drawn(page).evaluate(intervals) == groups * rates
     # the detail adds the rates of the group and of all others, and their ratio
     assert counted("difference") == groups * rates + 3
     assert counted("difference") == groups * rates + 3
@@ -596,13 +609,13 @@ def test_a_verdict_is_of_the_audited_view_alone_and_words_are_those_of_the_audit
             for each in report.verdicts
             if each.feature == "g" and each.rule in (rule, limit["rule"])
         }  # fmt: skip
-        shown = dict(page.evaluate(read, limit["rate"]))
+        shown = dict(drawn(page).evaluate(read, limit["rate"]))
         assert {names[name]: verdict for name, verdict in shown.items()} == expected
         judged += len(expected)
         assert "Its verdict is of the audited view." in page.locator("#legend").inner_text()
         page.locator("#threshold-number").fill("0.7")
         page.locator("#threshold-number").press("Enter")
-        assert not any(verdict for _, verdict in page.evaluate(read, limit["rate"]))
+        assert not any(verdict for _, verdict in drawn(page).evaluate(read, limit["rate"]))
         assert "and this is another" in page.locator("#legend").inner_text()
         page.locator("#again").click()
     assert judged == 6
@@ -617,7 +630,7 @@ def test_a_link_is_the_view_and_a_damaged_one_changes_nothing(opened):
     first = clicks.page.evaluate(READ)
     for _ in range(15):
         clicks.click()
-    clicks.page.locator("#export").click()  # what was looked at is settled now
+    exported(clicks.page)  # what was looked at is settled now
     address = clicks.page.url.partition("#")[2]
     assert opened(exploration, address).evaluate(READ) == clicks.page.evaluate(READ)
     for damaged in ("%", "[1", "%5B1%2C%22__proto__%22%2C7%2C%7B%7D%5D", "x" * 10_000):
@@ -651,7 +664,7 @@ def test_axe_finds_nothing_serious_and_nothing_scrolls_sideways(opened, axe, wid
         bypass_csp=True,
     )  # fmt: skip
     page.locator("#by input[value='1']").check()
-    page.locator("#export").click()
+    exported(page)
     page.add_script_tag(content=axe)
     found = page.evaluate("axe.run()")["violations"]
     assert [(each["id"], each["impact"]) for each in found] == []

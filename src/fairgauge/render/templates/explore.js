@@ -250,7 +250,7 @@
       set(value, "value", String(result.value));
       button.dataset.low = String(result.low);
       button.dataset.high = String(result.high);
-      button.dataset.bounds = String(result.bounds);
+      if (result.bounds) button.dataset.bounds = String(result.bounds);
       const at = (end) => clamp(axis.at(end)), other = state.show === "rate" && found[i].other;
       const known = !Number.isNaN(result.low), low = known ? at(result.low) : 0, width = known ? at(result.high) - low : 0;
       const [zone, within] = zoneOf(limits, axis), tenths = (n) => Math.round(n * 10) / 10;
@@ -310,7 +310,13 @@
   };
   const drawGrid = () => {
     const { rows } = shown, body = one("grid").tBodies[0];
-    const all = rows.flatMap(({ found }) => found.map((f, i) => ({ found: f, rate: rates[i] })));
+    // axes are the same whichever model is chosen
+    const byOthers = models.flatMap((_, model) => {
+      const view = model === state.model ? null : viewOf(model);
+      return view ? shown.groups.filter(({ key }) => view.cells(key)).map((group) =>
+        ({ found: rates.map((rate) => measured({ ...state, model }, view, group, rate, [state.show])) })) : [];
+    });
+    const all = [...rows, ...byOthers].flatMap(({ found }) => found.map((f, i) => ({ found: f, rate: rates[i] })));
     const [shares, others] = [true, false].map((share) => {
       const alike = all.filter((cell) => cell.rate.share === share);
       return alike.length ? axisOf(state.show, alike) : null;
