@@ -27,7 +27,7 @@ _ROUNDS = 9
 _PARTS = ("TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration")
 _METRICS = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision", "f1",
             "accuracy", "balanced_accuracy", "base_rate")  # fmt: skip
-_VIEWPORTS = {"phone": {"width": 400, "height": 850}, "desktop": {"width": 1280, "height": 900}}
+_VIEWPORTS = {"phone": (400, 850), "desktop": (1280, 900)}
 _CLICKS = {
     "cell": "n => document.querySelectorAll('#grid tbody td.on button')[n % 8].click()",
     "show": "n => document.querySelectorAll('#show input')[n % 3].click()",
@@ -71,7 +71,6 @@ def _make_pages(folder: Path) -> None:
     import fairgauge as fg
 
     chance = np.random.default_rng(1)
-    allowed = "exact" if "exact" in fg.explore.__kwdefaults__ else "unprotected"
     for name, sizes, n in (("25 groups", (25, 3), 12_000), ("100,000 counts", (25, 20), 240_000)):
         rows = {
             "a": chance.integers(0, sizes[0], n), "b": chance.integers(0, sizes[1], n),
@@ -79,7 +78,7 @@ def _make_pages(folder: Path) -> None:
         }  # fmt: skip
         page = fg.explore(
             rows, label="y", score="s", sensitive=["a", "b"], intersections=[["a", "b"]],
-            metrics=list(_METRICS), **{allowed: True},
+            metrics=list(_METRICS), exact=True,
         )  # fmt: skip
         page.save(folder / f"{name}.html")
 
@@ -92,8 +91,8 @@ def _measured(folder: Path) -> Iterator[str]:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         for file in sorted(folder.glob("*.html"), reverse=True):
             yield f"{file.stem}: {file.stat().st_size / 1e6:.2f} MB"
-            for name, viewport in _VIEWPORTS.items():
-                context = browser.new_context(viewport=viewport)
+            for name, (width, height) in _VIEWPORTS.items():
+                context = browser.new_context(viewport={"width": width, "height": height})
                 yield f"  {name}: {_of_page(context.new_page(), file)}"
                 context.close()
         browser.close()
