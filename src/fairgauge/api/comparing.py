@@ -13,6 +13,7 @@ from fairgauge.measure.compare_reports import compare_reports
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import MODELS_INSTEAD
+from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.model_comparison import ComparedData, ModelComparison
 from fairgauge.rowwise.paired_score_rows import read_paired_scores
@@ -145,7 +146,7 @@ def compare_models(
             source=source.name if source else "counts",
             fingerprint=cube.digest,
             rows=cube.rows,
-            excluded={str(reason): rows for reason, rows in cube.excluded.items()},
+            excluded=excluded_rows(cube, spec, cube.rows_by_level())[0],
         ),
         spec=spec.to_dict(),
         current=spec.prediction or spec.score or "",

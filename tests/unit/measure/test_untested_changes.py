@@ -47,6 +47,38 @@ def test_a_comparison_states_rows_without_a_decision(blank):
     assert (stated in text) == bool(blank)
 
 
+@pytest.mark.parametrize("blank", [0, 40])
+def test_a_comparison_of_models_states_rows_without_a_label(blank):
+    rows = [{"g": "ab"[i % 2], "y": i % 3 > 0, "old": i % 4 > 0, "new": i % 5 > 0}
+            for i in range(400)]  # fmt: skip
+    data = pl.DataFrame(rows).with_columns(
+        pl.when(pl.int_range(400) >= blank).then(pl.col("y")).alias("y")
+    )
+    found = fg.compare_models(
+        data, label="y", prediction="old", candidate="new", positive=True, sensitive="g"
+    )
+    stated = "No change allows for what rows without an outcome would have shown: 40 rows (missing"
+    assert (stated in str(found.brief())) == bool(blank)
+    assert found.data.excluded.get("missing label", 0) == blank
+
+
+@pytest.mark.parametrize(
+    ("rule", "blank", "needs"),
+    [("true_positive_rate.ratio >= 0.5", 0, False), ("true_positive_rate.ratio >= 0.5", 7, True),
+     ("selection_rate.ratio >= 0.5", 7, False)],
+)  # fmt: skip
+def test_a_monitor_states_rows_without_an_outcome_that_a_rule_needs(rule, blank, needs):
+    asked = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
+    rows = pl.DataFrame(
+        [{"g": "ab"[i % 2], "y": None if i < blank else i % 3 % 2, "p": i % 5 % 2}
+         for i in range(300)]
+    )  # fmt: skip
+    days = {f"2026-11-{day:02d}": fg.count(rows, **asked) for day in (1, 2)}
+    found = fg.monitor(days, {**asked, "monitor": {"rules": [rule]}})
+    stated = "No comparison allows for what rows without an outcome would have shown: 14 rows (mis"
+    assert (stated in str(found.brief())) == needs
+
+
 def test_a_sealed_bundle_is_no_report_and_holds_one(tmp_path):
     path = tmp_path / "audit.fairgauge"
     path.write_bytes(b"PK")

@@ -21,7 +21,7 @@ from fairgauge.enums import (
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.wording import Words, read_words
 from fairgauge.render.words.display_names import called
-from fairgauge.render.words.numbers import listing
+from fairgauge.render.words.numbers import listing, numbered
 from fairgauge.render.words.question_sentences import (
     counts_people,
     cut_words,
@@ -30,7 +30,7 @@ from fairgauge.render.words.question_sentences import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from fairgauge.catalogue.cells import Cells
     from fairgauge.identity import FeatureId, GroupId
@@ -51,6 +51,35 @@ _OF_DECISIONS = {
     Favourable.LOWER: Favourable.NEGATIVE,
 }
 _PLACE = re.compile(r"{([^{}]*)}")
+
+
+_OUTCOMES = ("label", "prediction", "score")
+
+
+def without_outcome(
+    result: str,
+    excluded: Mapping[str, Mapping[str, int]],
+    needed: Collection[str] = _OUTCOMES,
+) -> Iterator[str]:
+    """Yield that no result allows for what is missing, if a ``needed`` outcome is.
+
+    ``excluded`` has the rows by reason, by the words for where they are.
+
+    >>> print(*without_outcome("No change", {"": {"missing label": 40}}))
+    No change allows for what rows without an outcome would have shown: 40 rows (missing label).
+    """
+    reasons = {f"missing {each}" for each in _OUTCOMES if each in needed}
+    missing = [
+        f"{numbered(rows)}{where} ({called(reason)})"
+        for where, by_reason in excluded.items()
+        for reason, rows in by_reason.items()
+        if rows and reason in reasons
+    ]
+    if missing:
+        yield (
+            f"{result} allows for what rows without an outcome would have shown: "
+            f"{listing(missing)}."
+        )
 
 
 @dataclass(frozen=True, slots=True)

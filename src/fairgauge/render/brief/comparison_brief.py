@@ -12,10 +12,16 @@ from fairgauge.render.brief._changed_shares import (
     changed_shares,
     each_once,
 )
-from fairgauge.render.brief._vocabulary import ANY_DECISION, NO_CHANGE_SHOWN, UNFAIR, Vocabulary
+from fairgauge.render.brief._vocabulary import (
+    ANY_DECISION,
+    NO_CHANGE_SHOWN,
+    UNFAIR,
+    Vocabulary,
+    without_outcome,
+)
 from fairgauge.render.words.change_words import file_of
 from fairgauge.render.words.display_names import called, printable
-from fairgauge.render.words.numbers import count, listing, numbered, plural
+from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.brief import Brief, Sentence
@@ -26,7 +32,6 @@ if TYPE_CHECKING:
     from fairgauge.results.comparison import Change, Comparison, Origin
 
 _MOST_FINDINGS, _MOST_STEPS, _MOST_NAMED = 2, 3, 4
-_MISSING_OUTCOMES = ("missing label", "missing prediction", "missing score")
 _TIMES = Times(
     "in the old report",
     "in the new one",
@@ -226,18 +231,12 @@ def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sen
 
 
 def _without_outcome(comparison: Comparison) -> Iterator[Sentence]:
-    missing = [
-        f"{numbered(rows)} in the {name} report ({called(reason)})"
+    found = {
+        f" in the {name} report": origin.excluded
         for name, origin in (("old", comparison.old), ("new", comparison.new))
-        for reason, rows in origin.excluded.items()
-        if rows and reason in _MISSING_OUTCOMES
-    ]
-    if missing:
-        yield Sentence(
-            "No change allows for what rows without an outcome would have shown: "
-            f"{listing(missing)}.",
-            ("old.excluded", "new.excluded"),
-        )
+    }
+    for text in without_outcome("No change", found):
+        yield Sentence(text, ("old.excluded", "new.excluded"))
 
 
 def _limits(comparison: Comparison) -> Iterator[Sentence]:

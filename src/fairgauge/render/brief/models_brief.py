@@ -17,6 +17,7 @@ from fairgauge.render.brief._vocabulary import (
     NO_CHANGE_SHOWN,
     UNFAIR,
     Vocabulary,
+    without_outcome,
 )
 from fairgauge.render.words.change_words import file_of
 from fairgauge.render.words.display_names import called
@@ -205,6 +206,9 @@ class _ModelsBrief:
             yield Sentence(margin_sentence(test, candidates), (f"{self.place}.margins[{i}]",))
         for text in open_margins(self.best):
             yield Sentence(text, (f"{self.place}.disparities", f"{self.place}.groups"))
+        # what one of both models does not decide is stated with the rows
+        for text in without_outcome("No change", {"": self.comparison.data.excluded}, ["label"]):
+            yield Sentence(text, ("data.excluded",))
         yield Sentence(NO_CHANGE_SHOWN)
 
     def limits(self) -> Iterator[Sentence]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,13 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import ReferenceRule
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, common_counts
-from fairgauge.render.brief._vocabulary import ANY_DECISION, UNFAIR, Vocabulary, some
+from fairgauge.render.brief._vocabulary import (
+    ANY_DECISION,
+    UNFAIR,
+    Vocabulary,
+    some,
+    without_outcome,
+)
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.monitor_sentences import (
@@ -277,6 +284,12 @@ def _certainty(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Senten
             strongest = max(with_evidence, key=lambda e: (e.evidence or 0.0) / (e.threshold or 1.0))
             place = report.comparisons.index(strongest)
             yield Sentence(describe_strongest(strongest), (f"comparisons[{place}].evidence",))
+    needed = {str(need) for each in report.comparisons for need in each.definition.needs}
+    excluded: Counter[str] = Counter()
+    for period in report.rows:
+        excluded.update(period.excluded)
+    for text in without_outcome("No comparison", {"": excluded}, needed):
+        yield Sentence(text, ("rows",))
 
 
 def _limits(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
