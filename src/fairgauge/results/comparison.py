@@ -253,8 +253,9 @@ class Comparison(ResultOfMetrics):
 
         A verdict of the old report, or a fail of the new one, whose group or rule is not in the
         other report (an old verdict on a group that is the reference now is accounted for: it has
-        become the best, the largest, or the one that is named); or disparities that moved where no
-        change can be tested, and no verdicts stand beside them.
+        become the best, the largest, or the one that is named); or, without verdicts beside them,
+        reports that have no disparity in common, or disparities that moved where no change can be
+        tested.
         """
         lonely = (
             each.verdict.outcome is Outcome.FAIL
@@ -264,10 +265,9 @@ class Comparison(ResultOfMetrics):
         )
         rules = (each.what == "rule" and each.report == "old" for each in self.alone)
         judged = self.stayed or self.flips
-        untested = self.refused is not None and not judged
-        return (
-            any(lonely) or any(rules) or (untested and any(change.moved for change in self.changes))
-        )
+        moved = any(change.moved for change in self.changes)
+        untested = not self.changes or (self.refused is not None and moved)
+        return any(lonely) or any(rules) or (untested and not judged)
 
     def __repr__(self) -> str:
         moved = sum(change.moved for change in self.changes)

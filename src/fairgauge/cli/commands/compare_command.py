@@ -26,7 +26,8 @@ WORSE, INCOMPLETE = 1, 3
     type=click.Choice(("worse",)),
     help="Exit with 1 if a disparity or a verdict got statistically significantly worse; without "
     "any change, at most 5% of comparisons do. Otherwise with 3 if a verdict of the first has no "
-    "counterpart in the second because its group is gone.",
+    "counterpart in the second because its group is gone, or if the two have nothing in common "
+    "that could be compared.",
 )
 def command(
     reports: tuple[str, ...],
