@@ -139,7 +139,11 @@ def of_monitor(folder: Path) -> tuple[list[str], int]:
     run = ["monitor", "run", history, str(folder / "rows.csv"), "--period=2026-01-01"]
     code = exit_code(*run, f"--config={spec}")
     assert code == exit_code("monitor", "status", history)
-    return [found.verdict.value, found.state.value, *(c.state.value for c in found.comparisons)], code
+    return [
+        found.verdict.value,
+        found.state.value,
+        *(c.state.value for c in found.comparisons),
+    ], code
 
 
 GOOD = {

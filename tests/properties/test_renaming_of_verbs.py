@@ -163,3 +163,19 @@ def test_names_of_categories_change_nothing_of_a_check(suffix: str, tmp_path: Pa
     before, after = found({}), found(CHECKED)
     assert before["faults"]
     assert not differences(before, after), differences(before, after)[:4]
+
+
+BY_NAME = pytest.mark.xfail(reason="of gaps with the same verdict the first by name is described")
+
+
+@pytest.mark.parametrize("verb", ["find", "monitor", "plan", pytest.param("why", marks=BY_NAME)])
+def test_no_name_decides_what_a_first_page_states(verb: str) -> None:
+    names = NAMES["the other way round"]
+    back = {new: old for old, new in names.items()}
+    before, after = (
+        in_first_words(VERBS[verb](renamed(each), each).to_dict()["brief"], back, texts=True)
+        for each in ({}, names)
+    )
+    # places in the result, and features in alphabetical order, are not decided by
+    found = [d for d in differences(before, after) if ".sources" not in d and ".limits" not in d]
+    assert not found, f"{len(found)} differ, such as {found[:4]}"
