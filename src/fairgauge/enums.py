@@ -459,6 +459,7 @@ class DiagnosticCode(StrEnum):
     PEOPLE_UNCLEAR = "people_unclear"  # columns, people: of several values in their rows
     NOT_RECODED = "not_recoded"  # values, rows
     RECODING = "recoding"  # line: a recoding that spellings suggest
+    COPIED_FILES = "copied_files"  # files: that are byte for byte the same
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
     FAILS_TOGETHER = "fails_together"  # comparisons, confidence, fails, remaining, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references

@@ -52,7 +52,7 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.verdicts import counted_as, overall
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows, count_by
-from fairgauge.scan.input_files import open_files
+from fairgauge.scan.input_files import copied_files, open_files
 from fairgauge.scan.probability_columns import check_cells, with_probabilities
 from fairgauge.scan.source import Readable, at_hand, readable
 from fairgauge.version import __version__
@@ -169,6 +169,7 @@ def audit(
         diagnostics=(
             *_protection(cube),
             *_overrides(data, spec),
+            *_copied(data),
             *counted_people(cube, spec),
             *_notes(measured.task, excluded, spec, stated=_task_is_stated(spec, options)),
             *assumed_positive(cube, spec, measured.task),
@@ -222,7 +223,7 @@ def counted_with_warnings(
     better known before the counts of many days are added up.
     """
     cube, source, spec = counted(data, (), options)
-    warnings = tuple(repeated_people(source, spec))
+    warnings = (*_copied(data), *repeated_people(source, spec))
     if spec.score is None or spec.label is None:
         return cube, warnings
     try:
@@ -533,6 +534,12 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.note(note, column=spec.person, counted=counted)
     for column, people in cube.conflicts:
         yield Diagnostic.warning(DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people)
+
+
+def _copied(data: object) -> Iterator[Diagnostic]:
+    """Warn of files whose rows count again in a copy."""
+    for files in copied_files(data):
+        yield Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)
 
 
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:

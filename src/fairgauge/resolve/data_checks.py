@@ -359,16 +359,20 @@ def same_names(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> It
                 if isinstance(level, str) and not missing and level not in spec.exclude_groups
             ]
             yield from _alike(texts, axis.column)
+    outcomes = _outcome_texts(cube, spec, rows_by_level)
+    yield from _alike(each._replace(rows=None) if spec.of_people else each for each in outcomes)
+
+
+def _outcome_texts(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> list[_TextValue]:
+    """Return the texts of the labels and predictions, with the rows of each."""
     outcomes = (cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION))
-    yield from _alike(
-        [
-            _TextValue(axis.column, level, None if spec.of_people else rows, _outcome(level, spec))
-            for axis in dict.fromkeys(outcomes)
-            if axis is not None and not axis.bins
-            for level, rows in _with_rows(cube.levels[axis], rows_by_level[axis])
-            if isinstance(level, str)
-        ]
-    )
+    return [
+        _TextValue(axis.column, level, rows, _outcome(level, spec))
+        for axis in dict.fromkeys(outcomes)
+        if axis is not None and not axis.bins
+        for level, rows in _with_rows(cube.levels[axis], rows_by_level[axis])
+        if isinstance(level, str)
+    ]
 
 
 def recodings(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Iterator[Diagnostic]:
@@ -397,13 +401,37 @@ def recodings(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Ite
                 if isinstance(level, str) and not missing and level not in spec.exclude_groups
             }
             if suggested := _suggested(texts):
-                if recoding:  # one block for the whole column
-                    suggested = _joined(recoding, suggested)
-                yield Diagnostic.warning(
-                    DiagnosticCode.RECODING,
-                    axis.column,
-                    line=write_recodings({axis.column: suggested})[0],
-                )
+                yield _recoding(axis.column, suggested, spec)
+    yield from _outcome_recodings(_outcome_texts(cube, spec, rows_by_level), spec)
+
+
+def _recoding(column: str, suggested: Mapping[str, list[str]], spec: Spec) -> Diagnostic:
+    """Suggest to recode the values of a column: in one block with those that are recoded."""
+    if recoding := spec.recoding(column):
+        suggested = _joined(recoding, suggested)
+    line = write_recodings({column: suggested})[0]
+    return Diagnostic.warning(DiagnosticCode.RECODING, column, line=line)
+
+
+def _outcome_recodings(texts: Sequence[_TextValue], spec: Spec) -> Iterator[Diagnostic]:
+    """Suggest recodings of labels and predictions of which two spellings are two outcomes."""
+    rows: dict[str, int] = {}
+    for each in texts:
+        rows[each.text] = rows.get(each.text, 0) + (each.rows or 0)
+    columns: dict[str, dict[str, list[str]]] = {}
+    for best, values in _suggested(rows).items():
+        alike = [each for each in texts if each.text in values]
+        if best == UNKNOWN or len({each.meaning for each in alike}) == 1:
+            continue
+        # what is stated as favourable stays the name, so that the question need not change
+        stated = [each.text for each in alike if each.meaning is True]
+        name = stated[0] if stated else best
+        for column in dict.fromkeys(each.column for each in alike):
+            held = [value for value in values if (column, value) in {e[:2] for e in alike}]
+            if held != [name]:
+                columns.setdefault(column, {})[name] = held
+    for column, suggested in columns.items():
+        yield _recoding(column, suggested, spec)
 
 
 _NOT_LETTERS = re.compile(r"[\W_]+|\b(?:or|and)\b", re.IGNORECASE)

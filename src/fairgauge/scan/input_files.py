@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import glob
+import hashlib
 import os
 import re
 import shutil
@@ -119,6 +120,32 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
     for path in paths:
         check_readable(path, kind)
     return _open(kind, paths, ", ".join(shown_address(str(each)) for each in asked))
+
+
+def copied_files(data: object) -> list[tuple[str, ...]]:
+    """Return the local files that are byte for byte the same; only those of one size are read.
+
+    Parts of partitions may be: the names of their folders are values of theirs.
+    """
+    asked = [data] if isinstance(data, (str, Path)) else data
+    if not isinstance(asked, (list, tuple)) or any(not isinstance(e, (str, Path)) for e in asked):
+        return []
+    named = [str(each) for each in asked if str(each) != "-" and not is_object(each)]
+    read: dict[Path, Path] = {}
+    for path in (Path(str(path)) for each in named for path in _paths(each)):
+        if path.is_file():
+            read.setdefault(path.resolve(), path)
+    sizes: dict[tuple[object, ...], list[Path]] = {}
+    for path in read.values():
+        partition = tuple(part for part in path.parts if "=" in part)
+        sizes.setdefault((path.stat().st_size, *partition), []).append(path)
+    alike: dict[tuple[object, ...], list[str]] = {}
+    for size, several in sizes.items():
+        for path in several if len(several) > 1 else ():
+            with path.open("rb") as handle:
+                digest = hashlib.file_digest(handle, "sha256").digest()
+            alike.setdefault((*size, digest), []).append(str(path))
+    return [tuple(paths) for paths in alike.values() if len(paths) > 1]
 
 
 def _refuse_repeated(asked: Sequence[str | Path]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tomllib
 
 import polars as pl
 import pytest
@@ -10,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.api.audit import check_groups
+from fairgauge.api.audit import check_groups, counted_with_warnings
 from fairgauge.enums import DiagnosticCode, Level, Task
-from fairgauge.errors import DataError
+from fairgauge.errors import DataError, quote
 from fairgauge.question.specification import ask
 from fairgauge.render import render
 from fairgauge.scan import open_source
@@ -290,13 +292,62 @@ def test_labels_and_predictions_that_differ_in_case_or_blanks_alone():
     (each,) = found(data, DiagnosticCode.SAME_NAMES, **asked)
     assert each.message == (
         "the values ' yes' of y (10 rows), 'yes' of y (10 rows) and 'Yes' of p (20 rows) differ in "
-        "case or blanks alone, and count as different outcomes; write them alike, or state all of "
-        "them that are favourable: positive (--positive)"
+        "case or blanks alone, and count as different outcomes; write them alike, recode them "
+        "(recode, --recode), or state all of them that are favourable: positive (--positive)"
     )
     truths = frame(y=["true", "True", "false", "False"] * (ROWS // 4), p=["true"] * ROWS)
     assert not found(truths, DiagnosticCode.SAME_NAMES)
     stated = {"positive": ["yes", " yes", "Yes"]}
     assert not found(data, DiagnosticCode.SAME_NAMES, **stated)
+
+
+@pytest.mark.parametrize(
+    ("labels", "predictions", "positive", "lines"),
+    [
+        (["advanced", "advanced ", "no", "no"], ["advanced", "no"], "advanced",
+         {"y": 'y = {advanced = ["advanced", "advanced "]}'}),
+        (["Yes", "no", "yes", "no"], ["Yes", "no"], "yes", {"y": 'y = {yes = ["Yes", "yes"]}',
+                                                             "p": 'p = {yes = ["Yes"]}'}),
+        (["Hired", "H", "No", "No"], ["H", "No"], "H", {"y": 'y = {H = ["Hired", "H"]}'}),
+        (["yes", "no", "no ", "No"], ["yes", "no"], "yes", {}),
+        (["yes", "no"], ["yes", "no"], "yes", {}),
+    ],
+)  # fmt: skip
+def test_outcomes_spelt_in_two_ways_have_a_ready_recoding(labels, predictions, positive, lines):
+    data = frame(y=labels * (ROWS // len(labels)), p=predictions * (ROWS // 2))
+    asked = {"positive": positive, "task": "binary"}
+    suggested = found(data, DiagnosticCode.RECODING, **asked)
+    assert {each.feature: each["line"] for each in suggested} == lines
+    assert all(each["line"] in each.message for each in suggested)
+    if lines:
+        recoded = asked | {"recode": tomllib.loads("\n".join(lines.values()))}
+        assert not found(data, DiagnosticCode.RECODING, **recoded)
+        assert not found(data, DiagnosticCode.SAME_NAMES, **recoded)
+
+
+def test_a_file_that_is_a_copy_of_another_is_warned_of(tmp_path):
+    """Also in a folder; not where the names of folders are values, nor of the same size alone."""
+    first, copy, other = (tmp_path / name for name in ("a.csv", "copy of a.csv", "b.csv"))
+    frame().write_csv(first)
+    shutil.copy(first, copy)
+    frame(g=[*"ba"] * (ROWS // 2)).write_csv(other)
+    assert first.stat().st_size == other.stat().st_size
+    code = DiagnosticCode.COPIED_FILES
+    (each,) = found([first, other, copy], code)
+    assert each["files"] == (str(first), str(copy))
+    assert each.message.startswith(f"the files {quote(first)}, {quote(copy)} are byte for byte")
+    assert "counts 2 times" in each.message
+    assert found(tmp_path / "*a.csv", code) == [each]
+    assert not found([first, other], code)
+    cube, warnings = counted_with_warnings([first, copy], label="y", sensitive="g")
+    assert (cube.rows, [w.code for w in warnings]) == (2 * ROWS, [code])
+    parts = [tmp_path / f"year={year}" / "part.parquet" for year in (2025, 2026)]
+    for part in parts:
+        part.parent.mkdir()
+        frame().write_parquet(part)
+    assert not found(tmp_path, code)
+    shutil.copy(parts[0], parts[0].with_name("more.parquet"))
+    assert len(found(tmp_path, code)) == 1
 
 
 def test_validate_reads_them_too(tmp_path):

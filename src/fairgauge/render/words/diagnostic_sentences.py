@@ -342,7 +342,8 @@ def _same_names(d: Diagnostic) -> str:
         )
     return (
         f"the values {listed}{of} differ in case or blanks alone, and count as different outcomes; "
-        "write them alike, or state all of them that are favourable: positive (--positive)"
+        "write them alike, recode them (recode, --recode), or state all of them that are "
+        "favourable: positive (--positive)"
     )
 
 
@@ -560,6 +561,10 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.RECODING: lambda d: (
         "some of its values look like spellings of one category, or like unknown. If they are, "
         f"recode them: in a specification file, below [recode], or as --recode: {d['line']}"
+    ),
+    DiagnosticCode.COPIED_FILES: lambda d: (
+        f"the files {listing(d['files'])} are byte for byte the same, so "
+        f"that each of their rows counts {len(d['files']):,} times; if they are copies, name one"
     ),
     DiagnosticCode.UNMATCHED: _unmatched,
     DiagnosticCode.ONE_GROUP: lambda d: (
