@@ -431,9 +431,9 @@ def test_the_first_page_states_what_is_known_and_what_would_show_it():
     assert "…" not in found.message
     assert len(found.message) < 450  # of 500 that are shown
     assert found["answers"] < 12_000
-    brief = " ".join(report.to_markdown().split())
-    assert "which no data can show; the answers of about" in brief
-    assert f"If the {found['known']:,} people whose race is known were drawn at random" in brief
+    assert "which no data can show; the answers of about" in found.message
+    steps = " ".join(map(str, report.brief().steps))
+    assert f"If the {found['known']:,} people whose race is known were drawn at random" in steps
     few = audited(people(1_000))
     (note,) = [each for each in few.diagnostics if each.code == "group_not_recorded"]
     assert note["answers"] > 1_000  # more people than there are: no number is stated
