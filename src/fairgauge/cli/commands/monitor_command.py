@@ -51,7 +51,10 @@ def _shown(to: Callable[..., object]) -> Callable[..., object]:
         metavar="FILE",
         help="Write the page of explore of all periods together, an .html file.",
     )
-    return shows_result("monitor")(flags_for(*_OVERRIDES)(explore(mlflow(to))))
+    exact = click.option(
+        "--exact", is_flag=True, help="Allow counts of fewer than ten persons in that page."
+    )
+    return shows_result("monitor")(flags_for(*_OVERRIDES)(explore(exact(mlflow(to)))))
 
 
 @command.command("run", short_help="Add a period, and decide.")
@@ -78,6 +81,7 @@ def run(
     full: bool,
     quiet: bool,
     explore: str | None,
+    exact: bool,
     mlflow: bool,
     **flags: Texts,
 ) -> int:
@@ -114,7 +118,7 @@ def run(
         _keep(held, spec)
     draft.store_decided(held)
     _warn_of_rows(report, str(named), allow_duplicates=allow_duplicates)
-    return _show(report, shown, outputs, explore=explore, mlflow=mlflow)
+    return _show(report, shown, outputs, explore=explore, exact=exact, mlflow=mlflow)
 
 
 @command.command("status", short_help="Show what a history comes to.")
@@ -135,6 +139,7 @@ def status(
     full: bool,
     quiet: bool,
     explore: str | None,
+    exact: bool,
     mlflow: bool,
     **flags: Texts,
 ) -> int:
@@ -152,7 +157,7 @@ def status(
     from fairgauge.monitoring.monitor import monitor
 
     report = monitor(history, config, at=at, **given_options(flags))
-    return _show(report, shown, outputs, table=table, explore=explore, mlflow=mlflow)
+    return _show(report, shown, outputs, table=table, explore=explore, exact=exact, mlflow=mlflow)
 
 
 @command.command("doctor", short_help="Check a history for rows that may be wrong.")
@@ -348,6 +353,7 @@ def _show(
     *,
     table: str | None = None,
     explore: str | None,
+    exact: bool,
     mlflow: bool,
 ) -> int:
     tables = {}
@@ -356,7 +362,7 @@ def _show(
     elif table is not None:
         tables[table] = _parquet(report)
     if explore is not None:
-        report.explore().save(explore)
+        report.explore(exact=exact).save(explore)
     show_result(report, shown, outputs, tables)
     if mlflow:
         # by its name, as a user would: integrations stand above the command line

@@ -160,8 +160,8 @@ class StatedFinding:
         if same:
             beside = f"; in {same:,} of the other {others:,} the difference is as overall"
         elif others:
-            rest = "the other one no" if others == 1 else f"none of the other {others:,} a"
-            beside = f"; in {rest} difference is shown"
+            rest = "the other one" if others == 1 else f"any of the other {others:,}"
+            beside = f"; no difference is shown in {rest}"
         return f" {text} statistically significant{beside} (adjusted for all {len(inside):,})."
 
 

@@ -193,10 +193,11 @@ def _notes(
     shown_verdicts = [each for rule in rules for each in rule.verdicts]
     levels = {each.interval.level for each in shown_verdicts if each.interval is not None}
     if levels:
-        counted = any(" v " in cell.counts for cell in cells)
+        of_100 = [cell.counts for cell in cells if " v " in cell.counts and "/" not in cell.counts]
+        counted = f" {of_100[0]}: of 100 in the group v of 100 others." if of_100 else ""
         yield (
             f"Green: allowed. Dot and line: value and {100 * min(levels):.4g}% CI of each "
-            f"comparison by itself.{' 36 v 53: of 100 in the group v of 100 others.' * counted}"
+            f"comparison by itself.{counted}"
         )
     letters = {letter for cell in cells for letter in cell.notes}
     if "a" in letters:

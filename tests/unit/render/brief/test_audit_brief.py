@@ -434,8 +434,8 @@ def test_an_average_over_strata_is_not_stated_as_each_of_them() -> None:
         "and 5 more of 100 had Admit = Admitted (95% CI, for all comparisons together)." in first
     )
     assert first.endswith(
-        "In Dept A (82 v 62 of 100) the reverse is statistically significant; in none of the other "
-        "5 a difference is shown (adjusted for all 6)."
+        "In Dept A (82 v 62 of 100) the reverse is statistically significant; no difference is "
+        "shown in any of the other 5 (adjusted for all 6)."
     )
 
 
