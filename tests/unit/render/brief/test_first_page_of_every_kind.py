@@ -52,8 +52,11 @@ def of_check(data: Any) -> Any:
                     "| B | 80 | 20 | 0.25 |\n")  # fmt: skip
 
 
+EXPLORE = "explore"
+"""A page of its own, which is no result."""
 KINDS: dict[str, Callable[[Any], Any]] = {
-    **VERBS, "why": of_decomposition, "doctor": of_history, "check": of_check,
+    **{verb: made for verb, made in VERBS.items() if verb != EXPLORE},
+    "why": of_decomposition, "doctor": of_history, "check": of_check,
 }  # fmt: skip
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
 
