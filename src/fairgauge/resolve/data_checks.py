@@ -434,7 +434,12 @@ def _outcome_recodings(texts: Sequence[_TextValue], spec: Spec) -> Iterator[Diag
         yield _recoding(column, suggested, spec)
 
 
-_NOT_LETTERS = re.compile(r"[\W_]+|\b(?:or|and)\b", re.IGNORECASE)
+_SEPARATORS = re.compile(
+    r"(?<=[^\W\d_])\s*-\s*(?=[^\W\d_])|(?<!\d)[\s_/,.;:&'\"()]+|[\s_/,.;:&'\"()]+(?!\d)"
+    r"|\b(?:or|and)\b",
+    re.IGNORECASE,
+)
+"""What spellings differ in: not signs, or what stands between digits ("<40" and ">40", "A+")."""
 _MOST_SPELLED = 200
 """Values of a column up to which spellings are compared: names of places or people are not."""
 
@@ -443,13 +448,15 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
     """Return values that may be one category, by the best spelling, and unknown ones.
 
     The best is the most frequent one in mixed case; single letters come last. Spellings differ in
-    case, blanks, punctuation, "or" and "and" alone, or one is the first letter of the other and of
+    case, blanks, separators, "or" and "and" alone, or one is the first letter of the other and of
     no third.
 
     >>> _suggested({"Male": 9, "M": 3, "male ": 2, "F": 1, "Decline to answer": 4})
     {'Male': ['Male', 'male ', 'M'], 'unknown': ['Decline to answer']}
     >>> _suggested({"asian": 9, "Asian": 8, "ASIAN ": 9})
     {'Asian': ['Asian', 'ASIAN ', 'asian']}
+    >>> _suggested({"<=50K": 9, ">50K": 3, "A+": 2, "A-": 2, "1.5": 1, "15": 1, "18-25": 1})
+    {}
     """
     if len(rows) > _MOST_SPELLED:
         return {}
@@ -457,7 +464,7 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
     alike: dict[str, list[str]] = {}
     for value in rows:
         if value not in unknown:
-            spelled = " ".join(_NOT_LETTERS.sub(" ", value).casefold().split())
+            spelled = " ".join(_SEPARATORS.sub(" ", value).casefold().split())
             alike.setdefault(spelled, []).append(value)
     for letter in [key for key in alike if len(key) == 1]:
         whole = [key for key in alike if len(key) > 1 and key.startswith(letter)]

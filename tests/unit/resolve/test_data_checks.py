@@ -311,6 +311,7 @@ def test_labels_and_predictions_that_differ_in_case_or_blanks_alone():
         (["Hired", "H", "No", "No"], ["H", "No"], "H", {"y": 'y = {H = ["Hired", "H"]}'}),
         (["yes", "no", "no ", "No"], ["yes", "no"], "yes", {}),
         (["yes", "no"], ["yes", "no"], "yes", {}),
+        (["<=50K", ">50K"], [">50K", "<=50K"], ">50K", {}),
     ],
 )  # fmt: skip
 def test_outcomes_spelt_in_two_ways_have_a_ready_recoding(labels, predictions, positive, lines):
@@ -323,6 +324,13 @@ def test_outcomes_spelt_in_two_ways_have_a_ready_recoding(labels, predictions, p
         recoded = asked | {"recode": tomllib.loads("\n".join(lines.values()))}
         assert not found(data, DiagnosticCode.RECODING, **recoded)
         assert not found(data, DiagnosticCode.SAME_NAMES, **recoded)
+
+
+@pytest.mark.parametrize(
+    "values", [("<40", ">40"), ("40+", "40-"), ("A+", "A-"), ("1.5", "1,5"), ("18-25", "18/25")]
+)
+def test_what_signs_distinguish_are_no_spellings_of_one_category(values):
+    assert not found(frame(g=[*values] * (ROWS // 2)), DiagnosticCode.RECODING)
 
 
 def test_a_file_that_is_a_copy_of_another_is_warned_of(tmp_path):
