@@ -166,6 +166,8 @@ def _cell(report: Report, words: Vocabulary, verdict: Verdict | None) -> GridCel
         elif found.of is None:
             of = (side.size for side in shares.shares if side is not None and side.size)
             counts = " v ".join(f"{n:,}/{size:,}" for n, size in zip(sides, of, strict=True))
+    if verdict.class_scope.kind is ClassKind.CLASS:
+        counts += f", {called(verdict.class_scope.name)}"
     outcome = before_counting(verdict)
     mark = Mark(verdict.value, low, high, sparse=outcome is not Outcome.FAIL)
     notes: tuple[str, ...] = ("a",) if verdict.remains is False else ()

@@ -83,7 +83,7 @@ class _ModelsBrief:
         )
         self.changes = [each for each in tested if each.is_shown]
         self.others = [each for each in tested if not each.is_shown]
-        before, after = f"under {self.current}", f"under {self.name}"
+        before, after = f"under “{self.current}”", f"under “{self.name}”"
         self.times = Times(
             before, after, f"{after} than {before}", f"{after}, the reverse of {self.current}"
         )
@@ -192,7 +192,7 @@ class _ModelsBrief:
         assert event is not None
         return (
             f"Of {count(one.n)} {self.words.group(one.feature, one.group)}, {count(one.gained)} "
-            f"{event.happened} under {self.name} alone, {count(one.lost)} under {self.current} "
+            f"{event.happened} under “{self.name}” alone, {count(one.lost)} under “{self.current}” "
             "alone."
         )
 

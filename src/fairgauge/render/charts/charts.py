@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fairgauge.render._document_tree import Chart, ChartRow, Mark, RuleGrid, Table, TimeChart, Unit
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _SMALLEST_SPAN = {Unit.POINTS: 0.05, Unit.PERCENT: 0.05, Unit.RATIO: 0.1, Unit.HUNDREDTHS: 1.0,
                   Unit.NUMBER: 0.0}  # fmt: skip
+_CLOSEST = (7.0, 22.0, 33.0)
+"""How near labels of an axis may be, in per cent of its width, where so many rules share a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +105,24 @@ def grid_axes(grid: RuleGrid) -> list[GridAxis]:
         cells = [cells[i] for _, rows in grid.parts for _, cells in rows]
         marks = [cell.mark for cell in cells if cell is not None]
         axis = _axis(marks, rule.unit, rule.neutral, rule.allowed)
+        places = ticks(axis, percent=rule.unit is Unit.PERCENT, points=rule.unit is Unit.POINTS)
         found.append(
             GridAxis(
                 axis,
-                ticks(axis, percent=rule.unit is Unit.PERCENT, points=rule.unit is Unit.POINTS),
+                _apart(places, _CLOSEST[min(len(grid.rules), len(_CLOSEST)) - 1]),
                 axis.at(rule.neutral) if rule.neutral is not None else None,
                 _allowed(axis, rule.allowed),
             )
         )
     return found
+
+
+def _apart(places: list[Tick], least: float) -> list[Tick]:
+    """Return every second place of an axis, and so on, until labels do not touch."""
+    while any(after.at - before.at < least for before, after in pairwise(places)):
+        neutral = next((i for i, tick in enumerate(places) if tick.label in ("0", "1")), 0)
+        places = places[neutral % 2 :: 2]
+    return places
 
 
 def placed_on(mark: Mark, axis: Scale) -> PlacedMark:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.enums import (
     Closed,
     DiagnosticCode,
+    Favourable,
     Person,
     ReferenceRule,
     Task,
@@ -380,12 +381,20 @@ def _outcomes(report: Report) -> list[tuple[str, str]]:
     """Return the columns, and the favourable outcome."""
     found = _columns(report)
     if found and report.task is not Task.REGRESSION and not _only_scored(report):
-        found.append(("favourable outcome", _favourable(report)))
+        found.append((f"{_for_a_person(report) or 'positive'} outcome", _positive(report)))
     return found
 
 
-def _favourable(report: Report) -> str:
-    """Return the favourable outcome, and whether it was stated or assumed."""
+def _for_a_person(report: Report) -> str:
+    """Return what the positive outcome is for a person, if it is either."""
+    stated = (report.spec.get("words") or {}).get("favourable", Favourable.POSITIVE)
+    if stated in (Favourable.POSITIVE, Favourable.HIGHER):
+        return "favourable"
+    return "" if stated == Favourable.NEITHER else "unfavourable"
+
+
+def _positive(report: Report) -> str:
+    """Return the positive outcome, and whether it was stated or assumed."""
     asked = report.spec.get("positive")
     if asked:
         return f"{positive_words(asked)} (stated)"
@@ -410,7 +419,8 @@ def _positive_sentence(report: Report) -> str:
     ordered = isinstance(asked, Mapping) and "ordered" in asked
     in_turn = " in turn" if ordered else ""
     how = "stated" if asked else "assumed"
-    text = f" Positive is {values}{in_turn}, the favourable outcome ({how})"
+    meaning = f", the {for_a_person} outcome" if (for_a_person := _for_a_person(report)) else ""
+    text = f" Positive is {values}{in_turn}{meaning} ({how})"
     if not (spec.get("label") and (spec.get("prediction") or spec.get("score"))):
         return f"{text}."
     if ordered:

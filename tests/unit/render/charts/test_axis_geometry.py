@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
-from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
-from fairgauge.render.charts.charts import placed
+from fairgauge.enums import Outcome
+from fairgauge.render._document_tree import (
+    Chart,
+    ChartRow,
+    GridCell,
+    GridRule,
+    Mark,
+    RuleGrid,
+    Unit,
+)
+from fairgauge.render.charts.charts import grid_axes, placed
 
 SOLID = [Mark(0.9, 0.85, 0.95), Mark(0.8, 0.7, 0.9)]
 
@@ -23,6 +34,18 @@ def test_a_few_people_do_not_stretch_the_axis(sparse):
     assert beside.ticks == alone.ticks
     mark = beside.rows[-1].mark
     assert (mark.at, mark.low) == (None, 0.0)
+
+
+@pytest.mark.parametrize(("rules", "least"), [(1, 7), (2, 22), (3, 33)])
+def test_labels_of_axes_that_share_a_page_do_not_touch(rules, least):
+    for low, high in [(-0.11, 0.24), (-0.4, 0.1), (-0.02, 0.03), (-0.5, 0.5)]:
+        rule = GridRule("a rule", "", Unit.POINTS, 0.0, (-0.1, 0.1))
+        cell = GridCell("36 v 53", Mark((low + high) / 2, low, high), "", Outcome.FAIL)
+        grid = RuleGrid("rules", (rule,) * rules, (("part", (("group", (cell,) * rules),)),))
+        for axis in grid_axes(grid):
+            places = [tick.at for tick in axis.ticks]
+            assert min(b - a for a, b in pairwise(places)) >= least if len(places) > 1 else places
+            assert "0" in [tick.label for tick in axis.ticks]
 
 
 def test_a_value_nearby_has_its_place():
