@@ -350,7 +350,7 @@ def _worse_off(
     every = sum(each.differences for each in disparities)
     if (more := every - sum(each.stated for each in led_by(disparities))) > 0:
         yield Sentence(
-            f"All {every:,} statistically significant differences are under Findings of the full report; "
+            f"All {every:,} statistically significant differences are in the full report; "
             f"{every - more:,} of them {plural(every - more, 'is', 'are')} stated here.",
             ("findings",),
         )

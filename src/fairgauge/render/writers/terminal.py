@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from fairgauge.results.brief import Brief
 
 NARROWEST, WIDEST = 80, 120
-ONE_SCREEN = 40
+ONE_SCREEN = 42
 """The lines that a report has by default, if its tables leave room for them."""
 _USUAL = 100
 _BAR = 40

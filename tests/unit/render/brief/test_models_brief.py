@@ -42,8 +42,8 @@ def compared(data: pl.DataFrame | None = None, **more: Any) -> fg.ModelCompariso
 def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> None:
     brief = compared().brief()
     assert str(brief.headline) == (
-        "Women and men are closer together in how often they are approved under boosted than "
-        "under current"
+        "Women and men are closer together in how often they are approved under “boosted” than "
+        "under “current”"
     )
     assert str(brief.verdict[0]).startswith("boosted dominates current: ")
     assert str(brief.looked_at[0]).startswith(
@@ -51,11 +51,12 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
     )
     text = str(brief)
     assert re.search(
-        r"Of 100 women, \d+ were approved under current and \d+ under boosted; of 100 men, ", text
+        r"Of 100 women, \d+ were approved under “current” and \d+ under “boosted”; of 100 men, ",
+        text,
     )
     assert re.search(r"Women and men: \d+ to \d+ of 100 closer together in how often ", text)
     assert re.search(
-        r"Of [\d,]+ women, \d+ were approved under boosted alone, 0 under current alone\.", text
+        r"Of [\d,]+ women, \d+ were approved under “boosted” alone, 0 under “current” alone\.", text
     )
     assert "fairgauge monitor" in str(brief.steps[-1])
 
@@ -87,8 +88,8 @@ def test_of_several_candidates_the_headline_names_those_that_dominate() -> None:
 
 
 SENTENCE = re.compile(
-    r"Of ([\d,]+) (women|men)( who repaid)?, ([\d,]+) were approved under current and ([\d,]+) "
-    r"under boosted; of [\d,]+ (women|men)(?: who repaid)?, ([\d,]+) and ([\d,]+)\."
+    r"Of ([\d,]+) (women|men)( who repaid)?, ([\d,]+) were approved under “current” and ([\d,]+) "
+    r"under “boosted”; of [\d,]+ (women|men)(?: who repaid)?, ([\d,]+) and ([\d,]+)\."
 )
 
 
@@ -189,7 +190,7 @@ def test_disparities_without_a_margin_are_stated_not_to_be_tested() -> None:
 def test_whose_decisions_change_most_is_named_first_and_the_others_are_counted(most: str) -> None:
     found = list(map(str, compared_races(3, most).brief().found))
     named = [match[1] for each in found if (match := re.match(r"Of [\d,]+ people with race (\w+), "
-             r"[\d,]+ had a positive decision under boosted alone", each))]  # fmt: skip
+             r"[\d,]+ had a positive decision under “boosted” alone", each))]  # fmt: skip
     assert named[0] == most
     assert len(named) == 3
     assert "Native" not in named  # of 12 rows

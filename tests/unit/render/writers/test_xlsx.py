@@ -121,7 +121,9 @@ def test_the_table_to_publish_comes_first_as_it_is_printed(tmp_path):
     assert [cell.value for cell in small][:5] == ["X", 2, 1, 0.5, 1]
     assert small[5].value.startswith("(n = 2 in the group, below the minimum of ")
     assert "1 more lacks it" in lacking[0].value
-    assert unknown[0].value == "Of unknown category: no rows."
+    assert (
+        unknown[0].value == "Of unknown category, among the rows with a known prediction: no rows."
+    )
 
 
 def test_the_sheet_to_publish_states_what_a_published_audit_does(tmp_path):
