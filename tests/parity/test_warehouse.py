@@ -183,7 +183,7 @@ def test_mysql_is_run_by_mariadb(folder, mariadb):
 
 @pytest.mark.parametrize("rows", ["people", "SELECT * FROM people WHERE w < 100"])
 def test_mariadb_is_counted_where_it_is(folder, mariadb, rows):
-    asked = ASKED | {"sensitive": ["g", "m", ASKED["sensitive"][2]], "intersections": [["g", "m"]]}
+    asked = ASKED | {"sensitive": ["g", "m"], "intersections": [["g", "m"]]}
     by_its_library(mariadb, "mysql_counts.py", rows, asked, "a.cube.json")
     assert fg.load("a.cube.json") == fg.count(ROWS, **asked)
 

@@ -191,7 +191,7 @@ def test_a_table_to_publish_of_estimated_groups_prints_no_counts(name):
         low, high = (f"{100 * end:.1f}%" for end in rate.interval)
         assert groups[group.group][0] == f"{100 * rate.value:.1f}% ({low} to {high})"
     assert "estimated from probabilities: nobody was counted in a group" in notes
-    assert "Of unknown category: 6,000 rows in ethnicity (estimated from probabilities)." in notes
+    assert "6,000 rows in ethnicity (estimated from probabilities)." in notes
     if preset(name).options.get("reference"):
         with pytest.raises(fg.SpecError, match="name the group that others are compared with"):
             fg.audit(rows, **asked)

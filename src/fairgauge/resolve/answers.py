@@ -184,9 +184,9 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
 
 
 def _unknown(cube: Cube, axis: Axis, question: SwapQuestion) -> NDArray[np.bool_]:
-    """Return whether every level of decisions means that there is none; last, a missing one."""
-    levels = cube.levels[axis]
-    return np.append(unknown_levels(axis, levels, question.spec, Role.PREDICTION), True)
+    """Return whether every level of an axis means that a value is unknown; last, a missing one."""
+    levels = [None] * (len(axis.cuts) + 1) if axis.cuts else cube.levels[axis]
+    return np.append(unknown_levels(axis, levels, question.spec, axis.role), True)
 
 
 def _spelled_alike(names: Sequence[str]) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from fairgauge.object_stores import (
     open_unzipped,
     shown_address,
 )
+from fairgauge.scan._lakehouse import is_lake_table
 from fairgauge.scan.source import database_url
 
 if TYPE_CHECKING:
@@ -130,7 +131,8 @@ def copied_files(data: object) -> list[tuple[str, ...]]:
     asked = [data] if isinstance(data, (str, Path)) else data
     if not isinstance(asked, (list, tuple)) or any(not isinstance(e, (str, Path)) for e in asked):
         return []
-    named = [str(each) for each in asked if str(each) != "-" and not is_object(each)]
+    elsewhere = (is_object, is_lake_table)
+    named = [n for n in map(str, asked) if n != "-" and not any(at(n) for at in elsewhere)]
     read: dict[Path, Path] = {}
     for path in (Path(str(path)) for each in named for path in _paths(each)):
         if path.is_file():

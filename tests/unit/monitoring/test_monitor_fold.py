@@ -132,7 +132,7 @@ def test_time_to_fold_many_groups_is_linear_in_the_periods():
 
     seconds(2)  # imports
     fewer = min(seconds(73) for _ in range(2))
-    assert seconds(365) < 15 * fewer  # five times as many periods
+    assert min(seconds(365) for _ in range(2)) < 15 * fewer  # five times as many periods
     assert module.LARGEST < 250 * 3650
 
 
